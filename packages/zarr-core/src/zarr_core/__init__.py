@@ -1,0 +1,1 @@
+"""Zarr arrays and groups, with every codec, data type, grid and store as a plugin."""

@@ -1,0 +1,1 @@
+"""What authors of extensions subclass: one file an extension point."""

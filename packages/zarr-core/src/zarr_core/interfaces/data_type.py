@@ -1,0 +1,92 @@
+"""Data type: the values that an element may take.
+
+Specification: v3.1, "Data types".
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from zarr_core.definition import JSON, ExtensionDefinition
+
+
+class DataType(ABC):
+    """A data type bound to its configuration.
+
+    Instances are immutable, hashable and compare by value.
+    """
+
+    @classmethod
+    @abstractmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> DataType:
+        """Make the data type that a definition describes; its schema was checked before."""
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> DataType | None:
+        """The data type that stores a NumPy dtype, or None if this class has none for it."""
+        return None
+
+    @abstractmethod
+    def to_definition(self) -> ExtensionDefinition:
+        """The definition to write into new metadata."""
+
+    @property
+    @abstractmethod
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype of decoded elements, in native byte order."""
+
+    @property
+    def item_size(self) -> int | None:
+        """Bytes that an element takes, or None if that depends on its value."""
+        return self.numpy_dtype.itemsize
+
+    @property
+    def has_byte_order(self) -> bool:
+        """Whether the ``bytes`` codec needs an ``endian`` for this type."""
+        return self.item_size != 1
+
+    def default_fill_value(self) -> np.ndarray[Any, Any]:
+        """The fill value of a new array whose creator gave none: zero."""
+        import numpy as np  # noqa: PLC0415 - lazy: documents can be handled without NumPy
+
+        return np.zeros((), self.numpy_dtype)
+
+    @abstractmethod
+    def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
+        """Decode a fill value.
+
+        Parameters
+        ----------
+        value : JSON
+            The ``fill_value`` member of the array's metadata.
+
+        Returns
+        -------
+        ndarray, shape ()
+            The value, exact to the bit (NaN payloads, signed zeros).
+
+        Raises
+        ------
+        ValueError
+            If the value is not permitted for this type; the message says what is.
+        """
+
+    @abstractmethod
+    def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
+        """Encode a fill value (shape ``()``), so that decoding gives the same bits."""
+
+    def cast(self, value: Any) -> np.ndarray[Any, Any]:
+        """Turn a value that a user gave into a fill value, shape ``()``.
+
+        Raises
+        ------
+        ValueError
+            If the type cannot hold the value exactly.
+        """
+        import numpy as np  # noqa: PLC0415 - lazy: documents can be handled without NumPy
+
+        return np.asarray(value, self.numpy_dtype).reshape(())

@@ -1,0 +1,59 @@
+"""Locks that exclude the threads of this process from one key of a store."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+
+class _Entry:
+    __slots__ = ("lock", "users")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+
+
+_entries: dict[Hashable, _Entry] = {}
+_guard = threading.Lock()
+
+
+@contextmanager
+def key_lock(place: Hashable, key: str) -> Iterator[None]:
+    """Hold the lock of one key.
+
+    Parameters
+    ----------
+    place : hashable
+        What the store is; equal for two objects that are the same place.
+    key : str
+        The key.
+    """
+    name = (place, key)
+    with _guard:
+        entry = _entries.setdefault(name, _Entry())
+        entry.users += 1
+    try:
+        with entry.lock:
+            yield
+    finally:
+        with _guard:
+            entry.users -= 1
+            if not entry.users:
+                _entries.pop(name, None)
+
+
+def _after_fork() -> None:
+    # A lock that another thread held at the fork would never be released here.
+    global _guard  # noqa: PLW0603 - the one piece of state of this module
+    _guard = threading.Lock()
+    _entries.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

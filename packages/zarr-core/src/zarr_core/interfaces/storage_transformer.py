@@ -1,0 +1,38 @@
+"""Storage transformer: a store in front of a store, for one array.
+
+Specification: v3.1, "Storage transformers".
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zarr_core.definition import ExtensionDefinition
+    from zarr_core.interfaces.store import Store
+
+
+class StorageTransformer(ABC):
+    """Alters the keys and values of an array before they reach the store.
+
+    The first transformer of the list is nearest to the array, the last nearest
+    to the store.
+    """
+
+    @classmethod
+    @abstractmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> StorageTransformer:
+        """Make the transformer that a definition describes; its schema was checked before."""
+
+    @abstractmethod
+    def transform(self, store: Store, prefix: str) -> Store:
+        """The store that the array sees.
+
+        Parameters
+        ----------
+        store : Store
+            The store behind this transformer.
+        prefix : str
+            Key prefix of the array's chunks; empty or ending in ``/``.
+        """

@@ -1,0 +1,1 @@
+"""From what a user writes between brackets to parts of chunks."""

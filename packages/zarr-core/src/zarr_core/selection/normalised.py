@@ -1,0 +1,81 @@
+"""Selections in the one form that engine and codecs see.
+
+Whatever a user wrote has become, for each dimension, a slice with a positive
+step or an array of indices, all of them within bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Indices: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
+
+
+def slice_length(part: slice) -> int:
+    """Number of elements of a normalised slice (``0 <= start``, ``step >= 1``)."""
+    return max(0, (part.stop - part.start + part.step - 1) // part.step)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A slice in each dimension.
+
+    Parameters
+    ----------
+    index : tuple of slice
+        Start, stop and step are integers, ``0 <= start <= stop``, ``step >= 1``.
+    """
+
+    index: tuple[slice, ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of what is selected."""
+        return tuple(slice_length(part) for part in self.index)
+
+
+@dataclass(frozen=True)
+class Outer:
+    """The outer product of a slice or indices in each dimension ("orthogonal").
+
+    Parameters
+    ----------
+    index : tuple of slice or ndarray
+        Normalised slices, or one-dimensional arrays of indices in any order,
+        perhaps repeated; at least one of them is an array.
+    """
+
+    index: tuple[slice | Indices, ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of what is selected."""
+        return tuple(
+            slice_length(part) if isinstance(part, slice) else len(part) for part in self.index
+        )
+
+
+@dataclass(frozen=True)
+class Points:
+    """Single elements ("coordinate" or "vectorised").
+
+    Parameters
+    ----------
+    index : tuple of ndarray
+        One-dimensional arrays of indices, one a dimension, all of one length.
+    """
+
+    index: tuple[Indices, ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of what is selected: one dimension."""
+        return (len(self.index[0]),) if self.index else (1,)
+
+
+Selection: TypeAlias = Box | Outer | Points
