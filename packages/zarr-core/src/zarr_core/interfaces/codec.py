@@ -26,7 +26,7 @@ Buffer: TypeAlias = "bytes | bytearray | memoryview"
 """Contiguous bytes.  A memoryview has format ``B``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ArrayRepresentation:
     """Shape and data type of a chunk between two codecs (v3.1, "decoded representation").
 
@@ -38,6 +38,11 @@ class ArrayRepresentation:
         Data type of its elements.
     fill_value : ndarray, shape ()
         What elements are that were never written.
+
+    Notes
+    -----
+    Compared and hashed by identity: one object stands for all chunks of one
+    shape, so codecs may remember what they derived from it.
     """
 
     shape: tuple[int, ...]

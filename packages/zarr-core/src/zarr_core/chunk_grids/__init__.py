@@ -1,0 +1,1 @@
+"""The chunk grids of the core specification."""

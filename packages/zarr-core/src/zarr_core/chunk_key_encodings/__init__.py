@@ -1,0 +1,1 @@
+"""The chunk key encodings of the core specification."""

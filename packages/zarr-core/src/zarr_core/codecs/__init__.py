@@ -1,0 +1,1 @@
+"""The codecs that the core of the specification cannot do without."""

@@ -1,0 +1,1 @@
+"""What users look at: info tables, trees, HTML."""

@@ -1,0 +1,1 @@
+"""Moving elements between arrays in memory and chunks in a store."""

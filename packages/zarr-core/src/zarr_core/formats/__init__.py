@@ -1,0 +1,1 @@
+"""The on-disk formats of this distribution, each a plugin."""

@@ -1,0 +1,1 @@
+"""Arrays and groups as a user sees them."""

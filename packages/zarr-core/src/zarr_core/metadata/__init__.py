@@ -1,0 +1,1 @@
+"""Metadata documents as data, which never look up an extension."""

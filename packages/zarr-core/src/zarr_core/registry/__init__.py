@@ -1,0 +1,1 @@
+"""Finding the code that implements an extension."""

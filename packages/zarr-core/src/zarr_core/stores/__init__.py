@@ -1,0 +1,1 @@
+"""The stores that need nothing but the standard library."""
