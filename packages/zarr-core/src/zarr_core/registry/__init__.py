@@ -1,1 +1,1 @@
-"""Finding the code that implements an extension."""
+"""Finding the code that stands behind an extension's name."""

@@ -1,0 +1,117 @@
+"""One scan of the environment for extensions, which imports none of them."""
+
+from __future__ import annotations
+
+import re
+import threading
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zarr_core.registry.builtin import DISTRIBUTION
+from zarr_core.registry.points import KINDS
+from zarr_core.registry.provider import Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from importlib_metadata import Distribution
+
+_GROUPS = {kind.group: name for name, kind in KINDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What is installed beside core.
+
+    Parameters
+    ----------
+    providers : mapping
+        By kind and then by name, sorted by distribution.
+    core_version : str
+        Version of zarr-core itself; empty if it is not installed but on the path.
+    """
+
+    providers: Mapping[str, Mapping[str, tuple[Provider, ...]]]
+    core_version: str
+
+
+_scan: Scan | None = None
+_generation = 0
+_lock = threading.Lock()
+
+
+def scan() -> Scan:
+    """What is installed; looked up once, then remembered until :func:`refresh`."""
+    global _scan  # noqa: PLW0603 - the registry's cache
+    if _scan is None:
+        with _lock:
+            if _scan is None:
+                _scan = _look()
+    return _scan
+
+
+def refresh() -> None:
+    """Forget the scan, after something was installed or removed in a running process."""
+    global _scan, _generation  # noqa: PLW0603 - the registry's cache
+    with _lock:
+        _scan = None
+        _generation += 1
+
+
+def generation() -> int:
+    """Grows with every :func:`refresh`."""
+    return _generation
+
+
+def canonical(distribution: str) -> str:
+    """The name of a distribution as it is compared: ``Acme_Xor`` is ``acme-xor``."""
+    return re.sub(r"[-_.]+", "-", distribution.strip()).lower()
+
+
+def _look() -> Scan:
+    import importlib_metadata  # noqa: PLC0415 - lazy: 30 ms, and core alone needs no scan
+
+    found: dict[str, dict[str, set[Provider]]] = {}
+    seen: set[str] = set()
+    core_version = ""
+    for distribution in importlib_metadata.distributions():
+        try:
+            text = distribution.read_text("entry_points.txt") or ""
+        except (OSError, ValueError):  # unreadable; no concern of ours
+            continue
+        if "zarr_core." not in text:
+            continue
+        try:
+            name, version = distribution.name, distribution.version
+            providers = list(_providers(distribution))
+        except Exception as error:  # one damaged installation must not hide the others
+            warnings.warn(
+                f"the entry points of {distribution!r} cannot be read and are left out: {error}",
+                UserWarning,
+                stacklevel=2,
+            )
+            continue
+        # An earlier directory of sys.path hides the same distribution in a later one,
+        # as it does for the modules.
+        if (key := canonical(name)) in seen:
+            continue
+        seen.add(key)
+        if key == DISTRIBUTION:
+            core_version = version
+            continue
+        for provider in providers:
+            found.setdefault(provider.kind, {}).setdefault(provider.name, set()).add(provider)
+    return Scan(
+        {
+            kind: {name: tuple(sorted(group, key=str)) for name, group in names.items()}
+            for kind, names in found.items()
+        },
+        core_version,
+    )
+
+
+def _providers(distribution: Distribution) -> Iterator[Provider]:
+    for point in distribution.entry_points:
+        if kind := _GROUPS.get(point.group):
+            yield Provider(kind, point.name, point.value, distribution.name, distribution.version)

@@ -1,0 +1,89 @@
+"""Which providers there are for an extension, given the settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.config import config
+from zarr_core.errors import ExtensionConflictError, UnknownExtensionError
+from zarr_core.registry import builtin, discovery, hooks
+
+if TYPE_CHECKING:
+    from zarr_core.registry.provider import Provider
+
+
+def is_disabled(distribution: str) -> bool:
+    """Whether the settings switch a distribution off."""
+    disabled = config.settings.disabled_plugins
+    return bool(disabled) and (
+        "*" in disabled or discovery.canonical(distribution) in map(discovery.canonical, disabled)
+    )
+
+
+def others(kind: str, name: str) -> tuple[Provider, ...]:
+    """The entry points of a kind and name, those of core and of disabled plugins left out."""
+    if "*" in config.settings.disabled_plugins:
+        return ()
+    providers = discovery.scan().providers.get(kind, {}).get(name, ())
+    return tuple(item for item in providers if not is_disabled(item.distribution))
+
+
+def names(kind: str) -> list[str]:
+    """Every name of a kind that can be used now, families left out."""
+    known = set(builtin.LINES.get(kind, {}))
+    if "*" not in config.settings.disabled_plugins:
+        scanned = discovery.scan().providers.get(kind, {})
+        known.update(name for name in scanned if others(kind, name))
+    return sorted(known)
+
+
+def preferred(kind: str, name: str, where: str = "") -> Provider | None:
+    """The provider that the user's settings name; None if they name none.
+
+    Raises
+    ------
+    UnknownExtensionError
+        If the distribution that they name does not provide the extension: to use
+        another one silently is what the user wanted to prevent.
+    ExtensionConflictError
+        If that distribution itself declares the name twice.
+    """
+    choice = config.settings.providers.get(f"{kind}.{name}")
+    if choice is None:
+        return None
+    wanted = discovery.canonical(choice)
+    core = builtin.provider(kind, name)
+    if core is not None and wanted == builtin.DISTRIBUTION:
+        return core
+    available = others(kind, name)
+    chosen = [item for item in available if discovery.canonical(item.distribution) == wanted]
+    if len(chosen) == 1:
+        return chosen[0]
+    if chosen:
+        raise ExtensionConflictError(kind, name, map(str, chosen))
+    offers = [item.distribution for item in (*([core] if core else []), *available)]
+    raise UnknownExtensionError(
+        kind,
+        name,
+        where,
+        hint=f"The setting providers['{kind}.{name}'] asks for it from {choice!r}, which is not "
+        "installed, is switched off or does not provide it; "
+        + (f"it is provided by {', '.join(offers)}." if offers else "nor does anyone else."),
+    )
+
+
+def only(kind: str, name: str) -> Provider | None:
+    """The one entry point of this name; None if there is none.
+
+    Raises
+    ------
+    ExtensionConflictError
+        If there are several, and no hook selects one of them.
+    """
+    available = others(kind, name)
+    if len(available) <= 1:
+        return available[0] if available else None
+    selected = hooks.select_provider(kind, name, available)
+    if selected is None:
+        raise ExtensionConflictError(kind, name, map(str, available))
+    return selected

@@ -1,0 +1,166 @@
+"""The rule by which a name in metadata becomes code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.config import config
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import ExtensionConfigurationError, ExtensionError
+from zarr_core.registry import builtin, configuration, discovery, hints, hooks, registry, scope
+from zarr_core.registry.points import kind_called
+from zarr_core.registry.provider import Implementation
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+
+def implementation(
+    kind: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+) -> Implementation | None:
+    """The code for a definition: the whole rule, and nothing else decides.
+
+    Whether an unknown extension may be left out depends on its kind and on
+    ``must_understand``.  An extension that is known, but is broken or refuses its
+    configuration, is never left out.
+
+    Returns
+    -------
+    Implementation or None
+        None if the extension is unknown and may be left out.
+
+    Raises
+    ------
+    UnknownExtensionError
+        If it is unknown and may not be left out.
+    ExtensionConflictError
+        If several distributions provide it and none was chosen.
+    ExtensionLoadError
+        If its code cannot be imported or is not of its kind.
+    """
+    name, point = definition.name, kind_called(kind)
+    # 1. what this call, or a block around it, was given
+    if given := scope.lookup(kind, name):
+        return given
+    known = _known()
+    if found := known.get((kind, name)):
+        return found
+    place = _place(where, pointer)
+    provider = (
+        registry.preferred(kind, name, place)  # 2. what the user's settings choose
+        or builtin.provider(kind, name)  # 3. what core itself has
+        or registry.only(kind, name)  # 4. what is installed, if it is one
+    )
+    if provider:
+        found = known[kind, name] = Implementation(provider, provider.load())
+        return found
+    # 5. what a hook supplies for a name that nobody registered
+    if supplied := hooks.supply_extension(kind, definition):
+        return supplied
+    # 6. unknown: the kind's own rule
+    if point.unknown != "refuse" and not definition.must_understand:
+        return None
+    raise hints.unknown(kind, name, place)
+
+
+def resolve(
+    kind: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+) -> type[Any] | None:
+    """The class for a definition, by the rule of :func:`implementation`.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of extension, such as ``"codec"``.
+    definition : ExtensionDefinition
+        What the document says.
+    where, pointer : str
+        Node, and JSON pointer of the definition in its document; for errors.
+
+    Returns
+    -------
+    type or None
+        None if the extension is unknown and may be left out.
+    """
+    found = implementation(kind, definition, where, pointer)
+    return None if found is None else found.extension
+
+
+def find(kind: str, name: str, where: str = "") -> type[Any]:
+    """The class that a name stands for, by the rule of :func:`implementation`."""
+    found = implementation(kind, ExtensionDefinition(name), where)
+    assert found is not None  # only what need not be understood is left out
+    return found.extension
+
+
+def make(
+    kind: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+) -> Any | None:
+    """Make the extension that a definition describes.
+
+    Its configuration is checked against the extension's JSON Schema first.
+
+    Parameters
+    ----------
+    kind, definition, where, pointer
+        As for :func:`resolve`.  Not for formats, stores and hooks, which have no
+        definitions.
+
+    Returns
+    -------
+    instance of the kind's interface, or None
+        None if the extension is unknown and may be left out.
+
+    Raises
+    ------
+    ExtensionConfigurationError
+        If the configuration is refused, by the schema or by the code.
+    ExtensionError
+        As for :func:`implementation`.
+    """
+    found = implementation(kind, definition, where, pointer)
+    if found is None:
+        return None
+    provider, extension = found
+    place = _place(where, pointer)
+    if problems := configuration.problems(provider, definition, pointer):
+        raise ExtensionConfigurationError(kind, definition.name, place, problems)
+    try:
+        made = extension.from_definition(definition)
+    except ExtensionError:  # of an inner extension, which has said where it is
+        raise
+    except Exception as error:  # whatever the code of an author raises about stored data
+        problem = configuration.refusal(error, pointer)
+        raise ExtensionConfigurationError(kind, definition.name, place, [problem]) from error
+    if not isinstance(made, kind_called(kind).interface_class()):
+        raise provider.failure(f"from_definition gave {made!r}, which is no {kind}")
+    hooks.extension_used(where, kind, definition.name, provider)
+    return made
+
+
+def state() -> Hashable:
+    """A value that is equal as long as the same names give the same code.
+
+    What was made from definitions may be remembered together with it.
+    """
+    return (*_settings(), scope.state())
+
+
+_memory: tuple[Hashable, dict[tuple[str, str], Implementation]] = ((), {})
+
+
+def _known() -> dict[tuple[str, str], Implementation]:
+    global _memory  # noqa: PLW0603 - the registry's cache
+    now = _settings()
+    memory = _memory
+    if memory[0] != now:
+        memory = _memory = (now, {})
+    return memory[1]
+
+
+def _settings() -> tuple[int, int, int]:
+    return config.version, discovery.generation(), hooks.generation()
+
+
+def _place(where: str, pointer: str) -> str:
+    return f"{where} at {pointer}" if where and pointer else where or pointer
