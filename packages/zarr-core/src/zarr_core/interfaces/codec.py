@@ -38,6 +38,8 @@ class ArrayRepresentation:
         Data type of its elements.
     fill_value : ndarray, shape ()
         What elements are that were never written.
+    keep_empty : bool
+        Whether a chunk that holds nothing but the fill value is stored all the same.
 
     Notes
     -----
@@ -48,6 +50,7 @@ class ArrayRepresentation:
     shape: tuple[int, ...]
     data_type: DataType
     fill_value: np.ndarray[Any, Any]
+    keep_empty: bool = False
 
     @cached_property
     def size(self) -> int:

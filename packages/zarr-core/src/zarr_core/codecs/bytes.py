@@ -1,0 +1,76 @@
+"""bytes codec (array -> bytes): elements one after the other in C order.
+
+Name:           bytes
+Specification:  v3.1 core codecs, "Bytes codec"
+Configuration:  {"endian": "little"}
+Schema:         schemas/codec/bytes.json
+Partial decode: yes
+Compatible:     zarr-python, TensorStore, zarrs
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from zarr_core.errors import ChunkDecodeError
+from zarr_core.interfaces.codec import ArrayRepresentation, ArrayToBytesCodec, Buffer
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class BytesCodec(ArrayToBytesCodec):
+    """The elements as they are in memory.
+
+    Parameters
+    ----------
+    endian : {"little", "big"}, optional
+        Byte order; required for data types whose elements have one.
+    """
+
+    endian: Literal["little", "big"] | None = None
+
+    def __post_init__(self) -> None:
+        if self.endian not in (None, "little", "big"):
+            raise ValueError(f'endian must be "little" or "big", not {self.endian!r}')
+
+    def resolve(self, decoded: ArrayRepresentation) -> Self:
+        """Record this machine's byte order where the data type has one."""
+        if self.endian is None and decoded.data_type.has_byte_order:
+            return replace(self, endian=sys.byteorder)
+        return self
+
+    def check(self, decoded: ArrayRepresentation) -> None:
+        """Refuse data types of variable size, and a missing ``endian``."""
+        if decoded.nbytes is None:
+            raise ValueError(
+                "the bytes codec stores elements of fixed size only; "
+                "this data type needs another array -> bytes codec"
+            )
+        if self.endian is None and decoded.data_type.has_byte_order:
+            raise ValueError('"endian" is missing; this data type has a byte order')
+
+    def encoded_size(self, decoded: ArrayRepresentation) -> int | None:
+        """Size of the elements in memory."""
+        return decoded.nbytes
+
+    def memory_dtype(self, decoded: ArrayRepresentation) -> np.dtype[Any]:
+        """The data type in the configured byte order."""
+        dtype = decoded.data_type.numpy_dtype
+        return dtype if self.endian is None else dtype.newbyteorder(self.endian)
+
+    def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
+        """Lay the elements out in C order."""
+        encoded = np.ascontiguousarray(array, self.memory_dtype(decoded))
+        return memoryview(encoded.reshape(-1).view(np.uint8))
+
+    def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
+        """View the bytes as elements."""
+        if len(data) != decoded.nbytes:
+            raise ChunkDecodeError(f"{len(data)} bytes instead of {decoded.nbytes}")
+        return np.frombuffer(data, self.memory_dtype(decoded)).reshape(decoded.shape)

@@ -1,0 +1,154 @@
+"""Array metadata together with the code that implements it.
+
+What stands here depends on the documents alone, not on where they are stored,
+so arrays with the same document share it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.engine.chain import CodecChain
+from zarr_core.errors import CodecChainError, MetadataValidationError
+from zarr_core.interfaces.codec import ArrayRepresentation
+from zarr_core.metadata.problem import Problem
+from zarr_core.registry.resolve import make
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from zarr_core.definition import ExtensionDefinition
+    from zarr_core.engine.bound import BoundChain
+    from zarr_core.interfaces.chunk_grid import ChunkAxis, ChunkGrid
+    from zarr_core.interfaces.chunk_key_encoding import ChunkKeyEncoding
+    from zarr_core.interfaces.data_type import DataType
+    from zarr_core.interfaces.storage_transformer import StorageTransformer
+    from zarr_core.metadata.array import ArrayMetadata
+
+
+@dataclass(eq=False)
+class Binding:
+    """Everything that the engine needs to know about an array.
+
+    Parameters
+    ----------
+    metadata : ArrayMetadata
+        The document.
+    data_type, grid, key_encoding, chain, transformers
+        What implements its members.
+    fill_value : ndarray, shape ()
+        The fill value.
+    axes : tuple of ChunkAxis
+        The grid cut to the array's shape.
+    skipped : tuple of ExtensionDefinition
+        Extensions that nobody knows and that need not be understood.
+    keep_empty : bool
+        Whether chunks that hold nothing but the fill value are stored.
+    """
+
+    metadata: ArrayMetadata
+    data_type: DataType
+    fill_value: np.ndarray[Any, Any]
+    grid: ChunkGrid
+    axes: tuple[ChunkAxis, ...]
+    key_encoding: ChunkKeyEncoding
+    chain: CodecChain
+    transformers: tuple[StorageTransformer, ...]
+    skipped: tuple[ExtensionDefinition, ...]
+    keep_empty: bool = False
+    _bound: dict[tuple[int, ...], BoundChain] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.dtype = self.data_type.numpy_dtype
+        self.affixes = self.key_encoding.affixes(len(self.axes))
+        lengths = [axis.uniform for axis in self.axes]
+        self._uniform: BoundChain | None = None
+        if None not in lengths:
+            self._uniform = self._bind(tuple(length for length in lengths if length is not None))
+
+    def bound(self, chunk: tuple[int, ...]) -> BoundChain:
+        """The codecs bound to the shape of one chunk.
+
+        Parameters
+        ----------
+        chunk : tuple of int
+            Grid coordinates.
+        """
+        return self._uniform or self._bind(self.grid.chunk_shape(self.axes, chunk))
+
+    def _bind(self, shape: tuple[int, ...]) -> BoundChain:
+        bound = self._bound.get(shape)
+        if bound is None:
+            decoded = ArrayRepresentation(shape, self.data_type, self.fill_value, self.keep_empty)
+            bound = self._bound[shape] = self.chain.bind(decoded)
+        return bound
+
+    def keeping_empty(self, keep_empty: bool) -> Binding:
+        """The same array, storing or not storing chunks that hold nothing but the fill value."""
+        if keep_empty == self.keep_empty:
+            return self
+        return replace(self, keep_empty=keep_empty, _bound={})
+
+
+def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Binding:
+    """Find the code for every extension that an array names.
+
+    Parameters
+    ----------
+    metadata : ArrayMetadata
+        A valid document.
+    where : str
+        The document, for messages.
+    keep_empty : bool
+        Whether chunks that hold nothing but the fill value are to be stored.
+
+    Raises
+    ------
+    ExtensionError
+        If an extension is unknown, broken, in conflict or wrongly configured.
+    MetadataValidationError
+        If the fill value or the grid does not fit.
+    CodecChainError
+        If the codecs do not form a chain for such chunks.
+    """
+    data_type = make("data_type", metadata.data_type, where, "/data_type")
+    grid = make("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+    key_encoding = make(
+        "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
+    )
+    problems = []
+    try:
+        fill_value = data_type.fill_value_from_json(metadata.fill_value)
+    except ValueError as error:
+        problems.append(Problem("/fill_value", str(error)))
+    try:
+        axes = grid.axes(metadata.shape)
+    except ValueError as error:
+        problems.append(Problem("/chunk_grid", str(error)))
+    if problems:
+        raise MetadataValidationError(where, problems)
+    transformers, skipped = [], []
+    for number, definition in enumerate(metadata.storage_transformers):
+        pointer = f"/storage_transformers/{number}"
+        transformer = make("storage_transformer", definition, where, pointer)
+        if transformer is None:
+            skipped.append(definition)
+        else:
+            transformers.append(transformer)
+    chain = CodecChain.from_definitions(metadata.codecs, where, "/codecs")
+    try:
+        return Binding(
+            metadata,
+            data_type,
+            fill_value,
+            grid,
+            axes,
+            key_encoding,
+            chain,
+            tuple(transformers),
+            (*skipped, *chain.skipped),
+            keep_empty,
+        )
+    except CodecChainError as error:
+        raise CodecChainError(f"{where} /codecs: {error}") from error

@@ -1,0 +1,344 @@
+"""A chain of codecs bound to the one shape of chunk that it encodes.
+
+What depends on the metadata alone is worked out here once: sizes, dtypes, which
+way is the shortest.  What is left for each chunk is a decoder's call and a copy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.engine.fill import fill_test
+from zarr_core.engine.scratch import scratch
+from zarr_core.errors import ChunkDecodeError, CodecError
+from zarr_core.selection.projection import put, take
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from zarr_core.interfaces.codec import (
+        ArrayRepresentation,
+        ArrayToArrayCodec,
+        ArrayToBytesCodec,
+        Buffer,
+        BytesToBytesCodec,
+    )
+    from zarr_core.interfaces.store import Pieces, ValueReader
+    from zarr_core.selection.normalised import Selection
+
+    Array = np.ndarray[Any, Any]
+
+_PARTS_PAY = 1 << 17  # bytes; a smaller chunk is read faster in one piece
+
+
+class BoundChain:
+    """Encodes and decodes chunks of one shape.
+
+    Parameters
+    ----------
+    before : sequence of (str, ArrayToArrayCodec)
+        Names and codecs, in the order of encoding.
+    middle : tuple of (str, ArrayToBytesCodec)
+        The array -> bytes codec.
+    after : sequence of (str, BytesToBytesCodec)
+        The bytes -> bytes codecs.
+    steps : sequence of ArrayRepresentation
+        The chunk, and what each array -> array codec makes of it.
+
+    Attributes
+    ----------
+    decoded : ArrayRepresentation
+        The chunk.
+    encoded_size : int or None
+        Bytes of an encoded chunk, if that does not depend on its content.
+    is_memory : bool
+        Whether an encoded chunk is the chunk's memory, byte for byte.
+    supports_parts : bool
+        Whether a part can be read and written without the rest.
+    reads_parts : bool
+        Whether it also pays to read a part without the rest.
+    room : int
+        Bytes to provide for reading an encoded chunk.
+    """
+
+    def __init__(
+        self,
+        before: Sequence[tuple[str, ArrayToArrayCodec]],
+        middle: tuple[str, ArrayToBytesCodec],
+        after: Sequence[tuple[str, BytesToBytesCodec]],
+        steps: Sequence[ArrayRepresentation],
+    ) -> None:
+        self.decoded = steps[0]
+        self.dtype = self.decoded.data_type.numpy_dtype
+        self._before = tuple(before)
+        self._name, self._middle = middle
+        self._steps = tuple(steps)
+        self._last = steps[-1]
+        self._memory = self._middle.memory_dtype(self._last)
+        size = self._middle.encoded_size(self._last)
+        undo = []
+        for name, codec in after:
+            undo.append((name, codec, size))
+            size = None if size is None else codec.encoded_size(size)
+        self.encoded_size = size
+        self._after = tuple(after)
+        self._undo = tuple(reversed(undo))
+        self._is_fill = fill_test(self.decoded.fill_value)
+        # A byte other than 0 and 1 is no bool, and NumPy would compute with it.
+        self._boolean = self._memory is not None and self._memory.kind == "b"
+        self._straight = (
+            not before and self._memory is not None and self._memory == self.dtype
+        )
+        self.is_memory = self._straight and not after and not self._boolean
+        self.supports_parts = self._middle.supports_parts and not after
+        nbytes = self.decoded.nbytes or 0
+        self.reads_parts = self.supports_parts and (
+            self._memory is None or nbytes > _PARTS_PAY
+        )
+        # Compressors may add a little to what they cannot compress.
+        self.room = size if size is not None else nbytes + (nbytes >> 4) + 1024
+
+    # --- decoding ---
+
+    def decode(self, data: Buffer) -> Array:
+        """Decode a chunk.
+
+        Parameters
+        ----------
+        data : Buffer
+            The stored bytes.
+
+        Returns
+        -------
+        ndarray
+            The chunk, in native byte order; perhaps a view of ``data``.
+
+        Raises
+        ------
+        ChunkDecodeError
+            If the bytes are not those of such a chunk.
+        """
+        for name, codec, size in self._undo:
+            data = _decoded(name, codec, data, size)
+        return self._array(data)
+
+    def decode_into(self, data: Buffer, out: Array) -> None:
+        """Decode a chunk into an array of its whole shape, with any strides."""
+        memory = self._memory
+        undo = self._undo
+        if not undo or memory is None:
+            out[...] = self.decode(data)
+            return
+        for name, codec, size in undo[:-1]:
+            data = _decoded(name, codec, data, size)
+        name, codec, nbytes = undo[-1]
+        if self._straight and out.flags.c_contiguous:
+            octets = out.reshape(-1).view(np.uint8)
+            _decode_into(name, codec, data, octets.data)
+            if self._boolean:
+                _check_booleans(octets)
+            return
+        with scratch(nbytes) as buffer:  # type: ignore[arg-type]  # memory_dtype implies a size
+            _decode_into(name, codec, data, buffer)
+            out[...] = self._array(buffer)
+
+    def decode_part_of(self, data: Buffer, selection: Selection, out: Array) -> None:
+        """Decode a chunk that is in memory, and copy a part of it."""
+        undo = self._undo
+        if not undo or self._memory is None:
+            out[...] = take(self.decode(data), selection)
+            return
+        for name, codec, size in undo[:-1]:
+            data = _decoded(name, codec, data, size)
+        name, codec, nbytes = undo[-1]
+        with scratch(nbytes) as buffer:  # type: ignore[arg-type]  # memory_dtype implies a size
+            _decode_into(name, codec, data, buffer)
+            out[...] = take(self._array(buffer), selection)
+
+    def read_part(self, reader: ValueReader, selection: Selection, out: Array) -> None:
+        """Decode a part of a stored chunk, reading no more than needed.
+
+        Only where :attr:`supports_parts`.
+
+        Parameters
+        ----------
+        reader : ValueReader
+            The stored bytes.
+        selection : Selection
+            The part.
+        out : ndarray
+            Receives the elements; has the shape of the selection.
+        """
+        moved = self._moved(selection, out)
+        if moved is None:
+            self.decode_part_of(reader.read(0, reader.size), selection, out)
+            return
+        selection, target = moved
+        self._middle.decode_part(reader, self._last, selection, target)
+
+    def _array(self, data: Buffer) -> Array:
+        """From the bytes of the array -> bytes codec to the chunk."""
+        last = self._last
+        memory = self._memory
+        try:
+            if memory is None:
+                array = self._middle.decode(data, last)
+            else:
+                if len(data) != last.nbytes:
+                    raise ChunkDecodeError(f"{len(data)} bytes instead of {last.nbytes}")
+                array = np.frombuffer(data, memory).reshape(last.shape)
+                if self._boolean:
+                    _check_booleans(array.view(np.uint8))
+            if getattr(array, "shape", None) != last.shape:
+                raise ChunkDecodeError(f"decoded to {_described(array)} instead of {last.shape}")
+            for number in range(len(self._before) - 1, -1, -1):
+                codec = self._before[number][1]
+                array = codec.decode(array, self._steps[number])
+                if getattr(array, "shape", None) != self._steps[number].shape:
+                    raise ChunkDecodeError(
+                        f"decoded to {_described(array)} instead of {self._steps[number].shape}",
+                        self._before[number][0],
+                    )
+        except CodecError:
+            raise
+        except Exception as error:
+            raise _failed(self._name, error) from error
+        return array
+
+    # --- encoding ---
+
+    def encode(self, array: Array, memory: memoryview | None = None) -> Pieces | None:
+        """Encode a chunk.
+
+        Parameters
+        ----------
+        array : ndarray
+            The chunk, whole, with any strides; dtype of the data type, native order.
+        memory : memoryview, optional
+            Room for a copy in C order, ``decoded.nbytes`` long.  The result may
+            lie in it, or in ``array``.
+
+        Returns
+        -------
+        Buffer, sequence of Buffer, or None
+            What to store; None if the chunk holds nothing but the fill value and
+            such chunks are not kept.
+        """
+        if not self.decoded.keep_empty and self._is_fill(array):
+            return None
+        for name, codec in self._before:
+            array = _encoded(name, codec.encode, array)
+        if self._memory is None:
+            middle = self._middle
+            data = _encoded(self._name, lambda it: middle.encode(it, self._last), array)
+        else:
+            data = self._laid_out(array, memory)
+        return self._finish(data)
+
+    def encode_part(
+        self, reader: ValueReader | None, selection: Selection, value: Array
+    ) -> Pieces | None:
+        """Encode a chunk of which a part is new; only where :attr:`supports_parts`.
+
+        Parameters
+        ----------
+        reader : ValueReader or None
+            What is stored now, if anything.
+        selection : Selection
+            The part.
+        value : ndarray
+            Its new elements; has the shape of the selection.
+        """
+        moved = self._moved(selection, value)
+        if moved is None:
+            whole = self.writable(reader)
+            put(whole, selection, value)
+            return self.encode(whole)
+        selection, source = moved
+        return self._middle.encode_part(reader, self._last, selection, source)
+
+    def writable(self, reader: ValueReader | None) -> Array:
+        """The chunk as it is now, in memory of its own that may be changed."""
+        decoded = self.decoded
+        if reader is None:
+            return np.full(decoded.shape, decoded.fill_value, self.dtype)
+        whole = np.empty(decoded.shape, self.dtype)
+        with scratch(reader.size) as buffer:
+            reader.read_into([(0, buffer)])
+            self.decode_into(buffer, whole)
+        return whole
+
+    def _laid_out(self, array: Array, memory: memoryview | None) -> Buffer:
+        """The bytes of an array in the byte order and element order that is stored."""
+        if array.dtype != self._memory or not array.flags.c_contiguous:
+            if memory is None:
+                array = np.ascontiguousarray(array, self._memory)
+            else:
+                copy = np.frombuffer(memory, self._memory).reshape(array.shape)
+                copy[...] = array
+                array = copy
+        return array.reshape(-1).view(np.uint8).data
+
+    def _finish(self, data: Any) -> Pieces | None:
+        after = self._after
+        if data is None or not after:
+            return data  # type: ignore[no-any-return]  # pieces, or nothing to store
+        if not isinstance(data, bytes | bytearray | memoryview):
+            data = b"".join(data)
+        for name, codec in after:
+            data = _encoded(name, codec.encode, data)
+        return data  # type: ignore[no-any-return]  # checked by the store
+
+    def _moved(self, selection: Selection, part: Array) -> tuple[Selection, Array] | None:
+        """A part of the chunk, as a part of what the array -> bytes codec sees."""
+        for _, codec in self._before:
+            moved = codec.encoded_part(selection, part)
+            if moved is None:
+                return None
+            selection, part = moved
+        return selection, part
+
+
+def _decoded(name: str, codec: BytesToBytesCodec, data: Buffer, size: int | None) -> Buffer:
+    try:
+        decoded = codec.decode(data, size)
+        if size is not None and len(decoded) != size:
+            raise ChunkDecodeError(f"decodes to {len(decoded)} bytes instead of {size}", name)
+    except CodecError:
+        raise
+    except Exception as error:
+        raise _failed(name, error) from error
+    return decoded
+
+
+def _decode_into(name: str, codec: BytesToBytesCodec, data: Buffer, out: memoryview) -> None:
+    try:
+        codec.decode_into(data, out)
+    except CodecError:
+        raise
+    except Exception as error:
+        raise _failed(name, error) from error
+
+
+def _failed(name: str, error: Exception) -> ChunkDecodeError:
+    return ChunkDecodeError(f"{type(error).__name__}: {error}", name)
+
+
+def _encoded(name: str, encode: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return encode(value)
+    except CodecError:
+        raise
+    except Exception as error:
+        raise CodecError(f"the codec {name!r} cannot encode a chunk: {error}") from error
+
+
+def _check_booleans(octets: Array) -> None:
+    if octets.size and octets.max() > 1:
+        raise ChunkDecodeError(f"the byte {octets.max()} is no bool; only 0 and 1 are", "bytes")
+
+
+def _described(array: Any) -> str:
+    return f"shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__

@@ -1,0 +1,61 @@
+"""The chunks of one array: where each is stored, how each is encoded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.interfaces.store import check_prefix
+
+if TYPE_CHECKING:
+    from zarr_core.engine.binding import Binding
+    from zarr_core.interfaces.store import Store
+
+_THREADS_PAY = 1 << 16  # decoded bytes; below, handing a chunk over costs more than its work
+
+
+class Chunks:
+    """The chunks of one array in one store.
+
+    Parameters
+    ----------
+    store : Store
+        The store behind all storage transformers.
+    prefix : str
+        What stands before every chunk key: empty or ending in ``/``.
+    binding : Binding
+        The array.
+    missing_is_error : bool
+        Whether reading a chunk that is not stored raises.
+    """
+
+    __slots__ = ("axes", "binding", "missing_is_error", "prefix", "store", "threads", "_joint")
+
+    def __init__(
+        self, store: Store, prefix: str, binding: Binding, missing_is_error: bool = False
+    ) -> None:
+        # The first transformer is nearest to the array, the last to the store.
+        for transformer in reversed(binding.transformers):
+            store = transformer.transform(store, prefix)
+        self.store = store
+        self.prefix = check_prefix(prefix)
+        self.binding = binding
+        self.axes = binding.axes
+        self.missing_is_error = missing_is_error
+        affixes = binding.affixes
+        self._joint = None if affixes is None else (prefix + affixes[0], affixes[1])
+        self.threads = store.requests
+
+    def key(self, chunk: tuple[int, ...]) -> str:
+        """The key of a chunk, given its grid coordinates."""
+        if self._joint is None or not chunk:
+            return self.prefix + self.binding.key_encoding.encode(chunk)
+        before, between = self._joint
+        return before + between.join(map(str, chunk))
+
+    def parallel(self, nbytes: int | None) -> bool:
+        """Whether several threads pay for chunks of this decoded size."""
+        return self.threads is not None or nbytes is None or nbytes >= _THREADS_PAY
+
+    def where(self, key: str) -> str:
+        """Names a chunk in messages."""
+        return f"{self.store} {key!r}"

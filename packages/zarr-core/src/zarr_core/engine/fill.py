@@ -1,0 +1,65 @@
+"""Telling a chunk that holds nothing but the fill value, bit by bit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Array = np.ndarray[Any, Any]
+
+_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any]], bool]:
+    """Make the test whether every element has the bits of the fill value.
+
+    Parameters
+    ----------
+    fill_value : ndarray, shape ()
+        The fill value.
+
+    Returns
+    -------
+    callable
+        From an array of the same dtype to whether it is all fill.  ``-0.0`` is
+        not ``0.0``, and a NaN equals one with the same payload only.
+    """
+    dtype = fill_value.dtype
+    if dtype.hasobject:
+        return lambda array: bool(np.all(array == fill_value))
+    if dtype.kind == "c":
+        part = np.empty((), dtype).real.dtype
+        real, imaginary = fill_test(fill_value.real.astype(part)), fill_test(
+            fill_value.imag.astype(part)
+        )
+        return lambda array: real(array.real) and imaginary(array.imag)
+    word = _WORDS.get(dtype.itemsize)
+    if word is None:
+        return _bytes_test(fill_value)
+    bits = fill_value.view(word)[()]
+
+    def test(array: Array) -> bool:
+        if not array.size:
+            return True
+        words = array.view(word)
+        # Nearly every chunk that is not empty shows it at one of three places.
+        middle = tuple([length // 2 for length in words.shape])
+        if words[middle] != bits or words[(0,) * words.ndim] != bits:
+            return False
+        return bool((words == bits).all())
+
+    return test
+
+
+def _bytes_test(fill_value: Array) -> Callable[[Array], bool]:
+    pattern = np.frombuffer(fill_value.tobytes(), np.uint8)
+
+    def test(array: Array) -> bool:
+        octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, len(pattern))
+        return bool((octets == pattern).all())
+
+    return test

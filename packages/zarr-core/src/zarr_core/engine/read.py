@@ -1,0 +1,137 @@
+"""Reading a selection: from chunks in a store into an array in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.engine.scratch import scratch
+from zarr_core.engine.threads import run
+from zarr_core.errors import ChunkDecodeError, MissingChunkError
+from zarr_core.selection.normalised import Box
+from zarr_core.selection.projection import project, single_chunk
+
+if TYPE_CHECKING:
+    from zarr_core.engine.chunks import Chunks
+    from zarr_core.interfaces.codec import Buffer
+    from zarr_core.selection.normalised import Selection
+    from zarr_core.selection.projection import Part
+
+    Array = np.ndarray[Any, Any]
+
+
+def read(chunks: Chunks, selection: Selection, out: Array) -> None:
+    """Read a selection.
+
+    Parameters
+    ----------
+    chunks : Chunks
+        The array.
+    selection : Selection
+        What to read.
+    out : ndarray
+        Receives the elements; shape of the selection, dtype of the data type.
+
+    Raises
+    ------
+    ChunkDecodeError
+        If a chunk is damaged; names it.
+    MissingChunkError
+        If a chunk is not stored and that is not to be taken for the fill value.
+    StoreError
+        If the store fails.
+    """
+    if not out.size:
+        return
+    if type(selection) is Box:
+        single = single_chunk(selection, chunks.axes)
+        if single is not None:
+            chunk, within, whole, _ = single
+            read_chunk(chunks, chunk, within, out, whole)
+            return
+
+    def work(part: Part) -> None:
+        chunk, within, target, whole, _ = part
+        if type(within) is Box:
+            read_chunk(chunks, chunk, within, out[target], whole)
+        else:
+            values = np.empty(within.shape, out.dtype)
+            read_chunk(chunks, chunk, within, values, False)
+            out[target] = values
+
+    parts = project(selection, chunks.axes)
+    bound = chunks.binding.bound((0,) * len(chunks.axes))
+    if chunks.parallel(bound.decoded.nbytes):
+        run(list(parts), work, threads=chunks.threads)
+    else:
+        for part in parts:
+            work(part)
+
+
+def read_chunk(
+    chunks: Chunks, chunk: tuple[int, ...], within: Selection, out: Array, whole: bool
+) -> None:
+    """Read a part of one chunk.
+
+    Parameters
+    ----------
+    chunks : Chunks
+        The array.
+    chunk : tuple of int
+        Grid coordinates.
+    within : Selection
+        The part.
+    out : ndarray
+        Receives its elements; has the shape of the part.
+    whole : bool
+        Whether the part is the chunk, in order.
+    """
+    bound = chunks.binding.bound(chunk)
+    key = chunks.key(chunk)
+    store = chunks.store
+    try:
+        if whole and bound.is_memory and out.flags.c_contiguous:
+            octets = out.reshape(-1).view(np.uint8).data
+            size = store.get_into(key, octets)
+            if size is not None and size != len(octets):
+                raise ChunkDecodeError(f"{size} bytes instead of {len(octets)}")
+        elif bound.reads_parts and not (whole and bound.is_memory):
+            reader = store.open_value(key)
+            size = None
+            if reader is not None:
+                with reader:
+                    size = reader.size
+                    bound.read_part(reader, within, out)
+        else:
+            with scratch(bound.room) as buffer:
+                size = store.get_into(key, buffer)
+                if size is not None:
+                    data: Buffer = buffer[:size]
+                    if size > len(buffer):
+                        data = _all_of(chunks, key, size)
+                    if whole:
+                        bound.decode_into(data, out)
+                    else:
+                        bound.decode_part_of(data, within, out)
+    except ChunkDecodeError as error:
+        raise error.located(chunks.where(key)) from error
+    except MemoryError as error:
+        raise ChunkDecodeError(
+            f"a chunk of shape {bound.decoded.shape} does not fit into memory",
+            where=chunks.where(key),
+        ) from error
+    if size is None:
+        if chunks.missing_is_error:
+            raise MissingChunkError(chunks.where(key))
+        out[...] = chunks.binding.fill_value
+
+
+def _all_of(chunks: Chunks, key: str, size: int) -> Buffer:
+    """A value that is longer than was to be expected."""
+    bound = chunks.binding.bound
+    expected = bound((0,) * len(chunks.axes)).encoded_size
+    if expected is not None:
+        raise ChunkDecodeError(f"{size} bytes instead of {expected}")
+    data = chunks.store.get(key)
+    return b"" if data is None else data

@@ -1,0 +1,129 @@
+"""Writing a selection: from an array in memory into chunks in a store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.engine.scratch import scratch
+from zarr_core.engine.threads import run
+from zarr_core.errors import ChunkDecodeError
+from zarr_core.selection.projection import project, put
+
+if TYPE_CHECKING:
+    from zarr_core.engine.chunks import Chunks
+    from zarr_core.interfaces.store import Pieces, ValueReader
+    from zarr_core.selection.normalised import Selection
+    from zarr_core.selection.projection import Part
+
+    Array = np.ndarray[Any, Any]
+
+
+def write(chunks: Chunks, selection: Selection, value: Array) -> None:
+    """Write a selection.
+
+    Parameters
+    ----------
+    chunks : Chunks
+        The array.
+    selection : Selection
+        Where to.
+    value : ndarray
+        The elements; shape of the selection, dtype of the data type.
+
+    Raises
+    ------
+    CodecError
+        If a codec cannot encode a chunk, or a chunk of which a part is kept is damaged.
+    StoreError
+        If the store fails.
+
+    Notes
+    -----
+    A chunk of which every element is new is stored without looking at what was
+    there.  Any other is read, changed and stored under the lock of its key, so
+    that writers of different elements of one chunk lose nothing.
+    """
+    if not value.size:
+        return
+
+    def work(part: Part) -> None:
+        chunk, within, target, whole, covers = part
+        write_chunk(chunks, chunk, within, value[target], whole, covers)
+
+    parts = project(selection, chunks.axes)
+    bound = chunks.binding.bound((0,) * len(chunks.axes))
+    if chunks.parallel(bound.decoded.nbytes):
+        run(list(parts), work, threads=chunks.threads)
+    else:
+        for part in parts:
+            work(part)
+
+
+def write_chunk(
+    chunks: Chunks,
+    chunk: tuple[int, ...],
+    within: Selection,
+    value: Array,
+    whole: bool,
+    covers: bool,
+) -> None:
+    """Write a part of one chunk.
+
+    Parameters
+    ----------
+    chunks : Chunks
+        The array.
+    chunk : tuple of int
+        Grid coordinates.
+    within : Selection
+        The part.
+    value : ndarray
+        Its new elements; has the shape of the part.
+    whole : bool
+        Whether the part is the chunk, in order.
+    covers : bool
+        Whether the part holds every element of the chunk that lies in the array.
+    """
+    bound = chunks.binding.bound(chunk)
+    key = chunks.key(chunk)
+    if not covers:
+
+        def change(reader: ValueReader | None) -> Pieces | None:
+            if bound.supports_parts:
+                return bound.encode_part(reader, within, value)
+            array = bound.writable(reader)
+            put(array, within, value)
+            return bound.encode(array)
+
+        try:
+            chunks.store.update(key, change)
+        except ChunkDecodeError as error:
+            raise error.located(chunks.where(key)) from error
+        return
+    nbytes = bound.decoded.nbytes
+    if nbytes is None:
+        array = value if whole else bound.writable(None)
+        if not whole:
+            put(array, within, value)
+        _store(chunks, key, bound.encode(array))
+        return
+    with scratch(nbytes) as memory:
+        if whole:
+            _store(chunks, key, bound.encode(value, memory))
+            return
+        with scratch(nbytes) as room:
+            array = np.frombuffer(room, bound.dtype).reshape(bound.decoded.shape)
+            array[...] = bound.decoded.fill_value
+            put(array, within, value)
+            _store(chunks, key, bound.encode(array, memory))
+
+
+def _store(chunks: Chunks, key: str, value: Pieces | None) -> None:
+    if value is None:
+        chunks.store.erase(key)
+    else:
+        chunks.store.set(key, value)
+
+

@@ -1,0 +1,65 @@
+"""Format: how a hierarchy is laid out in a store.
+
+Formats name keys, read documents into the one metadata model and write them back.
+Nothing else knows which format a node has.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core.interfaces.store import Store
+    from zarr_core.metadata.array import ArrayMetadata
+    from zarr_core.metadata.group import GroupMetadata
+
+    NodeMetadata = ArrayMetadata | GroupMetadata
+
+
+class Format(ABC):
+    """An on-disk format.
+
+    Paths are normalised: no leading or trailing ``/``, empty for the root.
+    """
+
+    name: ClassVar[str]
+    """The name of the format, such as ``"v3"``."""
+
+    zarr_format: ClassVar[int]
+    """The version that users know it by."""
+
+    marks: ClassVar[tuple[str, ...]]
+    """What is looked for at a node, for messages: names of keys."""
+
+    @abstractmethod
+    def read(self, store: Store, path: str) -> NodeMetadata | None:
+        """The metadata of a node, or None if there is none of this format.
+
+        Raises
+        ------
+        MetadataError
+            If there is a document and it is wrong.
+        """
+
+    @abstractmethod
+    def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
+        """Store the metadata of a node, new or changed."""
+
+    @abstractmethod
+    def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
+        """Names and metadata of the nodes directly below a group, sorted by name."""
+
+    @abstractmethod
+    def node_prefix(self, path: str) -> str:
+        """The prefix below which everything of a node lies, its children included."""
+
+    @abstractmethod
+    def chunk_prefix(self, path: str) -> str:
+        """What stands before the chunk keys of an array; empty or ending in ``/``."""
+
+    def erase(self, store: Store, path: str) -> None:
+        """Remove a node with everything below it; metadata first, so that it is gone at once."""
+        store.erase_prefix(self.node_prefix(path))
