@@ -1,0 +1,1 @@
+"""Compares this library with the other Zarr libraries, interleaved in one run."""

@@ -1,0 +1,165 @@
+"""Turns results into a table."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.peers import BASELINE, OURS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.measure import Result
+
+Row = list[str]
+
+
+def table(results: Sequence[Result], atomic: frozenset[str], wide: bool) -> list[Row]:
+    """Return a heading and a row for each case, as text.
+
+    Ratios are our time by theirs, below 1 where we are faster; ``!`` marks those above
+    the limit of their case.
+
+    Parameters
+    ----------
+    atomic : frozenset of str
+        The libraries that replace stored objects as a whole.
+    wide : bool
+        Whether the time of every library is shown.
+    """
+    names = [name for name in _names(results) if name != OURS]
+    ours = any(OURS in result.samples for result in results)
+    heading = ["case", "ours"] if ours else ["case", "fastest peer"]
+    if ours:
+        heading += [
+            "best peer",
+            "to best",
+            "best atomic",
+            "to it",
+            "to zarr",
+            "peak MiB",
+            "peers' peak",
+        ]
+    if wide or not ours:
+        heading += names
+    return [heading, *(_row(result, names, atomic, ours, wide) for result in results)]
+
+
+def _row(
+    result: Result, names: Sequence[str], atomic: frozenset[str], ours: bool, wide: bool
+) -> Row:
+    row = [result.case.name]
+    if ours:
+        row += _ours(result, atomic)
+    else:
+        row.append(min(result.samples, key=result.seconds))
+    if wide or not ours:
+        row += [_time(result.seconds(name)) if name in result.samples else "-" for name in names]
+    return row
+
+
+def _ours(result: Result, atomic: frozenset[str]) -> Row:
+    limits = result.case.limits
+    best = fastest(result)
+    best_atomic = fastest(result, atomic) if result.case.writes else None
+    row = [_time(result.seconds(OURS))]
+    if best is None:
+        row += ["-", "-"]
+    else:
+        limit = None if result.case.writes else limits.to_best
+        row += [best, _ratio(result.ratio(OURS, best), limit)]
+    if best_atomic is None:
+        row += ["", ""]
+    else:
+        row += [best_atomic, _ratio(result.ratio(OURS, best_atomic), limits.to_best)]
+    row.append(
+        _ratio(result.ratio(OURS, BASELINE), limits.to_zarr) if BASELINE in result.samples else "-"
+    )
+    peaks = {name: peak for name, peak in result.peaks.items() if name != OURS}
+    row.append(f"{result.peaks[OURS] / 2**20:.0f}" if OURS in result.peaks else "")
+    row.append(
+        f"{min(peaks.values()) / 2**20:.0f}..{max(peaks.values()) / 2**20:.0f}" if peaks else ""
+    )
+    return row
+
+
+def fastest(result: Result, among: frozenset[str] | None = None) -> str | None:
+    """Return the peer that is hardest on us."""
+    peers = [name for name in result.samples if name != OURS and (among is None or name in among)]
+    if OURS not in result.samples or not peers:
+        return None
+    return max(peers, key=lambda name: result.ratio(OURS, name))
+
+
+def verdict(results: Sequence[Result], atomic: frozenset[str]) -> list[str]:
+    """Return one line for each operation: how many cases keep their limits, and the middle and worst ratio."""
+    lines = []
+    for operation in dict.fromkeys(result.case.operation for result in results):
+        ratios = []
+        kept = 0
+        for result in results:
+            if result.case.operation == operation and (
+                best := fastest(result, atomic if result.case.writes else None)
+            ):
+                ratio = result.ratio(OURS, best)
+                limits = result.case.limits
+                fast = ratio <= limits.to_best
+                if limits.to_zarr is not None and BASELINE in result.samples:
+                    fast = fast and result.ratio(OURS, BASELINE) <= limits.to_zarr
+                ratios.append(ratio)
+                kept += fast
+        if ratios:
+            middle, worst = statistics.median(ratios), max(ratios)
+            lines.append(
+                f"{operation}: {kept} of {len(ratios)} within the limit; "
+                f"to the best peer {middle:.2f} in the middle, {worst:.2f} at worst"
+            )
+    return lines
+
+
+def as_text(rows: Sequence[Row]) -> str:
+    """Lay a table out in columns."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def as_markdown(rows: Sequence[Row]) -> str:
+    """Lay a table out in Markdown."""
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines.insert(1, "|---" + "|---:" * (len(rows[0]) - 1) + "|")
+    return "\n".join(lines)
+
+
+def as_json(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return everything that was measured: seconds of every sample, bytes of every peak."""
+    return [
+        {
+            "case": result.case.name,
+            "nbytes": result.case.nbytes,
+            "seconds": {name: result.seconds(name) for name in result.samples},
+            "samples": result.samples,
+            "peak_bytes": result.peaks,
+            "skipped": result.skipped,
+        }
+        for result in results
+    ]
+
+
+def _names(results: Sequence[Result]) -> list[str]:
+    return list(dict.fromkeys(name for result in results for name in result.samples))
+
+
+def _time(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.1f} us"
+    return f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def _ratio(ratio: float, limit: float | None) -> str:
+    return f"{ratio:.2f}{'!' if limit is not None and ratio > limit else ''}"
