@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 
 def slice_length(part: slice) -> int:
-    """Number of elements of a normalised slice (``0 <= start``, ``step >= 1``)."""
-    return max(0, (part.stop - part.start + part.step - 1) // part.step)
+    """Count the elements of a normalised slice (``0 <= start <= stop``, ``step >= 1``)."""
+    length: int = part.stop - part.start
+    return length if part.step == 1 else (length + part.step - 1) // part.step
 
 
 @dataclass(frozen=True)

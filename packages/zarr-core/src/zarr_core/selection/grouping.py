@@ -1,0 +1,198 @@
+"""Index arrays sorted into chunks, without a Python step for each element."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.selection.along_axis import AxisPart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from zarr_core.interfaces.chunk_grid import ChunkAxis
+    from zarr_core.selection.normalised import Indices
+
+__all__ = ["array_parts", "distinct_chunks", "point_count", "point_groups", "with_open_targets"]
+
+_LARGEST = int(np.iinfo(np.intp).max)
+
+
+def chunk_numbers(index: Indices, axis: ChunkAxis) -> Indices:
+    """Find the chunk of every index."""
+    uniform = axis.uniform
+    if uniform is None:
+        return np.asarray(axis.chunks_of(index), np.intp)
+    if uniform >= axis.size:  # also where the length of a chunk is no intp
+        return np.zeros(len(index), np.intp)
+    return index // uniform
+
+
+def distinct_chunks(index: Indices, axis: ChunkAxis) -> Indices:
+    """Find the chunks that hold any of the elements, ascending."""
+    return np.unique(chunk_numbers(index, axis))
+
+
+def array_parts(index: Indices, axis: ChunkAxis) -> list[AxisPart]:
+    """Sort the elements of one dimension into chunks.
+
+    The sort is stable, so what comes later in ``index`` comes later in each
+    part: of values assigned to one element the last one stays, as in NumPy.
+    """
+    if len(index) == 0:
+        return []
+    numbers = chunk_numbers(index, axis)
+    order: Indices | None = None
+    if (numbers[1:] < numbers[:-1]).any():
+        order = np.argsort(numbers, kind="stable")
+        index, numbers = index[order], numbers[order]
+    bounds = _bounds(numbers[1:] != numbers[:-1], len(numbers))
+    chunks = numbers[bounds[:-1]].tolist()
+    edges = bounds.tolist()
+    starts = [axis.start(chunk) for chunk in chunks]
+    runs = _progressions(index, bounds)
+    order_runs = None if order is None else _progressions(order, bounds)
+    parts = []
+    for place, (chunk, start) in enumerate(zip(chunks, starts, strict=True)):
+        first, end = edges[place], edges[place + 1]
+        step = runs[place]
+        length = axis.length(chunk)
+        inside = min(length, axis.size - start)
+        within: slice | Indices
+        if step:
+            within = slice(int(index[first]) - start, int(index[end - 1]) - start + 1, step)
+            covers = end - first == inside
+        else:
+            within = index[first:end] - start
+            covers = end - first >= inside and len(np.unique(within)) == inside
+        target: slice | Indices
+        if order is None or order_runs is None:
+            target = slice(first, end, 1)
+        elif order_runs[place]:
+            target = slice(int(order[first]), int(order[end - 1]) + 1, order_runs[place])
+        else:
+            target = order[first:end]
+        whole = bool(step) and end - first == length
+        parts.append(AxisPart(chunk, within, target, whole, covers))
+    return parts
+
+
+def with_open_targets(tables: Sequence[list[AxisPart]]) -> Sequence[list[AxisPart]]:
+    """Shape targets so that any combination of them selects an outer product.
+
+    Slices stay as they are while at most one dimension has arrays: that is how far
+    NumPy's own rules agree.
+    """
+    scattered = [any(not isinstance(part.target, slice) for part in table) for table in tables]
+    if sum(scattered) <= 1:
+        return tables
+    meshed = []
+    for dimension, table in enumerate(tables):
+        shape = tuple(-1 if axis == dimension else 1 for axis in range(len(tables)))
+        meshed.append(
+            [part._replace(target=_positions(part.target).reshape(shape)) for part in table]
+        )
+    return meshed
+
+
+def _positions(target: slice | Indices) -> Indices:
+    if isinstance(target, slice):
+        return np.arange(target.start, target.stop, target.step, dtype=np.intp)
+    return target
+
+
+def _bounds(changes: np.ndarray[Any, Any], count: int) -> Indices:
+    """Where groups begin, and the end of the last, from where neighbours differ."""
+    cuts = np.flatnonzero(changes)
+    bounds = np.empty(len(cuts) + 2, np.intp)
+    bounds[0] = 0
+    np.add(cuts, 1, out=bounds[1:-1])
+    bounds[-1] = count
+    return bounds
+
+
+def _progressions(values: Indices, bounds: Indices) -> list[int]:
+    """For each group its step, if it ascends in equal steps, else 0."""
+    steps = np.diff(values)
+    # How often the step changed before each place: equal at both ends means never between.
+    changed = np.zeros(len(values), np.intp)
+    if len(values) > 2:
+        np.cumsum(steps[1:] != steps[:-1], out=changed[2:])
+    first, last = bounds[:-1], bounds[1:] - 1
+    single = first == last
+    second = np.minimum(first + 1, len(values) - 1)
+    even = changed[last] == changed[second]
+    step = values[second] - values[first]
+    found: list[int] = np.where(single, 1, np.where(even & (step > 0), step, 0)).tolist()
+    return found
+
+
+def _grouped(
+    index: tuple[Indices, ...], axes: Sequence[ChunkAxis]
+) -> tuple[list[Indices], Indices | None, Indices]:
+    """Chunk numbers of points in the order of chunks, that order, and the bounds of groups."""
+    numbers = [chunk_numbers(part, axis) for part, axis in zip(index, axes, strict=True)]
+    counts = [axis.count for axis in axes]
+    order: Indices | None
+    if prod(counts) <= _LARGEST:
+        flat = numbers[0]
+        for number, count in zip(numbers[1:], counts[1:], strict=True):
+            flat = flat * count + number
+        order = None
+        if (flat[1:] < flat[:-1]).any():
+            order = np.argsort(flat, kind="stable")
+            flat = flat[order]
+            numbers = [number[order] for number in numbers]
+        changes = flat[1:] != flat[:-1]
+    else:
+        order = np.lexsort(numbers[::-1])
+        numbers = [number[order] for number in numbers]
+        changes = np.zeros(len(order) - 1, bool)
+        for number in numbers:
+            changes |= number[1:] != number[:-1]
+    return numbers, order, _bounds(changes, len(numbers[0]))
+
+
+def point_groups(
+    index: tuple[Indices, ...], axes: Sequence[ChunkAxis]
+) -> Iterator[tuple[tuple[int, ...], tuple[Indices, ...], slice | Indices, bool]]:
+    """Sort points into chunks.
+
+    Yields
+    ------
+    chunk, within, target, covers
+        Grid coordinates; indices inside the chunk, one array a dimension;
+        places among the points; whether every element of the chunk that lies
+        inside the array is there.
+    """
+    if len(index[0]) == 0:
+        return
+    numbers, order, bounds = _grouped(index, axes)
+    if order is not None:
+        index = tuple(part[order] for part in index)
+    edges = bounds.tolist()
+    chunks = [number[bounds[:-1]].tolist() for number in numbers]
+    for place, chunk in enumerate(zip(*chunks, strict=True)):
+        first, end = edges[place], edges[place + 1]
+        within = []
+        lengths = []
+        for part, axis, number in zip(index, axes, chunk, strict=True):
+            start = axis.start(number)
+            within.append(part[first:end] - start)
+            lengths.append(min(axis.length(number), axis.size - start))
+        volume = prod(lengths)
+        covers = False
+        if end - first >= volume:
+            flat = np.ravel_multi_index(tuple(within), tuple(lengths))
+            covers = len(np.unique(flat)) == volume
+        target = slice(first, end, 1) if order is None else order[first:end]
+        yield chunk, tuple(within), target, covers
+
+
+def point_count(index: tuple[Indices, ...], axes: Sequence[ChunkAxis]) -> int:
+    """Count the chunks that hold any of the points."""
+    if len(index[0]) == 0:
+        return 0
+    return len(_grouped(index, axes)[2]) - 1

@@ -1,0 +1,296 @@
+"""Parts of chunks against NumPy: every element once, in the right place."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from zarr_core.interfaces.chunk_grid import ChunkAxis
+from zarr_core.selection.normalised import Box, Outer, Points
+from zarr_core.selection.projection import (
+    axis_parts,
+    chunk_count,
+    project,
+    put,
+    single_chunk,
+    take,
+)
+
+
+class Even(ChunkAxis):
+    """Chunks of one length; the last one may reach beyond the array."""
+
+    def __init__(self, size: int, length: int) -> None:
+        self.size = size
+        self.count = -(-size // length)
+        self._length = length
+
+    def start(self, chunk: int) -> int:
+        return chunk * self._length
+
+    def length(self, chunk: int) -> int:
+        return self._length
+
+    def chunk_of(self, element: int) -> int:
+        return element // self._length
+
+    def chunks_of(self, elements):
+        return elements // self._length
+
+    @property
+    def uniform(self) -> int | None:
+        return self._length
+
+
+class Uneven(ChunkAxis):
+    """Chunks of given lengths; the last one may reach beyond the array."""
+
+    def __init__(self, size: int, lengths: list[int]) -> None:
+        self.size = size
+        self.lengths = lengths
+        self.starts = [sum(lengths[:place]) for place in range(len(lengths))]
+        self.count = sum(start < size for start in self.starts)
+
+    def start(self, chunk: int) -> int:
+        return self.starts[chunk]
+
+    def length(self, chunk: int) -> int:
+        return self.lengths[chunk]
+
+    def chunk_of(self, element: int) -> int:
+        return bisect_right(self.starts, element) - 1
+
+    def chunks_of(self, elements):
+        return np.searchsorted(self.starts, elements, side="right") - 1
+
+
+@st.composite
+def chunk_axes(draw, size: int) -> ChunkAxis:
+    if draw(st.booleans()):
+        return Even(size, draw(st.integers(1, size + 3)))
+    lengths: list[int] = []
+    while sum(lengths) < size:
+        lengths.append(draw(st.integers(1, size + 2)))
+    return Uneven(size, lengths)
+
+
+@st.composite
+def slices(draw, size: int) -> slice:
+    start = draw(st.integers(0, size))
+    return slice(start, draw(st.integers(start, size)), draw(st.integers(1, size + 2)))
+
+
+def indices(size: int, count: int | None = None):
+    lengths = {"min_size": count or 0, "max_size": 12 if count is None else count}
+    elements = st.integers(0, size - 1) if size else st.nothing()
+    if not size:
+        return st.just(np.zeros(0, np.intp))
+    kinds = st.one_of(
+        st.lists(elements, **lengths),
+        st.lists(elements, **lengths).map(sorted),
+        st.permutations(range(size)) if count is None else st.lists(elements, **lengths),
+    )
+    return kinds.map(lambda items: np.array(items, np.intp))
+
+
+@st.composite
+def cases(draw, kind: str):
+    least = 1 if kind != "box" else 0
+    shape = tuple(draw(st.lists(st.integers(0, 8), min_size=least, max_size=4)))
+    axes = tuple(draw(chunk_axes(size)) for size in shape)
+    if kind == "box":
+        return shape, axes, Box(tuple(draw(slices(size)) for size in shape))
+    if kind == "outer":
+        index = [draw(slices(size) | indices(size)) for size in shape]
+        place = draw(st.integers(0, len(shape) - 1))
+        index[place] = draw(indices(shape[place]))
+        return shape, axes, Outer(tuple(index))
+    count = 0 if 0 in shape else draw(st.integers(0, 20))
+    return shape, axes, Points(tuple(draw(indices(size, count))[:count] for size in shape))
+
+
+def direct(array: np.ndarray, selection) -> np.ndarray:
+    """The selected elements by a way of their own: explicit coordinates."""
+    if isinstance(selection, Points):
+        return array[selection.index] if selection.index else array.reshape(1)
+    coordinates = [
+        np.arange(size)[item] for size, item in zip(array.shape, selection.index, strict=True)
+    ]
+    return array[np.ix_(*coordinates)] if coordinates else array
+
+
+def encoded_chunk(array: np.ndarray, axes, chunk) -> np.ndarray:
+    """A chunk at its encoded shape; -1 beyond the array."""
+    starts = [axis.start(number) for axis, number in zip(axes, chunk, strict=True)]
+    lengths = [axis.length(number) for axis, number in zip(axes, chunk, strict=True)]
+    whole = np.full(lengths, -1)
+    inside = array[
+        tuple(slice(start, start + length) for start, length in zip(starts, lengths, strict=True))
+    ]
+    whole[tuple(slice(0, length) for length in inside.shape)] = inside
+    return whole
+
+
+def check_parts(shape, axes, selection) -> None:
+    array = np.arange(int(np.prod(shape))).reshape(shape)
+    expected = direct(array, selection)
+    assert selection.shape == expected.shape
+    out = np.full(selection.shape, -2)
+    times = np.zeros(selection.shape, int)
+    parts = list(project(selection, axes))
+    for part in parts:
+        chunk = encoded_chunk(array, axes, part.chunk)
+        taken = take(chunk, part.within)
+        assert taken.shape == part.within.shape
+        assert taken.size
+        assert out[part.target].size == taken.size
+        out[part.target] = taken
+        times[part.target] += 1
+        ordered = isinstance(part.within, Box) and taken.shape == chunk.shape
+        if not isinstance(part.within, Points):
+            assert part.whole == (ordered and bool((taken == chunk).all()))
+        inside = set(chunk[chunk >= 0].tolist())
+        assert part.covers == (set(taken.ravel().tolist()) == inside)
+    np.testing.assert_array_equal(out, expected)
+    assert (times == 1).all()
+    chunks = [part.chunk for part in parts]
+    assert chunks == sorted(set(chunks))
+    assert chunk_count(selection, axes) == len(parts)
+
+
+@given(cases("box"))
+def test_parts_of_a_box(case):
+    check_parts(*case)
+
+
+@given(cases("outer"))
+@settings(max_examples=200)
+def test_parts_of_an_outer_product(case):
+    check_parts(*case)
+
+
+@given(cases("points"))
+def test_parts_of_points(case):
+    check_parts(*case)
+
+
+@given(cases("box"))
+def test_single_chunk_agrees_with_the_plan(case):
+    shape, axes, box = case
+    parts = list(project(box, axes))
+    found = single_chunk(box, axes)
+    if found is None:
+        # Only slices whose stop is not tight may go unnoticed.
+        tight = all(part.stop - 1 < part.start or part.step == 1 for part in box.index)
+        assert len(parts) != 1 or not tight
+    else:
+        (part,) = parts
+        chunk, within, whole, covers = found
+        array = np.arange(int(np.prod(shape))).reshape(shape)
+        stored = encoded_chunk(array, axes, part.chunk)
+        assert chunk == part.chunk
+        assert (whole, covers) == (part.whole, part.covers)
+        np.testing.assert_array_equal(take(stored, within), take(stored, part.within))
+
+
+@given(st.sampled_from(["box", "outer", "points"]).flatmap(cases))
+@settings(max_examples=200)
+def test_writing_parts_is_writing_the_selection(case):
+    """Also of several values for one element: the last one stays, as in NumPy."""
+    shape, axes, selection = case
+    values = np.arange(int(np.prod(selection.shape))).reshape(selection.shape) + 1000
+    expected = np.zeros(shape, int)
+    flat = direct(np.arange(int(np.prod(shape))).reshape(shape), selection).ravel()
+    for element, value in zip(flat.tolist(), values.ravel().tolist(), strict=True):
+        expected.reshape(-1)[element] = value
+    whole = np.zeros(shape, int)
+    put(whole, selection, values)
+    np.testing.assert_array_equal(whole, expected)
+    result = np.zeros(shape, int)
+    for part in project(selection, axes):
+        chunk = encoded_chunk(result, axes, part.chunk)
+        put(chunk, part.within, values[part.target])
+        place = tuple(
+            slice(axis.start(number), axis.start(number) + axis.length(number))
+            for axis, number in zip(axes, part.chunk, strict=True)
+        )
+        view = result[place] if place else result
+        view[...] = chunk[tuple(slice(0, length) for length in view.shape)]
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_take_and_put_mix_slices_with_several_arrays():
+    array = np.arange(4 * 5 * 6).reshape(4, 5, 6)
+    selection = Outer((np.array([3, 0]), slice(1, 5, 2), np.array([5, 5, 2])))
+    expected = array[[3, 0]][:, 1:5:2][:, :, [5, 5, 2]]
+    np.testing.assert_array_equal(take(array, selection), expected)
+    target = np.zeros_like(array)
+    put(target, selection, np.array(7))
+    assert target.sum() == 7 * 2 * 2 * 2
+    assert (target[[3, 0]][:, 1:5:2][:, :, [5, 2]] == 7).all()
+
+
+def test_steps_longer_than_chunks_skip_chunks():
+    axis = Even(100, 10)
+    assert [part.chunk for part in axis_parts(slice(5, 100, 30), axis)] == [0, 3, 6, 9]
+    assert chunk_count(Box((slice(5, 96, 30),)), (axis,)) == 4
+
+
+def test_sorted_runs_of_indices_become_slices():
+    parts = axis_parts(np.array([1, 3, 5, 12, 13, 14, 20, 20], np.intp), Even(30, 10))
+    assert [part.within for part in parts[:2]] == [slice(1, 6, 2), slice(2, 5, 1)]
+    assert [part.target for part in parts] == [slice(0, 3, 1), slice(3, 6, 1), slice(6, 8, 1)]
+    np.testing.assert_array_equal(parts[2].within, [0, 0])
+
+
+def test_a_grid_of_more_chunks_than_an_integer_counts():
+    side = 2**62
+    axes = (Even(side, 3), Even(side, 5))
+    points = Points(
+        (np.array([side - 1, 0, side - 1], np.intp), np.array([7, side - 1, 8], np.intp))
+    )
+    parts = list(project(points, axes))
+    assert [part.chunk for part in parts] == [(0, (side - 1) // 5), ((side - 1) // 3, 1)]
+    np.testing.assert_array_equal(parts[1].target[0], [0, 2])
+    np.testing.assert_array_equal(parts[1].within.index[1], [2, 3])
+    assert chunk_count(points, axes) == 2
+    everything = Box((slice(0, side, 1), slice(0, side, 1)))
+    assert chunk_count(everything, axes) == -(-side // 3) * -(-side // 5)
+    corner = Box((slice(side - 1, side, 1), slice(0, 1, 1)))
+    assert single_chunk(corner, axes) is not None
+    # A plan is made bit by bit, so its beginning costs nothing.
+    assert next(project(Box((slice(0, side, 1),)), axes[:1])).chunk == (0,)
+
+
+def test_chunks_longer_than_an_integer_counts():
+    axis = Even(10, 2**70)
+    (part,) = axis_parts(np.array([3, 1], np.intp), axis)
+    assert part.chunk == 0
+    assert not part.covers
+    (part,) = axis_parts(slice(0, 10, 1), axis)
+    assert (part.whole, part.covers) == (False, True)
+    (point,) = project(Points((np.array([4], np.intp),)), (axis,))
+    assert point.chunk == (0,)
+
+
+def test_no_dimensions():
+    (part,) = project(Box(()), ())
+    assert part == ((), Box(()), (), True, True)
+    assert single_chunk(Box(()), ()) == ((), Box(()), True, True)
+    (part,) = project(Points(()), ())
+    out = np.zeros(1, int)
+    out[part.target] = take(np.array(5), part.within)
+    assert out.tolist() == [5]
+    assert chunk_count(Points(()), ()) == chunk_count(Box(()), ()) == 1
+    scalar = np.array(0)
+    put(scalar, Points(()), np.array([9]))
+    assert scalar == 9
+
+
+def test_a_selection_of_another_rank_is_our_own_mistake():
+    with pytest.raises(ValueError, match="zip"):
+        list(project(Box((slice(0, 1, 1),)), (Even(3, 1), Even(3, 1))))
