@@ -1,0 +1,431 @@
+"""A store in a directory: a key is the path of a file.
+
+Name:           file
+URL:            file:///absolute/path, or a path
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
+from zarr_core.interfaces.keylock import key_lock
+from zarr_core.interfaces.store import Store, check_key, check_prefix
+from zarr_core.stores import local_read, local_tree, local_write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Self
+
+    from zarr_core.interfaces.codec import Buffer
+    from zarr_core.interfaces.store import ByteRange, Pieces, ValueReader
+
+__all__ = ["LocalStore"]
+
+_MISSING = -1
+
+
+class LocalStore(Store):
+    """Keys and values in a directory, which is created when first written to.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The directory.
+    read_only : bool
+        Refuse changes.
+    fsync : bool
+        Have every value on the disk, not only with the operating system, before
+        ``set`` returns.  Only a power failure makes a difference.
+    follow_links : bool
+        Follow symbolic links that lead out of the directory.  Those that stay
+        inside are followed always.
+
+    Notes
+    -----
+    A value is written under another name and then renamed, so readers and crashes
+    see the old value or the new one.  ``update`` excludes all threads and, by a lock
+    file, all processes that use the directory; on a platform without ``fcntl``
+    only the threads of one process.  Files whose names begin with ``.`` and end in
+    ``.zarr-partial`` or ``.zarr-lock`` belong to this store and are never keys; the
+    few that a killed process leaves do no harm, and :meth:`sweep` removes them.
+
+    A directory is not a value: ``exists`` says no, but to read one raises
+    :class:`StoreReadError`, as it does for pipes and devices, since what stands
+    in the way of a chunk must not be taken for a missing one.
+
+    Raises
+    ------
+    StoreError
+        If there is something at the path that is not a directory.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        read_only: bool = False,
+        fsync: bool = False,
+        follow_links: bool = False,
+    ) -> None:
+        text = os.fspath(path)
+        if not isinstance(text, str) or not text or "\0" in text:
+            raise StoreError(f"not the path of a directory: {path!r}")
+        self.path: str = os.path.abspath(text)
+        """Absolute path of the directory."""
+        self.read_only = read_only
+        self._fsync = fsync
+        self._root = os.path.join(self.path, "")
+        self._boundary = local_tree.Boundary(self._root, follow_links)
+        self._known = self._boundary.known
+        if os.path.exists(self.path) and not os.path.isdir(self.path):
+            raise StoreError("not a directory, so not a local store", store=self.path)
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Make a store from ``file:///absolute/path`` or a plain path.
+
+        Parameters
+        ----------
+        url : str
+            Percent signs are escapes in a URL, and nothing special in a path.
+        read_only : bool
+            Refuse changes.
+        **options
+            ``fsync`` and ``follow_links``.
+
+        Raises
+        ------
+        StoreError
+            If the URL names another machine, or an option is unknown.
+        """
+        if unknown := sorted(options.keys() - {"fsync", "follow_links"}):
+            raise StoreError(f"a local store has no options {', '.join(unknown)}", store=url)
+        if url.lower().startswith("file:"):
+            parts = urlsplit(url)
+            if parts.netloc not in ("", "localhost") or not parts.path.startswith("/"):
+                raise StoreError(
+                    "a file URL needs an absolute path, as in file:///data/field.zarr; "
+                    "give a relative path without file://",
+                    store=url,
+                )
+            # "?" and "#" are not escapes that people expect in a file name.
+            rest = url[len("file:") :].removeprefix("//").removeprefix("localhost")
+            url = unquote(rest)
+        return cls(url, read_only, **options)
+
+    @property
+    def url(self) -> str:
+        return PurePath(self.path).as_uri()
+
+    # --- readable ---
+
+    def get(self, key: str) -> Buffer | None:
+        descriptor = self._open(key)
+        if descriptor == _MISSING:
+            return None
+        try:
+            return local_read.read(descriptor, 0, local_read.size_of(descriptor))
+        except (OSError, MemoryError, OverflowError) as error:
+            raise self._unreadable(key, error) from error
+        finally:
+            os.close(descriptor)
+
+    def get_into(self, key: str, buffer: memoryview) -> int | None:
+        descriptor = self._open(key)
+        if descriptor == _MISSING:
+            return None
+        try:
+            return local_read.read_into(descriptor, buffer)
+        except OSError as error:
+            raise self._unreadable(key, error) from error
+        finally:
+            os.close(descriptor)
+
+    def get_partial_values(
+        self, key_ranges: Iterable[tuple[str, ByteRange]]
+    ) -> list[Buffer | None]:
+        values: list[Buffer | None] = []
+        for key, (start, length) in key_ranges:
+            reader = self.open_value(key)
+            if reader is None:
+                values.append(None)
+                continue
+            with reader:
+                size = reader.size
+                first = min(size, max(0, size + start) if start < 0 else start)
+                last = size if length is None else min(size, first + length)
+                values.append(reader.read(first, last - first))
+        return values
+
+    def open_value(self, key: str) -> ValueReader | None:
+        descriptor = self._open(key)
+        if descriptor == _MISSING:
+            return None
+        try:
+            return local_read.FileReader(descriptor, self.url, key)
+        except OSError as error:
+            os.close(descriptor)
+            raise self._unreadable(key, error) from error
+
+    def exists(self, key: str) -> bool:
+        return self.getsize(key) is not None
+
+    def getsize(self, key: str) -> int | None:
+        self._check(key)
+        try:
+            status = os.lstat(self._root + key)
+            if stat.S_ISLNK(status.st_mode):
+                status = os.stat(self._linked(key))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise self._unreadable(key, error) from error
+        if stat.S_ISDIR(status.st_mode):
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            raise StoreReadError("not a regular file", store=self, key=key)
+        return status.st_size
+
+    def _open(self, key: str) -> int:
+        """Open the file of a key for reading; ``_MISSING`` if there is none.
+
+        The fastest path of the library.  A directory that was found good once is
+        remembered, so that only the last segment is new; "", "." and ".." there
+        name a directory, which cannot be read and then fails as a key.
+        """
+        if key[: key.rfind("/") + 1] not in self._known or "\\" in key:
+            self._check(key)
+        try:
+            return os.open(self._root + key, local_read.OPEN_FLAGS)
+        except (FileNotFoundError, NotADirectoryError):
+            check_key(key)
+            return _MISSING
+        except OSError as error:
+            check_key(key)
+            if error.errno != errno.ELOOP:
+                raise self._unreadable(key, error) from error
+            cause = error
+        except ValueError as error:
+            raise self._not_a_name(key) from error
+        path = self._linked(key)
+        try:
+            return os.open(path, local_read.OPEN_FLAGS)
+        except OSError:
+            raise self._unreadable(key, cause) from cause
+
+    def _linked(self, key: str) -> str:
+        """Path that a symbolic link at a key leads to."""
+        real = self._boundary.real_path(self._root + key)
+        if real is None:
+            raise StoreReadError(
+                "a symbolic link that leads out of the store, in a circle or nowhere. If it is "
+                "to be followed out of the store: LocalStore(..., follow_links=True)",
+                store=self,
+                key=key,
+            )
+        return real
+
+    # --- writeable ---
+
+    def set(self, key: str, value: Pieces) -> None:
+        path = self._path_to_change(key)
+        pieces = (value,) if isinstance(value, bytes | bytearray | memoryview) else value
+        try:
+            local_write.replace_file(path, pieces, sync=self._fsync)
+        except OSError as error:
+            raise self._unwritable(key, error) from error
+
+    def update(self, key: str, change: Callable[[ValueReader | None], Pieces | None]) -> None:
+        path = self._path_to_change(key)
+        stored = False
+        try:
+            with key_lock(self.path, key), self._locked(key, path):
+                reader = self.open_value(key)
+                if reader is None:
+                    value = change(None)
+                else:
+                    with reader:
+                        value = change(reader)
+                if value is not None:
+                    self.set(key, value)
+                    stored = True
+                elif reader is not None:
+                    self.erase(key)
+        finally:
+            if not stored:  # the lock file may have been the last one of its directory
+                local_write.remove_empty_directories(os.path.dirname(path), self._root)
+
+    @contextmanager
+    def _locked(self, key: str, path: str) -> Iterator[None]:
+        lock = local_write.locked(path)
+        try:
+            lock.__enter__()
+        except OSError as error:
+            raise self._unwritable(key, error) from error
+        try:
+            yield
+        finally:
+            lock.__exit__(None, None, None)
+
+    def erase(self, key: str) -> None:
+        path = self._path_to_change(key)
+        try:
+            os.unlink(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            raise self._unwritable(key, error) from error
+        local_write.remove_empty_directories(os.path.dirname(path), self._root)
+
+    def erase_prefix(self, prefix: str) -> None:
+        check_prefix(prefix)
+        path = self._path_to_change(prefix[:-1]) if prefix else self.path
+        self._require_writable(prefix)
+        try:
+            if prefix and os.path.islink(path):
+                os.unlink(path)
+            elif os.path.isdir(path):
+                local_tree.remove_tree(path, keep_top=not prefix)
+            else:
+                return
+        except OSError as error:
+            raise self._unwritable(prefix, error) from error
+        if prefix:
+            local_write.remove_empty_directories(os.path.dirname(path), self._root)
+
+    def sweep(self, older_than: float = 3600.0) -> int:
+        """Remove what killed processes left: unfinished files, and locks nobody holds.
+
+        Parameters
+        ----------
+        older_than : float
+            Age in seconds from which an unfinished file is taken for abandoned, if
+            no process of its number runs here; after a day it is in any case.
+
+        Returns
+        -------
+        int
+            How many files were removed.
+        """
+        self._require_writable("")
+        try:
+            return local_tree.remove_leftovers(self.path, older_than)
+        except OSError as error:
+            raise self._unwritable("", error) from error
+
+    # --- listable ---
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        self._check_listing(prefix)
+        return self._walk(prefix)
+
+    def _walk(self, prefix: str) -> Iterator[str]:
+        try:
+            yield from self._boundary.walk(prefix)
+        except OSError as error:
+            raise self._unreadable(prefix, error) from error
+
+    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        self._check_listing(prefix)
+        try:
+            keys, prefixes, links = self._boundary.scan(prefix)
+        except OSError as error:
+            raise self._unreadable(prefix, error) from error
+        return keys, prefixes + links
+
+    # --- the object ---
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LocalStore):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[str, bool]:
+        return os.path.realpath(self.path), self.read_only
+
+    def __repr__(self) -> str:
+        return f"LocalStore({self.path!r}{', read_only=True' if self.read_only else ''})"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, bool, bool, bool]]:
+        return type(self), (self.path, self.read_only, self._fsync, self._boundary.follow_links)
+
+    # --- checks ---
+
+    def _check(self, key: str) -> None:
+        """Refuse what is no key, and directories that a link leads out of the store."""
+        check_key(key)
+        directory = key[: key.rfind("/") + 1]
+        if directory not in self._known:
+            self._check_inside(directory)
+
+    def _check_inside(self, prefix: str) -> None:
+        try:
+            inside = self._boundary.contains(prefix)
+        except OSError as error:
+            raise self._unreadable(prefix, error) from error
+        except ValueError as error:
+            raise self._not_a_name(prefix) from error
+        if not inside:
+            raise StoreReadError(
+                "a symbolic link on the way leads out of the store. If it is to be followed: "
+                "LocalStore(..., follow_links=True)",
+                store=self,
+                key=prefix,
+            )
+
+    def _check_listing(self, prefix: str) -> None:
+        check_prefix(prefix)
+        self._check_inside(prefix)
+
+    def _path_to_change(self, key: str) -> str:
+        self._require_writable(key)
+        self._check(key)
+        if ".zarr-" in key and any(map(local_write.is_ours, key.split("/"))):
+            raise StoreKeyError(
+                "names that begin with '.' and end in '.zarr-partial' or '.zarr-lock' belong "
+                "to the store",
+                store=self,
+                key=key,
+            )
+        return self._root + key
+
+    def _require_writable(self, key: str) -> None:
+        if self.read_only:
+            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
+
+    # --- errors ---
+
+    def _unreadable(self, key: str, error: Exception) -> StoreReadError:
+        check_key(key.removesuffix("/") or "c")
+        if isinstance(error, IsADirectoryError):
+            reason = "a directory stands where the value should be"
+        elif isinstance(error, OSError) and error.errno == errno.ESPIPE:
+            reason = "not a regular file"
+        else:
+            reason = f"cannot be read: {_said(error)}"
+        return StoreReadError(reason, store=self, key=key)
+
+    def _unwritable(self, key: str, error: OSError) -> StoreError:
+        if isinstance(error, IsADirectoryError):
+            reason = "a directory stands where the value should be; erase_prefix removes it"
+        elif isinstance(error, NotADirectoryError | FileExistsError):
+            reason = "a file stands where a directory is needed"
+        else:
+            reason = f"cannot be changed: {_said(error)}; the old value is kept"
+        return StoreError(reason, store=self, key=key)
+
+    def _not_a_name(self, key: str) -> StoreKeyError:
+        return StoreKeyError("not a key: contains a NUL or cannot be encoded", store=self, key=key)
+
+
+def _said(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__

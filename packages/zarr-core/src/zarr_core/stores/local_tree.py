@@ -1,0 +1,177 @@
+"""Directory trees: which directories are really below a root, and what is in them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from zarr_core.stores.local_write import LOCK, is_ours, remove_leftover
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_REMEMBERED = 100_000
+_VISITS = 4
+
+
+class Boundary:
+    """The directories below a root, as prefixes of keys, without those that links lead out to.
+
+    Parameters
+    ----------
+    root : str
+        Absolute path that ends in ``/``.
+    follow_links : bool
+        Let links lead anywhere.
+    """
+
+    __slots__ = ("_real", "follow_links", "known", "root")
+
+    def __init__(self, root: str, follow_links: bool) -> None:
+        self.root = root
+        self.follow_links = follow_links
+        self.known = {""}
+        """Prefixes found to be inside; read by the store on its fastest path."""
+        self._real: str | None = None
+
+    def contains(self, prefix: str) -> bool:
+        """Whether a prefix is a directory inside, or not there at all."""
+        known = self.known
+        end = 0
+        while (end := prefix.find("/", end) + 1) > 0:
+            part = prefix[:end]
+            if part in known:
+                continue
+            path = self.root + part[:-1]
+            try:
+                is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+            except (FileNotFoundError, NotADirectoryError):
+                return True
+            if is_link and self.real_path(path) is None:
+                return False
+            if len(known) > _REMEMBERED:
+                known.clear()
+                known.add("")
+            known.add(part)
+        return True
+
+    def real_path(self, path: str) -> str | None:
+        """Where a link leads; None if out of the root, in a circle, or nowhere."""
+        try:
+            real = os.path.realpath(path, strict=True)
+        except OSError:
+            return None
+        if self._real is None:
+            self._real = os.path.join(os.path.realpath(self.root), "")
+        return real if self.follow_links or f"{real}/".startswith(self._real) else None
+
+    def scan(self, prefix: str) -> tuple[list[str], list[str], list[str]]:
+        """Keys, prefixes, and prefixes that are links, directly below a prefix."""
+        keys: list[str] = []
+        prefixes: list[str] = []
+        links: list[str] = []
+        try:
+            with os.scandir(self.root + prefix) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if entry.is_dir(follow_symlinks=False):
+                        target = prefixes
+                    elif is_ours(name):
+                        continue
+                    elif entry.is_symlink() and self._is_directory_inside(entry.path):
+                        target = links
+                    else:
+                        target = keys
+                    if "\\" not in name:  # such a name is no part of a key
+                        target.append(f"{prefix}{name}" if target is keys else f"{prefix}{name}/")
+        except (FileNotFoundError, NotADirectoryError):
+            pass  # what is not there, or no longer, holds nothing
+        return keys, prefixes, links
+
+    def _is_directory_inside(self, path: str) -> bool:
+        real = self.real_path(path)
+        return real is not None and os.path.isdir(real)
+
+    def walk(self, prefix: str) -> Iterator[str]:
+        """All keys below a prefix; a link back to a directory above is not followed."""
+        stack = [prefix]
+        while stack:
+            keys, prefixes, links = self.scan(stack.pop())
+            yield from keys
+            stack += prefixes
+            stack += (link for link in links if not self._leads_back(link))
+
+    def _leads_back(self, link: str) -> bool:
+        target = os.path.realpath(self.root + link)
+        above = self.root + link.rstrip("/")
+        while len(above) > len(self.root):
+            above = os.path.dirname(above)
+            if os.path.realpath(above) == target:
+                return True
+        return False
+
+
+def remove_tree(top: str, *, keep_top: bool) -> None:
+    """Remove what is below a directory; links are removed, never followed.
+
+    What others write there meanwhile may survive.
+    """
+    stack = [(top, 0)]
+    while stack:
+        path, visits = stack.pop()
+        below = _remove_files(path)
+        if visits == 0:
+            stack.append((path, visits + 1))
+            stack += ((directory, 0) for directory in below)
+        elif path != top or not keep_top:
+            try:
+                os.rmdir(path)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+                if visits < _VISITS:
+                    stack.append((path, visits + 1))
+                    stack += ((directory, 0) for directory in below)
+
+
+def _remove_files(path: str) -> list[str]:
+    """Remove the files of a directory; return the directories in it."""
+    below: list[str] = []
+    try:
+        with os.scandir(path) as entries:
+            found = list(entries)
+    except FileNotFoundError:
+        return below
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            below.append(entry.path)
+            continue
+        with suppress(FileNotFoundError):
+            if entry.name.endswith(LOCK) and is_ours(entry.name):
+                remove_leftover(entry.path, 0.0)
+            else:
+                os.unlink(entry.path)
+    return below
+
+
+def remove_leftovers(top: str, older_than: float) -> int:
+    """Remove what killed processes left below a directory; return how many files."""
+    count = 0
+    stack = [top]
+    while stack:
+        try:
+            with os.scandir(stack.pop()) as entries:
+                found = list(entries)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                stack.append(entry.path)
+            elif is_ours(entry.name):
+                count += remove_leftover(entry.path, older_than)
+    return count
