@@ -8,7 +8,6 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-
 from zarr_core.interfaces.chunk_grid import ChunkAxis
 from zarr_core.selection.normalised import Box, Outer, Points
 from zarr_core.selection.projection import (
@@ -147,7 +146,9 @@ def check_parts(shape, axes, selection) -> None:
         taken = take(chunk, part.within)
         assert taken.shape == part.within.shape
         assert taken.size
-        assert out[part.target].size == taken.size
+        assert out[part.target].shape == taken.shape
+        if isinstance(part.within, Box):  # the engine decodes into a view
+            assert all(isinstance(item, slice) for item in part.target)
         out[part.target] = taken
         times[part.target] += 1
         ordered = isinstance(part.within, Box) and taken.shape == chunk.shape

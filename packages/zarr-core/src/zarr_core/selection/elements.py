@@ -59,32 +59,27 @@ def put(
         Broadcasts to the shape of the selection.
     """
     if isinstance(selection, Outer):
+        # A view first: what slices leave out needs no place in the mesh.
         index = selection.index
-        # A view first, so that long slices need no index array of what they leave out.
-        array = array[tuple(item if isinstance(item, slice) else slice(None) for item in index)]
-        array[
-            open_mesh(
-                tuple(slice(None) if isinstance(item, slice) else item for item in index),
-                array.shape,
-            )
-        ] = values
+        view = array[tuple(item if isinstance(item, slice) else slice(None) for item in index)]
+        rest = (
+            slice(0, length, 1) if isinstance(item, slice) else item
+            for item, length in zip(index, view.shape, strict=True)
+        )
+        view[open_mesh(tuple(rest))] = values
     elif selection.index or isinstance(selection, Box):
         array[selection.index] = values
     else:
         array.reshape(1)[:] = values
 
 
-def open_mesh(
-    index: tuple[slice | Indices, ...], shape: tuple[int, ...]
-) -> tuple[slice | Indices, ...]:
+def open_mesh(index: tuple[slice | Indices, ...]) -> tuple[slice | Indices, ...]:
     """Make an index with which NumPy selects the outer product of its items.
 
     Parameters
     ----------
     index : tuple of slice or ndarray
-        One item a dimension.
-    shape : tuple of int
-        Shape of the array that is indexed.
+        A normalised slice or one-dimensional indices for each dimension.
 
     Returns
     -------
@@ -95,9 +90,9 @@ def open_mesh(
         return index
     import numpy as np  # noqa: PLC0415 - lazy: most selections are boxes
 
-    return np.ix_(
-        *(
-            np.arange(length)[item] if isinstance(item, slice) else item
-            for item, length in zip(index, shape, strict=True)
-        )
-    )
+    mesh = []
+    for axis, item in enumerate(index):
+        if isinstance(item, slice):
+            item = np.arange(item.start, item.stop, item.step, dtype=np.intp)
+        mesh.append(item.reshape(-1, *(1,) * (len(index) - 1 - axis)))
+    return tuple(mesh)

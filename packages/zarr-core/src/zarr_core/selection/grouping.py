@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.selection.normalised import Indices
 
-__all__ = ["array_parts", "distinct_chunks", "point_count", "point_groups", "with_open_targets"]
+__all__ = ["array_parts", "distinct_chunks", "point_count", "point_groups"]
 
 _LARGEST = int(np.iinfo(np.intp).max)
 
@@ -60,13 +60,6 @@ def array_parts(index: Indices, axis: ChunkAxis) -> list[AxisPart]:
         step = runs[place]
         length = axis.length(chunk)
         inside = min(length, axis.size - start)
-        within: slice | Indices
-        if step:
-            within = slice(int(index[first]) - start, int(index[end - 1]) - start + 1, step)
-            covers = end - first == inside
-        else:
-            within = index[first:end] - start
-            covers = end - first >= inside and len(np.unique(within)) == inside
         target: slice | Indices
         if order is None or order_runs is None:
             target = slice(first, end, 1)
@@ -74,33 +67,20 @@ def array_parts(index: Indices, axis: ChunkAxis) -> list[AxisPart]:
             target = slice(int(order[first]), int(order[end - 1]) + 1, order_runs[place])
         else:
             target = order[first:end]
-        whole = bool(step) and end - first == length
+        within: slice | Indices
+        whole = False
+        if step:
+            covers = end - first == inside
+        else:
+            covers = end - first >= inside and len(np.unique(index[first:end])) == inside
+        if step and isinstance(target, slice):
+            within = slice(int(index[first]) - start, int(index[end - 1]) - start + 1, step)
+            whole = end - first == length
+        else:
+            # Where the target is scattered, a slice would promise a view of the result.
+            within = index[first:end] - start
         parts.append(AxisPart(chunk, within, target, whole, covers))
     return parts
-
-
-def with_open_targets(tables: Sequence[list[AxisPart]]) -> Sequence[list[AxisPart]]:
-    """Shape targets so that any combination of them selects an outer product.
-
-    Slices stay as they are while at most one dimension has arrays: that is how far
-    NumPy's own rules agree.
-    """
-    scattered = [any(not isinstance(part.target, slice) for part in table) for table in tables]
-    if sum(scattered) <= 1:
-        return tables
-    meshed = []
-    for dimension, table in enumerate(tables):
-        shape = tuple(-1 if axis == dimension else 1 for axis in range(len(tables)))
-        meshed.append(
-            [part._replace(target=_positions(part.target).reshape(shape)) for part in table]
-        )
-    return meshed
-
-
-def _positions(target: slice | Indices) -> Indices:
-    if isinstance(target, slice):
-        return np.arange(target.start, target.stop, target.step, dtype=np.intp)
-    return target
 
 
 def _bounds(changes: np.ndarray[Any, Any], count: int) -> Indices:

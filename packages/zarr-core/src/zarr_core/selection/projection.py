@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.selection.along_axis import AxisPart, axis_count, axis_parts, slice_parts
-from zarr_core.selection.elements import put, take
+from zarr_core.selection.elements import open_mesh, put, take
 from zarr_core.selection.normalised import Box, Outer, Points
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Part(NamedTuple):
         The elements, inside the chunk.
     target : tuple
         Where they belong: an index for an array of the selection's shape, to
-        NumPy's rules.
+        NumPy's rules.  Only slices if ``within`` is a Box, so that it gives a view.
     whole : bool
         ``within`` is the whole chunk as it is encoded, in order; it may be decoded
         straight into the target.
@@ -96,10 +96,8 @@ def _project_box(selection: Box, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
 
 
 def _project_outer(selection: Outer, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
-    from zarr_core.selection import grouping  # noqa: PLC0415 - lazy: it imports NumPy
-
     tables = [axis_parts(item, axis) for item, axis in zip(selection.index, axes, strict=True)]
-    return _combine(grouping.with_open_targets(tables), _box_or_outer)
+    return _combine(tables, _box_or_outer, open_mesh)
 
 
 def _project_points(selection: Points, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
@@ -117,7 +115,9 @@ def _box_or_outer(index: tuple[Any, ...]) -> Box | Outer:
 
 
 def _combine(
-    tables: Sequence[Sequence[AxisPart]], within: Callable[[tuple[Any, ...]], Selection]
+    tables: Sequence[Sequence[AxisPart]],
+    within: Callable[[tuple[Any, ...]], Selection],
+    target: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
 ) -> Iterator[Part]:
     """Every combination of parts along the dimensions; the loops run inside itertools."""
     if not all(tables):
@@ -128,7 +128,7 @@ def _combine(
         Part,
         product(*chunks),
         map(within, product(*withins)),
-        product(*targets),
+        map(target, product(*targets)) if target else product(*targets),
         _every(wholes),
         _every(coverings),
     )
