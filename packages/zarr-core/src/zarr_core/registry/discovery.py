@@ -15,7 +15,7 @@ from zarr_core.registry.provider import Provider
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from importlib_metadata import Distribution
+    from importlib_metadata import EntryPoints
 
 _GROUPS = {kind.group: name for name, kind in KINDS.items()}
 
@@ -43,7 +43,7 @@ _lock = threading.Lock()
 
 def scan() -> Scan:
     """What is installed; looked up once, then remembered until :func:`refresh`."""
-    global _scan  # noqa: PLW0603 - the registry's cache
+    global _scan
     if _scan is None:
         with _lock:
             if _scan is None:
@@ -53,7 +53,7 @@ def scan() -> Scan:
 
 def refresh() -> None:
     """Forget the scan, after something was installed or removed in a running process."""
-    global _scan, _generation  # noqa: PLW0603 - the registry's cache
+    global _scan, _generation
     with _lock:
         _scan = None
         _generation += 1
@@ -84,7 +84,7 @@ def _look() -> Scan:
             continue
         try:
             name, version = distribution.name, distribution.version
-            providers = list(_providers(distribution))
+            providers = list(_providers(distribution.entry_points, name, version))
         except Exception as error:  # one damaged installation must not hide the others
             warnings.warn(
                 f"the entry points of {distribution!r} cannot be read and are left out: {error}",
@@ -111,7 +111,7 @@ def _look() -> Scan:
     )
 
 
-def _providers(distribution: Distribution) -> Iterator[Provider]:
-    for point in distribution.entry_points:
+def _providers(points: EntryPoints, distribution: str, version: str) -> Iterator[Provider]:
+    for point in points:
         if kind := _GROUPS.get(point.group):
-            yield Provider(kind, point.name, point.value, distribution.name, distribution.version)
+            yield Provider(kind, point.name, point.value, distribution, version)

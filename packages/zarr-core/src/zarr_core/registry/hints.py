@@ -2,13 +2,71 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
+from zarr_core.registry import discovery, registry
+from zarr_core.registry.points import kind_called
+
+# Which distribution of this project has which well-known names; `*` for the rest of one.
+_WELL_KNOWN: dict[str, dict[str, str]] = {
+    "zarr-codecs": {
+        "codec": "blosc crc32c gzip transpose zstd "
+        "adler32 bitround bz2 cast_value crc32 fletcher32 lz4 lzma packbits pcodec reshape "
+        "scale_offset shuffle squeeze vlen-bytes vlen-utf8 zfp zlib numcodecs.*",
+    },
+    "zarr-dtypes": {
+        "data_type": "bfloat16 bytes complex_* fixed_length_utf32 float4_* float6_* float8_* "
+        "int2 int4 null_terminated_bytes numpy.datetime64 numpy.timedelta64 raw_bytes string "
+        "struct structured uint2 uint4 variable_length_bytes variable_length_utf8 datetime "
+        "timedelta",
+    },
+    "zarr-grids": {
+        "chunk_grid": "rectangular rectilinear",
+        "chunk_key_encoding": "fanout suffix",
+        "chunk_memory_layout": "C F",
+    },
+    "zarr-sharding": {
+        "codec": "sharding_indexed",
+        "storage_transformer": "indexed sharding",
+    },
+    "zarr-stores": {
+        "store": "abfs abfss adl az azure ftp gcs github gs hdfs http https icechunk lmdb "
+        "mongodb redis rediss s3 s3a sftp sqlite ssh webdav zip",
+    },
+    "zarr-formats": {"format": "draft n5 v1 v2"},
+}
 
 
 def unknown(kind: str, name: str, where: str) -> UnknownExtensionError:
-    """The error about an unknown extension, with similar names and what to install."""
-    from difflib import get_close_matches  # noqa: PLC0415 - lazy: only to explain
+    """The error about an unknown extension, with similar names and what to do."""
+    similar = get_close_matches(name, registry.names(kind))
+    return UnknownExtensionError(kind, name, where, similar, install_hint(kind, name))
 
-    from zarr_core.registry.registry import names  # noqa: PLC0415 - lazy: only to explain
 
-    return UnknownExtensionError(kind, name, where, get_close_matches(name, names(kind)))
+def install_hint(kind: str, name: str) -> str:
+    """What to do about an extension that nobody provides.
+
+    Parameters
+    ----------
+    kind, name : str
+        The extension.
+    """
+    if "*" not in config.settings.disabled_plugins:
+        installed = discovery.scan().providers.get(kind, {}).get(name, ())
+        if installed:  # and yet unknown
+            return (
+                f"It is in {', '.join(item.origin for item in installed)}, which the setting "
+                "disabled_plugins switches off."
+            )
+    for distribution, kinds in _WELL_KNOWN.items():
+        if any(fnmatchcase(name, pattern) for pattern in kinds.get(kind, "").split()):
+            off = " and do not switch it off" if registry.is_disabled(distribution) else ""
+            return f"Install it{off}: pip install --upgrade {distribution}"
+    point = kind_called(kind)
+    return (
+        f"Install the distribution that provides it (entry-point group {point.group}), or give "
+        f"its class for a while: zarr_core.extensions({{'{kind}': {{'{name}': ...}}}})."
+    )

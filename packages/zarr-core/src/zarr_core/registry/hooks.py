@@ -1,20 +1,262 @@
-"""Calling the hooks."""
+"""Calling the hooks of whoever is installed or registered."""
 
 from __future__ import annotations
-from typing import Any
+
+import threading
+import warnings
+from traceback import walk_tb
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.config import config
+from zarr_core.errors import ZarrError
+from zarr_core.registry import discovery
+from zarr_core.registry.provider import Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from pluggy import PluginManager
+
+    from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.metadata.problem import Problem
+    from zarr_core.registry.provider import Implementation
 
 
-def select_provider(kind: str, name: str, providers: Any) -> Any:
-    return None
+class _Plugins:
+    """A manager together with who is behind each of its plugins."""
+
+    def __init__(self) -> None:
+        from zarr_core.registry import hookspecs  # noqa: PLC0415 - lazy: the door to pluggy
+
+        self.manager: PluginManager = hookspecs.new_manager()
+        self.sources: dict[str, Provider] = {}
+
+    def add(self, source: Provider, plugin: object) -> None:
+        """Register a plugin; misspelt hooks and arguments are errors."""
+        from pluggy import PluginValidationError  # noqa: PLC0415 - lazy: loaded by now
+
+        label = f"{len(self.sources)}: {source}"
+        self.sources[label] = source
+        try:
+            self.manager.register(plugin, label)
+            self.manager.check_pending()
+        except PluginValidationError as error:
+            raise source.failure(
+                f"{error}. It can be switched off: "
+                f"zarr_core.config.set(disabled_plugins={{{source.distribution!r}}})"
+            ) from error
+
+    def culprit(self, hook: str, error: BaseException) -> Provider:
+        """The plugin whose implementation of a hook raised an error."""
+        labels = {
+            getattr(item.function, "__code__", None): item.plugin_name
+            for item in getattr(self.manager.hook, hook).get_hookimpls()
+        }
+        for frame, _ in walk_tb(error.__traceback__):
+            if label := labels.get(frame.f_code):
+                return self.sources[label]
+        return Provider("hooks", hook, hook, "a plugin")
 
 
-def supply_extension(kind: str, definition: Any) -> Any:
-    return None
+_registered: list[object] = []
+_loaded: dict[Provider, object] = {}
+_warned: set[tuple[str, Provider]] = set()
+_built: tuple[Hashable, _Plugins | None] | None = None
+_builder: int | None = None
+_generation = 0
+_lock = threading.RLock()
 
 
-def extension_used(where: str, kind: str, name: str, provider: Any) -> None:
-    return
+def register_hooks(plugin: object) -> None:
+    """Add hooks for this process, such as those of an application.
+
+    Parameters
+    ----------
+    plugin : object
+        A module or an object whose functions are marked with ``hookimpl``.
+
+    Raises
+    ------
+    ExtensionLoadError
+        If it has a hook or an argument that does not exist.
+    ValueError
+        If it is registered already.
+    """
+    global _built, _generation
+    with _lock:
+        if any(item is plugin for item in _registered):
+            raise ValueError(f"{plugin!r} is registered already")
+        _Plugins().add(_source_of(plugin), plugin)
+        _registered.append(plugin)
+        _built, _generation = None, _generation + 1
+
+
+def unregister_hooks(plugin: object) -> None:
+    """Take back :func:`register_hooks`.
+
+    Raises
+    ------
+    ValueError
+        If it is not registered.
+    """
+    global _built, _generation
+    with _lock:
+        kept = [item for item in _registered if item is not plugin]
+        if len(kept) == len(_registered):
+            raise ValueError(f"{plugin!r} is not registered")
+        _registered[:] = kept
+        _built, _generation = None, _generation + 1
 
 
 def generation() -> int:
-    return 0
+    """Grows whenever hooks are registered or taken back in this process."""
+    return _generation
+
+
+def supply_extension(kind: str, definition: ExtensionDefinition) -> Implementation | None:
+    """What hook ``zarr_supply_extension`` supplies; None if nothing.
+
+    Raises
+    ------
+    ExtensionLoadError
+        If that is no extension of the kind, or a plugin fails.
+    """
+    supplied = _ask("zarr_supply_extension", kind=kind, definition=definition)
+    if supplied is None:
+        return None
+    from zarr_core.registry.scope import given  # noqa: PLC0415 - lazy: rarely needed
+
+    try:
+        return given(kind, definition.name, supplied, "a zarr_supply_extension hook")
+    except TypeError as error:
+        source = Provider(kind, definition.name, repr(supplied), "a zarr_supply_extension hook")
+        raise source.failure(str(error)) from error
+
+
+def select_provider(kind: str, name: str, providers: Sequence[Provider]) -> Provider | None:
+    """Which provider hook ``zarr_select_provider`` selects; None if it does not care.
+
+    Raises
+    ------
+    ExtensionLoadError
+        If it is not one of them, or a plugin fails.
+    """
+    selected = _ask("zarr_select_provider", kind=kind, name=name, providers=providers)
+    if selected is None:
+        return None
+    for item in providers:
+        if item == selected:
+            return item
+    source = Provider(kind, name, repr(selected), "a zarr_select_provider hook")
+    raise source.failure(f"must be one of {', '.join(map(str, providers))}")
+
+
+def choose_fallback(
+    definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], where: str
+) -> ExtensionDefinition | None:
+    """Which fallback hook ``zarr_choose_fallback`` chooses; None if it does not care.
+
+    Raises
+    ------
+    ExtensionLoadError
+        If it is not one of them, or a plugin fails.
+    """
+    chosen = _ask("zarr_choose_fallback", definition=definition, fallbacks=fallbacks, where=where)
+    if chosen is None:
+        return None
+    for item in fallbacks:
+        if item == chosen:
+            return item
+    source = Provider("data_type", definition.name, repr(chosen), "a zarr_choose_fallback hook")
+    raise source.failure(f"must be one of {', '.join(item.name for item in fallbacks)}")
+
+
+def check_metadata(where: str, document: Mapping[str, JSON]) -> list[Problem]:
+    """What the hooks ``zarr_check_metadata`` object to in a document.
+
+    Raises
+    ------
+    ExtensionLoadError
+        If a plugin fails.
+    """
+    answers = _ask("zarr_check_metadata", where=where, document=document)
+    return [problem for answer in answers or () for problem in answer or ()]
+
+
+def extension_used(where: str, kind: str, name: str, provider: Provider) -> None:
+    """Tell the hooks ``zarr_extension_used``; one that fails is warned of once."""
+    try:
+        _ask("zarr_extension_used", where=where, kind=kind, name=name, provider=provider)
+    except ZarrError as error:
+        _warn_once("zarr_extension_used", provider, str(error))
+
+
+def _ask(hook: str, **arguments: Any) -> Any:
+    plugins = _plugins()
+    if plugins is None:
+        return None
+    try:
+        return getattr(plugins.manager.hook, hook)(**arguments)
+    except ZarrError:  # meant for the user
+        raise
+    except Exception as error:
+        source = plugins.culprit(hook, error)
+        raise source.failure(f"{hook} raised {type(error).__name__}: {error}") from error
+
+
+def _plugins() -> _Plugins | None:
+    """The plugins in force; None if there are none, pluggy then not being imported."""
+    global _built, _builder
+    key = (discovery.generation(), config.settings.disabled_plugins)
+    built = _built
+    if built is not None and built[0] == key:
+        return built[1]
+    if _builder == threading.get_ident():  # a hook plugin opens an array while it is imported
+        return None
+    with _lock:
+        _builder = threading.get_ident()
+        try:
+            plugins = _build()
+        finally:
+            _builder = None
+        _built = (key, plugins)
+    return plugins
+
+
+def _build() -> _Plugins | None:
+    from zarr_core.registry.registry import everything  # noqa: PLC0415 - it asks hooks itself
+
+    installed = [
+        (source, plugin) for source in everything("hooks") if (plugin := _load(source)) is not None
+    ]
+    if not installed and not _registered:
+        return None
+    plugins = _Plugins()
+    for source, plugin in installed:
+        plugins.add(source, plugin)
+    for plugin in _registered:
+        plugins.add(_source_of(plugin), plugin)
+    return plugins
+
+
+def _load(source: Provider) -> object | None:
+    if source not in _loaded:
+        try:
+            plugin = source.load()
+            _loaded[source] = plugin() if isinstance(plugin, type) else plugin
+        except (Exception, SystemExit) as error:  # of load, or of the constructor
+            _warn_once("load", source, f"hooks of {source} are left out: {error}")
+            return None
+    return _loaded[source]
+
+
+def _source_of(plugin: object) -> Provider:
+    module = getattr(plugin, "__module__", "") or ""
+    name = getattr(plugin, "__qualname__", "") or getattr(plugin, "__name__", "") or repr(plugin)
+    return Provider("hooks", name, f"{module}:{name}", "this process")
+
+
+def _warn_once(what: str, source: Provider, message: str) -> None:
+    if (what, source) not in _warned:
+        _warned.add((what, source))
+        warnings.warn(message, UserWarning, stacklevel=4)

@@ -28,13 +28,22 @@ def others(kind: str, name: str) -> tuple[Provider, ...]:
     return tuple(item for item in providers if not is_disabled(item.distribution))
 
 
+def everything(kind: str) -> list[Provider]:
+    """Every provider of a kind that may be used, core's left out; by name and distribution."""
+    if "*" in config.settings.disabled_plugins:
+        return []
+    scanned = discovery.scan().providers.get(kind, {})
+    return [provider for name in sorted(scanned) for provider in others(kind, name)]
+
+
 def names(kind: str) -> list[str]:
     """Every name of a kind that can be used now, families left out."""
-    known = set(builtin.LINES.get(kind, {}))
-    if "*" not in config.settings.disabled_plugins:
-        scanned = discovery.scan().providers.get(kind, {})
-        known.update(name for name in scanned if others(kind, name))
-    return sorted(known)
+    return sorted({*builtin.LINES.get(kind, {}), *(item.name for item in everything(kind))})
+
+
+def state() -> tuple[int, int, int]:
+    """A value that is equal as long as the functions of this module answer the same."""
+    return config.version, discovery.generation(), hooks.generation()
 
 
 def preferred(kind: str, name: str, where: str = "") -> Provider | None:

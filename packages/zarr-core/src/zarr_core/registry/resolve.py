@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError, ExtensionError
-from zarr_core.registry import builtin, configuration, discovery, hints, hooks, registry, scope
+from zarr_core.metadata.problem import Problem
+from zarr_core.registry import builtin, hints, hooks, registry, schemas, scope
 from zarr_core.registry.points import kind_called
 from zarr_core.registry.provider import Implementation
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+    from zarr_core.registry.provider import Provider
 
 
 def implementation(
@@ -46,12 +48,7 @@ def implementation(
     if found := known.get((kind, name)):
         return found
     place = _place(where, pointer)
-    provider = (
-        registry.preferred(kind, name, place)  # 2. what the user's settings choose
-        or builtin.provider(kind, name)  # 3. what core itself has
-        or registry.only(kind, name)  # 4. what is installed, if it is one
-    )
-    if provider:
+    if provider := chosen(kind, name, place):  # 2, 3, 4
         found = known[kind, name] = Implementation(provider, provider.load())
         return found
     # 5. what a hook supplies for a name that nobody registered
@@ -61,6 +58,21 @@ def implementation(
     if point.unknown != "refuse" and not definition.must_understand:
         return None
     raise hints.unknown(kind, name, place)
+
+
+def chosen(kind: str, name: str, where: str = "") -> Provider | None:
+    """The provider of an extension that is installed; steps 2 to 4 of the rule.
+
+    Returns
+    -------
+    Provider or None
+        None if nobody provides it.
+    """
+    return (
+        registry.preferred(kind, name, where)  # 2. what the user's settings choose
+        or builtin.provider(kind, name)  # 3. what core itself has
+        or registry.only(kind, name)  # 4. what is installed, if it is one
+    )
 
 
 def resolve(
@@ -123,14 +135,14 @@ def make(
         return None
     provider, extension = found
     place = _place(where, pointer)
-    if problems := configuration.problems(provider, definition, pointer):
+    if problems := schemas.problems(provider, definition, pointer):
         raise ExtensionConfigurationError(kind, definition.name, place, problems)
     try:
         made = extension.from_definition(definition)
     except ExtensionError:  # of an inner extension, which has said where it is
         raise
     except Exception as error:  # whatever the code of an author raises about stored data
-        problem = configuration.refusal(error, pointer)
+        problem = Problem(f"{pointer}/configuration", _reason(error))
         raise ExtensionConfigurationError(kind, definition.name, place, [problem]) from error
     if not isinstance(made, kind_called(kind).interface_class()):
         raise provider.failure(f"from_definition gave {made!r}, which is no {kind}")
@@ -143,24 +155,27 @@ def state() -> Hashable:
 
     What was made from definitions may be remembered together with it.
     """
-    return (*_settings(), scope.state())
+    return (*registry.state(), scope.state())
 
 
 _memory: tuple[Hashable, dict[tuple[str, str], Implementation]] = ((), {})
 
 
 def _known() -> dict[tuple[str, str], Implementation]:
-    global _memory  # noqa: PLW0603 - the registry's cache
-    now = _settings()
+    global _memory
+    now = registry.state()
     memory = _memory
     if memory[0] != now:
         memory = _memory = (now, {})
     return memory[1]
 
 
-def _settings() -> tuple[int, int, int]:
-    return config.version, discovery.generation(), hooks.generation()
-
-
 def _place(where: str, pointer: str) -> str:
     return f"{where} at {pointer}" if where and pointer else where or pointer
+
+
+def _reason(error: Exception) -> str:
+    message = str(error)
+    if message and isinstance(error, (ValueError, TypeError)):
+        return message
+    return f"{type(error).__name__}: {message}"

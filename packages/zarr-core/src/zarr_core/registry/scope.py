@@ -67,8 +67,17 @@ def extensions(mapping: Extensions | None) -> Iterator[None]:
         _current.reset(token)
 
 
-def given(kind: str, name: str, extension: object) -> Implementation:
+def given(kind: str, name: str, extension: object, giver: str = "this process") -> Implementation:
     """Check a class that did not come from an entry point, and say what it is.
+
+    Parameters
+    ----------
+    kind, name : str
+        The extension that it is to be.
+    extension : type
+        The class.
+    giver : str
+        Who gives it; stands where errors name the distribution.
 
     Raises
     ------
@@ -84,7 +93,7 @@ def given(kind: str, name: str, extension: object) -> Implementation:
         raise TypeError(f"not a {point.title} that could be called {name!r}: {objection}")
     assert isinstance(extension, type)  # objection() found it to be one
     target = f"{extension.__module__}:{extension.__qualname__}"
-    return Implementation(Provider(kind, name, target, "this process"), extension)
+    return Implementation(Provider(kind, name, target, giver), extension)
 
 
 def current() -> dict[str, dict[str, type[Any]]]:

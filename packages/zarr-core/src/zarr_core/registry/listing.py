@@ -1,0 +1,140 @@
+"""A list of everything that is installed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from zarr_core.errors import ExtensionError
+from zarr_core.registry import builtin, discovery, registry, resolve, scope
+from zarr_core.registry.points import KINDS
+from zarr_core.registry.provider import Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledExtension:
+    """One line of the list.
+
+    Parameters
+    ----------
+    kind, name : str
+        The extension.
+    distribution, version : str
+        Who provides it.
+    target : str
+        Where its code is, ``module:Class``.
+    loads : bool or None
+        Whether it can be imported; None if that was not tried.
+    error : str or None
+        Why it cannot.
+    wins : bool
+        Whether this is the one that is used for its name; for hooks, whether they
+        are called.  False for all providers that are in conflict.
+    """
+
+    kind: str
+    name: str
+    distribution: str
+    version: str
+    target: str
+    loads: bool | None
+    error: str | None
+    wins: bool
+
+    def __str__(self) -> str:
+        state = "" if self.error is None else f"  broken: {self.error}"
+        if self.error is None and not self.wins:
+            state = "  not used"
+        return f"{self.kind} {self.name}  {self.distribution} {self.version} ({self.target}){state}"
+
+
+def installed_extensions(load: bool = True) -> list[InstalledExtension]:
+    """Everything that is installed, and who would be used.
+
+    Parameters
+    ----------
+    load : bool
+        Whether to import each extension, to see that it loads.  Without, nothing
+        is imported.
+
+    Returns
+    -------
+    list of InstalledExtension
+        By kind, name and distribution; what the blocks around the caller give
+        stands there as well.  A family of names stands under its pattern, ``r*``.
+    """
+    return [_line(provider, load) for provider in _all_providers()]
+
+
+def table(lines: Iterable[InstalledExtension]) -> str:
+    """The list as a table for people.
+
+    Parameters
+    ----------
+    lines : iterable of InstalledExtension
+        What :func:`installed_extensions` returned.
+    """
+    rows = [("kind", "name", "provided by", "code", "")]
+    for line in lines:
+        note = f"broken: {line.error}" if line.error else "" if line.wins else "not used"
+        rows.append(
+            (line.kind, line.name, f"{line.distribution} {line.version}", line.target, note)
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    return "\n".join(
+        "  ".join(
+            (*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1])
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _all_providers() -> Iterator[Provider]:
+    version = discovery.scan().core_version
+    for kind in KINDS:
+        found = [item.provider for item in scope.state() if item.provider.kind == kind]
+        for lines in (builtin.LINES, builtin.FAMILIES):
+            found += [
+                Provider(kind, name, target, builtin.DISTRIBUTION, version)
+                for name, target in lines.get(kind, {}).items()
+            ]
+        for group in discovery.scan().providers.get(kind, {}).values():
+            found += group
+        yield from sorted(found, key=lambda item: (item.name, item.distribution, item.target))
+
+
+def _line(provider: Provider, load: bool) -> InstalledExtension:
+    error: str | None = None
+    if load:
+        try:
+            provider.load()
+        except ExtensionError as problem:
+            error = getattr(problem, "reason", None) or str(problem)
+    return InstalledExtension(
+        provider.kind,
+        provider.name,
+        provider.distribution,
+        provider.version,
+        provider.target,
+        None if not load else error is None,
+        error,
+        _wins(provider),
+    )
+
+
+def _wins(provider: Provider) -> bool:
+    kind, name = provider.kind, provider.name
+    if given := scope.lookup(kind, name):
+        return given.provider == provider
+    if kind == "hooks":
+        return not registry.is_disabled(provider.distribution)
+    if name in builtin.FAMILIES.get(kind, {}):
+        return provider.distribution == builtin.DISTRIBUTION
+    try:
+        winner = resolve.chosen(kind, name)
+    except ExtensionError:
+        return False
+    return winner is not None and replace(winner, version=provider.version) == provider

@@ -1,0 +1,128 @@
+"""The JSON Schema that ships with an extension, found without importing its code.
+
+It describes the extension's ``configuration``, stands in its package as
+``schemas/<kind>/<name>.json``, and refers to nothing outside itself.  An extension
+without one has its configuration checked by its code alone.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zarr_core import strictjson
+from zarr_core.errors import ZarrError
+from zarr_core.metadata.schema import InvalidSchemaError, Schema
+from zarr_core.registry import discovery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.metadata.problem import Problem
+    from zarr_core.registry.provider import Provider
+
+
+def problems(provider: Provider, definition: ExtensionDefinition, pointer: str) -> list[Problem]:
+    """What is wrong with a configuration; nothing if the extension has no schema.
+
+    Parameters
+    ----------
+    provider : Provider
+        Whose schema it is.
+    definition : ExtensionDefinition
+        The definition.
+    pointer : str
+        JSON pointer of the definition in its document.
+
+    Raises
+    ------
+    ExtensionLoadError
+        If there is a schema, and it is broken.
+    """
+    schema = schema_of(provider)
+    if schema is None:
+        return []
+    try:
+        return schema.problems(dict(definition.configuration), f"{pointer}/configuration")
+    except InvalidSchemaError as error:
+        raise _broken(provider, str(error)) from error
+
+
+def schema_of(provider: Provider) -> Schema | None:
+    """The schema of an extension's configuration; None if it has none.
+
+    Raises
+    ------
+    ExtensionLoadError
+        If there is a file, and it is no JSON Schema that can be used.
+    """
+    return _schema(provider, discovery.generation())
+
+
+@lru_cache(maxsize=1024)
+def _schema(provider: Provider, _generation: int) -> Schema | None:
+    file = schema_file(provider)
+    if file is None:
+        return None
+    try:
+        document = strictjson.loads(file.read_bytes(), str(file))
+    except (OSError, ZarrError) as error:
+        raise _broken(provider, str(error)) from error
+    if not isinstance(document, dict):
+        raise _broken(provider, "it is not a JSON object")
+    for reference in _references(document):
+        if not reference.startswith("#"):  # opening an array must never reach for the network
+            raise _broken(
+                provider, f"it refers to {reference!r}, but may refer only to parts of itself"
+            )
+    return Schema(document)
+
+
+def schema_file(provider: Provider) -> Path | None:
+    """The file that would hold the schema, if there is one."""
+    if "/" in provider.name or "\\" in provider.name:
+        return None  # a URI, not a file name; a format translates those
+    for folder in _folders(provider.module):
+        file = folder / "schemas" / provider.kind / f"{provider.name}.json"
+        if file.is_file():
+            return file
+    return None
+
+
+def _folders(module: str) -> Iterator[Path]:
+    """Folders of the packages around a module, the outermost first; imports none of them.
+
+    Only the outermost is asked for, because ``find_spec`` imports the parents of
+    anything deeper.  The others serve packages inside a namespace package.
+    """
+    top, *inner = module.split(".")
+    try:
+        spec = find_spec(top)
+    except (ImportError, ValueError):  # ValueError: __main__ of an interactive session
+        return
+    if spec is None:
+        return
+    for depth in range(len(inner) + 1):
+        for place in spec.submodule_search_locations or ():
+            yield Path(place, *inner[:depth])
+
+
+def _references(schema: JSON) -> Iterator[str]:
+    pending = [schema]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            for word in ("$ref", "$dynamicRef"):
+                target = item.get(word)
+                if isinstance(target, str):
+                    yield target
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+
+
+def _broken(provider: Provider, reason: str) -> ZarrError:
+    return provider.failure(f"its schema {schema_file(provider)} cannot be used: {reason}")
