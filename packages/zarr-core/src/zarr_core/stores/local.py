@@ -9,15 +9,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.store import Store, check_key, check_prefix
-from zarr_core.stores import local_read, local_tree, local_write
+from zarr_core.stores import local_read, local_tree, local_url, local_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -83,7 +80,7 @@ class LocalStore(Store):
         self._root = os.path.join(self.path, "")
         self._boundary = local_tree.Boundary(self._root, follow_links)
         self._known = self._boundary.known
-        if os.path.exists(self.path) and not os.path.isdir(self.path):
+        if not os.path.isdir(self.path) and os.path.exists(self.path):
             raise StoreError("not a directory, so not a local store", store=self.path)
 
     @classmethod
@@ -106,22 +103,11 @@ class LocalStore(Store):
         """
         if unknown := sorted(options.keys() - {"fsync", "follow_links"}):
             raise StoreError(f"a local store has no options {', '.join(unknown)}", store=url)
-        if url.lower().startswith("file:"):
-            parts = urlsplit(url)
-            if parts.netloc not in ("", "localhost") or not parts.path.startswith("/"):
-                raise StoreError(
-                    "a file URL needs an absolute path, as in file:///data/field.zarr; "
-                    "give a relative path without file://",
-                    store=url,
-                )
-            # "?" and "#" are not escapes that people expect in a file name.
-            rest = url[len("file:") :].removeprefix("//").removeprefix("localhost")
-            url = unquote(rest)
-        return cls(url, read_only, **options)
+        return cls(local_url.to_path(url), read_only, **options)
 
     @property
     def url(self) -> str:
-        return PurePath(self.path).as_uri()
+        return local_url.from_path(self.path)
 
     # --- readable ---
 
@@ -168,9 +154,8 @@ class LocalStore(Store):
         if descriptor == _MISSING:
             return None
         try:
-            return local_read.FileReader(descriptor, self.url, key)
+            return local_read.FileReader(descriptor, self, key)
         except OSError as error:
-            os.close(descriptor)
             raise self._unreadable(key, error) from error
 
     def exists(self, key: str) -> bool:
@@ -243,35 +228,32 @@ class LocalStore(Store):
 
     def update(self, key: str, change: Callable[[ValueReader | None], Pieces | None]) -> None:
         path = self._path_to_change(key)
-        stored = False
-        try:
-            with key_lock(self.path, key), self._locked(key, path):
-                reader = self.open_value(key)
-                if reader is None:
-                    value = change(None)
-                else:
-                    with reader:
-                        value = change(reader)
-                if value is not None:
-                    self.set(key, value)
-                    stored = True
-                elif reader is not None:
-                    self.erase(key)
-        finally:
-            if not stored:  # the lock file may have been the last one of its directory
-                local_write.remove_empty_directories(os.path.dirname(path), self._root)
+        with key_lock(self.path, key):
+            try:
+                lock = local_write.lock(path)
+            except OSError as error:
+                raise self._unwritable(key, error) from error
+            stored = False
+            try:
+                stored = self._change(key, change)
+            finally:
+                local_write.unlock(path, lock)
+                if not stored:  # the lock file may have been the last in its directory
+                    local_write.remove_empty_directories(os.path.dirname(path), self._root)
 
-    @contextmanager
-    def _locked(self, key: str, path: str) -> Iterator[None]:
-        lock = local_write.locked(path)
-        try:
-            lock.__enter__()
-        except OSError as error:
-            raise self._unwritable(key, error) from error
-        try:
-            yield
-        finally:
-            lock.__exit__(None, None, None)
+    def _change(self, key: str, change: Callable[[ValueReader | None], Pieces | None]) -> bool:
+        """Change a value under its lock; whether there is one afterwards."""
+        reader = self.open_value(key)
+        if reader is None:
+            value = change(None)
+        else:
+            with reader:
+                value = change(reader)
+        if value is not None:
+            self.set(key, value)
+        elif reader is not None:
+            self.erase(key)
+        return value is not None
 
     def erase(self, key: str) -> None:
         path = self._path_to_change(key)
@@ -329,14 +311,14 @@ class LocalStore(Store):
         try:
             yield from self._boundary.walk(prefix)
         except OSError as error:
-            raise self._unreadable(prefix, error) from error
+            raise self._unlistable(prefix, error) from error
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         self._check_listing(prefix)
         try:
             keys, prefixes, links = self._boundary.scan(prefix)
         except OSError as error:
-            raise self._unreadable(prefix, error) from error
+            raise self._unlistable(prefix, error) from error
         return keys, prefixes + links
 
     # --- the object ---
@@ -344,13 +326,10 @@ class LocalStore(Store):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LocalStore):
             return NotImplemented
-        return self._identity() == other._identity()
+        return os.path.realpath(self.path) == os.path.realpath(other.path)
 
     def __hash__(self) -> int:
-        return hash(self._identity())
-
-    def _identity(self) -> tuple[str, bool]:
-        return os.path.realpath(self.path), self.read_only
+        return hash(os.path.realpath(self.path))
 
     def __repr__(self) -> str:
         return f"LocalStore({self.path!r}{', read_only=True' if self.read_only else ''})"
@@ -371,7 +350,7 @@ class LocalStore(Store):
         try:
             inside = self._boundary.contains(prefix)
         except OSError as error:
-            raise self._unreadable(prefix, error) from error
+            raise self._unlistable(prefix, error) from error
         except ValueError as error:
             raise self._not_a_name(prefix) from error
         if not inside:
@@ -405,27 +384,14 @@ class LocalStore(Store):
     # --- errors ---
 
     def _unreadable(self, key: str, error: Exception) -> StoreReadError:
-        check_key(key.removesuffix("/") or "c")
-        if isinstance(error, IsADirectoryError):
-            reason = "a directory stands where the value should be"
-        elif isinstance(error, OSError) and error.errno == errno.ESPIPE:
-            reason = "not a regular file"
-        else:
-            reason = f"cannot be read: {_said(error)}"
-        return StoreReadError(reason, store=self, key=key)
+        check_key(key)
+        return StoreReadError(local_read.reason(error), store=self, key=key)
+
+    def _unlistable(self, prefix: str, error: OSError) -> StoreReadError:
+        return StoreReadError(f"cannot be listed: {error.strerror}", store=self, key=prefix)
 
     def _unwritable(self, key: str, error: OSError) -> StoreError:
-        if isinstance(error, IsADirectoryError):
-            reason = "a directory stands where the value should be; erase_prefix removes it"
-        elif isinstance(error, NotADirectoryError | FileExistsError):
-            reason = "a file stands where a directory is needed"
-        else:
-            reason = f"cannot be changed: {_said(error)}; the old value is kept"
-        return StoreError(reason, store=self, key=key)
+        return StoreError(local_write.reason(error), store=self, key=key)
 
     def _not_a_name(self, key: str) -> StoreKeyError:
         return StoreKeyError("not a key: contains a NUL or cannot be encoded", store=self, key=key)
-
-
-def _said(error: Exception) -> str:
-    return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__

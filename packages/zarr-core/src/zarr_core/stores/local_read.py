@@ -23,6 +23,17 @@ OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 _ONE_CALL = 1 << 30
 
 
+def reason(error: Exception) -> str:
+    """Say why a file could not be read."""
+    if isinstance(error, IsADirectoryError):
+        return "a directory stands where the value should be"
+    if isinstance(error, MemoryError | OverflowError):
+        return "there is no memory for a value of its size"
+    if isinstance(error, OSError) and error.errno == errno.ESPIPE:
+        return "not a regular file"
+    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+
+
 def size_of(descriptor: int) -> int:
     """Length of an open file, in bytes.
 
@@ -32,9 +43,10 @@ def size_of(descriptor: int) -> int:
         If it is not a regular file.
     """
     # lseek costs a third of fstat, and refuses pipes by itself.  Devices say 0,
-    # directories anything: the callers' reads refuse those with EISDIR.
+    # directories anything: what it says is believed where a read follows, which
+    # fails for them, and where memory of that size may be asked for.
     size = os.lseek(descriptor, 0, os.SEEK_END)
-    return size or _checked_size(descriptor)
+    return size if 0 < size <= _ONE_CALL else _checked_size(descriptor)
 
 
 def _checked_size(descriptor: int) -> int:
@@ -86,18 +98,29 @@ class FileReader(ValueReader):
     Parameters
     ----------
     descriptor : int
-        Of the file; the reader closes it.
-    place, key : str
-        For messages.
+        Of the file; it is the reader's to close, even if the reader cannot be made.
+    place : object
+        The store, for messages.
+    key : str
+        The key, for messages.
+
+    Raises
+    ------
+    OSError
+        If it is not a regular file.
     """
 
     __slots__ = ("_descriptor", "_key", "_place", "_size")
 
-    def __init__(self, descriptor: int, place: str, key: str) -> None:
+    def __init__(self, descriptor: int, place: object, key: str) -> None:
         self._descriptor = descriptor
         self._place = place
         self._key = key
-        self._size = _checked_size(descriptor)
+        try:
+            self._size = _checked_size(descriptor)
+        except OSError:
+            self.close()
+            raise
 
     @property
     def size(self) -> int:
@@ -130,7 +153,7 @@ class FileReader(ValueReader):
     def _error(self, error: OSError) -> StoreReadError:
         if self._descriptor < 0:
             return StoreReadError("the reader is closed", self._place, self._key)
-        return StoreReadError(f"cannot be read: {error.strerror}", self._place, self._key)
+        return StoreReadError(reason(error), self._place, self._key)
 
     def close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1

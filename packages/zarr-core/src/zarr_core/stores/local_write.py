@@ -8,11 +8,11 @@ import os
 import time
 import warnings
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from zarr_core.interfaces.codec import Buffer
 
@@ -34,6 +34,15 @@ _CREATE = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 
 _counter = itertools.count()
+
+
+def reason(error: OSError) -> str:
+    """Say why a file could not be changed."""
+    if isinstance(error, IsADirectoryError):
+        return "a directory stands where the value should be; erase_prefix removes it"
+    if isinstance(error, NotADirectoryError | FileExistsError):
+        return "a file stands where a directory is needed"
+    return f"cannot be changed: {error.strerror or error}; the old value is kept"
 
 
 def is_ours(name: str) -> bool:
@@ -165,25 +174,33 @@ def _write(descriptor: int, pieces: Sequence[Buffer]) -> None:
 # --- locks ---
 
 
-@contextmanager
-def locked(path: str) -> Iterator[None]:
+def lock(path: str) -> int:
     """Exclude every other process and thread that locks the same path.
 
     The lock belongs to the open lock file and ends with the process, so what a
     killed process leaves behind is only an empty file.
+
+    Returns
+    -------
+    int
+        What :func:`unlock` needs.
+
+    Raises
+    ------
+    OSError
+        If there can be no lock file beside the path.
     """
-    if not HAVE_LOCKS:
-        yield
+    return _acquire(_beside(path, LOCK)) if HAVE_LOCKS else -1
+
+
+def unlock(path: str, descriptor: int) -> None:
+    """Let the next one have the lock."""
+    if descriptor < 0:
         return
-    name = _beside(path, LOCK)
-    descriptor = _acquire(name)
-    try:
-        yield
-    finally:
-        # First the name, then the lock: whoever waits sees that its file is gone.
-        with suppress(OSError):
-            os.unlink(name)
-        _release(descriptor)
+    # First the name, then the lock: whoever waits sees that its file is gone.
+    with suppress(OSError):
+        os.unlink(_beside(path, LOCK))
+    _release(descriptor)
 
 
 def _acquire(name: str) -> int:

@@ -138,10 +138,10 @@ class MemoryStore(Store):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MemoryStore):
             return NotImplemented
-        return self._mapping is other._mapping and self.read_only == other.read_only
+        return self._mapping is other._mapping
 
     def __hash__(self) -> int:
-        return hash((MemoryStore, id(self._mapping), self.read_only))
+        return hash((MemoryStore, id(self._mapping)))
 
     def __repr__(self) -> str:
         return f"MemoryStore({self.url!r}{', read_only=True' if self.read_only else ''})"
