@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from zarr_core.definition import JSON, ExtensionDefinition
 from zarr_core.engine.chain import BoundChain, CodecChain
 from zarr_core.engine.scratch import scratch
@@ -10,6 +12,7 @@ from zarr_core.errors import (
     ChecksumError,
     ChunkDecodeError,
     CodecChainError,
+    CodecError,
     StoreCapabilityError,
     StoreError,
     StoreKeyError,
@@ -19,6 +22,7 @@ from zarr_core.errors import (
 )
 from zarr_core.interfaces.chunk_grid import ChunkAxis, ChunkGrid
 from zarr_core.interfaces.chunk_key_encoding import ChunkKeyEncoding
+from zarr_core.interfaces.chunk_memory_layout import ChunkMemoryLayout
 from zarr_core.interfaces.codec import (
     ArrayRepresentation,
     ArrayToArrayCodec,
@@ -28,6 +32,7 @@ from zarr_core.interfaces.codec import (
     Codec,
 )
 from zarr_core.interfaces.data_type import DataType
+from zarr_core.interfaces.metadata_extension import MetadataExtension
 from zarr_core.interfaces.storage_transformer import StorageTransformer
 from zarr_core.interfaces.store import (
     BufferReader,
@@ -38,7 +43,14 @@ from zarr_core.interfaces.store import (
     check_key,
     check_prefix,
 )
+from zarr_core.metadata.problem import Problem
+from zarr_core.registry.provider import Provider
+from zarr_core.registry.resolve import make as make_extension
 from zarr_core.selection.normalised import Box, Outer, Points, Selection
+from zarr_core.selection.projection import Part, project, put, single_chunk, take
+
+if TYPE_CHECKING:
+    from zarr_core.registry.hookspecs import hookimpl as hookimpl
 
 __all__ = [
     "JSON",
@@ -56,14 +68,20 @@ __all__ = [
     "ChunkDecodeError",
     "ChunkGrid",
     "ChunkKeyEncoding",
+    "ChunkMemoryLayout",
     "Codec",
     "CodecChain",
     "CodecChainError",
+    "CodecError",
     "DataType",
     "ExtensionDefinition",
+    "MetadataExtension",
     "Outer",
+    "Part",
     "Pieces",
     "Points",
+    "Problem",
+    "Provider",
     "Selection",
     "StorageTransformer",
     "Store",
@@ -76,6 +94,19 @@ __all__ = [
     "ZarrError",
     "check_key",
     "check_prefix",
+    "make_extension",
+    "project",
+    "put",
     "run_in_threads",
     "scratch",
+    "single_chunk",
+    "take",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "hookimpl":  # few plugins have hooks; the others need not wait for pluggy
+        from zarr_core.registry.hookspecs import hookimpl  # noqa: PLC0415 - lazy: see above
+
+        return hookimpl
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,9 +9,13 @@ from zarr_core.errors import ExtensionError
 from zarr_core.registry import builtin, discovery, registry, resolve, scope
 from zarr_core.registry.points import KINDS
 from zarr_core.registry.provider import Provider
+from zarr_core.registry.registry import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+
+__all__ = ["InstalledExtension", "installed_extensions", "names", "table"]
 
 
 @dataclass(frozen=True, slots=True)

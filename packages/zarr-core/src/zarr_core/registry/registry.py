@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.errors import ExtensionConflictError, UnknownExtensionError
-from zarr_core.registry import builtin, discovery, hooks
+from zarr_core.registry import builtin, discovery, hooks, scope
 
 if TYPE_CHECKING:
     from zarr_core.registry.provider import Provider
@@ -38,7 +38,9 @@ def everything(kind: str) -> list[Provider]:
 
 def names(kind: str) -> list[str]:
     """Every name of a kind that can be used now, families left out."""
-    return sorted({*builtin.LINES.get(kind, {}), *(item.name for item in everything(kind))})
+    given = scope.current().get(kind, {})
+    installed = (item.name for item in everything(kind))
+    return sorted({*given, *builtin.LINES.get(kind, {}), *installed})
 
 
 def state() -> tuple[int, int, int]:
