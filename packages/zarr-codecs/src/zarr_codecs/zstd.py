@@ -1,0 +1,104 @@
+"""zstd codec (bytes -> bytes): Zstandard frames.
+
+Name:           zstd
+Specification:  zarr-extensions, codecs/zstd; RFC 8878
+Configuration:  {"level": 3, "checksum": true}
+Schema:         schemas/codec/zstd.json
+Partial decode: no
+Compatible:     zarr-python, TensorStore, zarrs
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zarr_core.extension import BytesToBytesCodec, ChecksumError, ChunkDecodeError
+
+from zarr_codecs import _numcodecs, _zstandard, _zstd_frame
+
+if TYPE_CHECKING:
+    from zarr_core.extension import JSON, Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class ZstdCodec(BytesToBytesCodec):
+    """Compress with Zstandard.
+
+    Parameters
+    ----------
+    level : int
+        -131072 (fastest) to 22 (smallest); 0 is the library's default, 3.
+    checksum : bool
+        Whether to store a checksum of the content, which is verified when read.
+    """
+
+    level: int = 0
+    checksum: bool = False
+
+    def __post_init__(self) -> None:
+        if type(self.level) is not int or not -131072 <= self.level <= 22:
+            raise ValueError(f"level must be an integer from -131072 to 22, not {self.level!r}")
+        if type(self.checksum) is not bool:
+            raise ValueError(f"checksum must be true or false, not {self.checksum!r}")
+
+    def to_configuration(self) -> dict[str, JSON]:
+        """Give the configuration; ``checksum`` should be omitted if false (section "checksum")."""
+        configuration: dict[str, JSON] = {"level": self.level}
+        if self.checksum:
+            configuration["checksum"] = True
+        return configuration
+
+    def encode(self, data: Buffer) -> Buffer:
+        """Compress to one frame."""
+        encoded = None
+        if len(data) <= _zstandard.SMALL:
+            encoded = _zstandard.compress(data, self.level, self.checksum)
+        if encoded is None:
+            encoded = _numcodecs.zstd_compress(data, self.level, self.checksum)
+        return encoded
+
+    def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
+        """Decompress all frames."""
+        declared = _declared(data, decoded_size)
+        if declared == 0:
+            return b""
+        if declared is None:
+            # Its size is not known before: one that is promised is given, none more.
+            size = decoded_size
+            return _decompress(data, None if size is None else memoryview(bytearray(size)))
+        whole = _zstandard.decompress_whole(data) if declared <= _zstandard.SMALL else None
+        return _decompress(data) if whole is None else whole
+
+    def decode_into(self, data: Buffer, out: memoryview) -> None:
+        """Decompress all frames into memory of exactly the decoded size."""
+        size = len(out)
+        if size <= _zstandard.SMALL and _zstd_frame.first_content_size(data) == size:
+            whole = _zstandard.decompress_whole(data)
+            if whole is not None and len(whole) == size:
+                out[:] = whole
+                return
+        if _declared(data, size) != 0:
+            _decompress(data, out)
+
+
+def _declared(data: Buffer, expected: int | None) -> int | None:
+    """Get what the frames declare to hold, if that is possible and expected."""
+    declared, most = _zstd_frame.extent(data)
+    if declared is not None:
+        if expected is not None and declared != expected:
+            raise ChunkDecodeError(f"declares {declared} bytes instead of {expected}", "zstd")
+        expected = declared
+    if expected is not None and expected > most:
+        raise ChunkDecodeError(f"its blocks hold at most {most} bytes, not {expected}", "zstd")
+    return declared
+
+
+def _decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
+    try:
+        return _numcodecs.zstd_decompress(data, out)
+    except (RuntimeError, ValueError) as error:
+        message = str(error).removeprefix("Zstd decompression error: ")
+        if "checksum" in message:
+            raise ChecksumError("the content differs from its checksum", "zstd") from error
+        raise ChunkDecodeError(message, "zstd") from error
