@@ -1,0 +1,58 @@
+"""The data type ``bool``.
+
+Specification: v3.1, "Data types", "Fill values".
+Fill value: ``true`` or ``false``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.data_types._definition import without_configuration
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.interfaces.data_type import DataType
+
+if TYPE_CHECKING:
+    from zarr_core.definition import JSON
+
+_DTYPE = np.dtype(np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class Bool(DataType):
+    """True or false, one byte."""
+
+    name = "bool"
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> Bool:
+        without_configuration(definition)
+        return cls()
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> Bool | None:
+        return cls() if dtype.kind == "b" else None
+
+    def to_definition(self) -> ExtensionDefinition:
+        return ExtensionDefinition("bool", spelling="bool")
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        return _DTYPE
+
+    def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
+        if not isinstance(value, bool):
+            raise ValueError(f"a fill value of type bool is true or false, not {value!r}")
+        return np.array(value)
+
+    def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
+        return bool(value)
+
+    def cast(self, value: Any) -> np.ndarray[Any, Any]:
+        plain = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+        if not isinstance(plain, (bool, int, float)) or plain not in (0, 1):
+            raise ValueError(f"bool can hold True or False, not {value!r}")
+        return np.array(bool(plain))

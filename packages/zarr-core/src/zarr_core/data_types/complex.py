@@ -1,0 +1,99 @@
+"""The data types ``complex64`` and ``complex128``.
+
+Specification: v3.1, "Data types", "Fill values".
+Fill value: a list of real and imaginary part, each in a form of the floating-point types.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.data_types._definition import without_configuration
+from zarr_core.data_types.floating import bits_from_json, cast_float, float_to_json, from_bits
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.interfaces.data_type import DataType
+
+if TYPE_CHECKING:
+    from zarr_core.definition import JSON
+
+# The type, and the type of its two parts.
+_DTYPES: dict[str, tuple[np.dtype[Any], np.dtype[Any]]] = {
+    "complex64": (np.dtype(np.complex64), np.dtype(np.float32)),
+    "complex128": (np.dtype(np.complex128), np.dtype(np.float64)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Complex(DataType):
+    """A complex number: two floating-point numbers of IEEE 754.
+
+    Parameters
+    ----------
+    name : str
+        ``"complex64"`` or ``"complex128"``.
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.name not in _DTYPES:
+            raise ValueError(f"{self.name!r} is none of {', '.join(_DTYPES)}")
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> Complex:
+        return cls(without_configuration(definition))
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> Complex | None:
+        name = f"complex{8 * dtype.itemsize}"
+        return cls(name) if dtype.kind == "c" and name in _DTYPES else None
+
+    def to_definition(self) -> ExtensionDefinition:
+        return ExtensionDefinition(self.name, spelling=self.name)
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        return _DTYPES[self.name][0]
+
+    def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
+        if not isinstance(value, list) or len(value) != 2:
+            raise ValueError(
+                f"a fill value of type {self.name} is a list of real and imaginary part, not {value!r}"
+            )
+        part = _DTYPES[self.name][1]
+        real, imaginary = (from_bits(bits_from_json(item, part, self.name), part) for item in value)
+        return self._joined(real, imaginary)
+
+    def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
+        return [float_to_json(value.real), float_to_json(value.imag)]
+
+    def cast(self, value: Any) -> np.ndarray[Any, Any]:
+        dtype, part = _DTYPES[self.name]
+        if isinstance(value, (list, tuple)):
+            return self.fill_value_from_json(list(value))
+        if (
+            isinstance(value, (np.generic, np.ndarray))
+            and value.dtype.kind == "c"
+            and not value.ndim
+        ):
+            if value.dtype.newbyteorder("=") == dtype:
+                return np.array(value, dtype)  # bit for bit
+            value = value.item()
+        if isinstance(value, complex):
+            return self._joined(
+                cast_float(value.real, part, self.name), cast_float(value.imag, part, self.name)
+            )
+        return self._joined(cast_float(value, part, self.name), np.zeros((), part))
+
+    def _joined(
+        self, real: np.ndarray[Any, Any], imaginary: np.ndarray[Any, Any]
+    ) -> np.ndarray[Any, Any]:
+        dtype, part = _DTYPES[self.name]
+        # Assigned as integers: arithmetic would lose NaN payloads and signs of zeros.
+        parts = np.empty(2, f"u{part.itemsize}")
+        parts[0] = real.view(parts.dtype)
+        parts[1] = imaginary.view(parts.dtype)
+        return parts.view(dtype).reshape(())

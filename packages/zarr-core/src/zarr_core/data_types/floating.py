@@ -1,0 +1,208 @@
+"""The data types ``float16``, ``float32``, ``float64``.
+
+Specification: v3.1, "Data types", "Fill values".
+Fill value: a JSON number, which is rounded to the nearest value of the type;
+``"NaN"`` (sign 0, the highest bit of the significand 1, all others 0),
+``"Infinity"``, ``"-Infinity"``; or ``"0x"`` with the bits of the value as an
+unsigned integer, which can say every NaN.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.data_types._definition import without_configuration
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.interfaces.data_type import DataType
+
+if TYPE_CHECKING:
+    from zarr_core.definition import JSON
+
+_DTYPES: dict[str, np.dtype[Any]] = {
+    f"float{bits}": np.dtype(f"float{bits}") for bits in (16, 32, 64)
+}
+_BITS: dict[int, np.dtype[Any]] = {
+    2: np.dtype(np.uint16),
+    4: np.dtype(np.uint32),
+    8: np.dtype(np.uint64),
+}
+# The bits of "NaN" as the specification has it, and of the infinities, by item size.
+_NAN = {2: 0x7E00, 4: 0x7FC0_0000, 8: 0x7FF8_0000_0000_0000}
+_INFINITY = {2: 0x7C00, 4: 0x7F80_0000, 8: 0x7FF0_0000_0000_0000}
+_HEX = re.compile(r"0x([0-9a-fA-F]+)").fullmatch
+
+
+@dataclass(frozen=True, slots=True)
+class Floating(DataType):
+    """A binary floating-point number of IEEE 754.
+
+    Parameters
+    ----------
+    name : str
+        ``"float16"``, ``"float32"`` or ``"float64"``.
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.name not in _DTYPES:
+            raise ValueError(f"{self.name!r} is none of {', '.join(_DTYPES)}")
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> Floating:
+        return cls(without_configuration(definition))
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> Floating | None:
+        # A "long double" may be larger than any of them.
+        return (
+            cls(f"float{8 * dtype.itemsize}")
+            if dtype.kind == "f" and dtype.itemsize in _BITS
+            else None
+        )
+
+    def to_definition(self) -> ExtensionDefinition:
+        return ExtensionDefinition(self.name, spelling=self.name)
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        return _DTYPES[self.name]
+
+    def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
+        dtype = _DTYPES[self.name]
+        return from_bits(bits_from_json(value, dtype, self.name), dtype)
+
+    def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
+        return float_to_json(value)
+
+    def cast(self, value: Any) -> np.ndarray[Any, Any]:
+        dtype = _DTYPES[self.name]
+        if isinstance(value, str):
+            return self.fill_value_from_json(value)
+        return cast_float(value, dtype, self.name)
+
+
+def from_bits(bits: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """The floating-point value, shape ``()``, that has these bits."""
+    # A detour over Python's float would make signalling NaNs quiet.
+    return np.array(bits, _BITS[dtype.itemsize]).view(dtype)
+
+
+def to_bits(value: np.ndarray[Any, Any]) -> int:
+    """The bits of a floating-point value of shape ``()``."""
+    return int(value.view(_BITS[value.dtype.itemsize]))
+
+
+def bits_from_json(value: JSON, dtype: np.dtype[Any], name: str) -> int:
+    """Decode the JSON form of a floating-point number.
+
+    Parameters
+    ----------
+    value : JSON
+        One of the forms above.
+    dtype : numpy.dtype
+        The type to decode to, in native byte order.
+    name : str
+        Name of the data type, for errors.
+
+    Returns
+    -------
+    int
+        The bits.
+
+    Raises
+    ------
+    ValueError
+        If it is none of the forms.
+    """
+    size = dtype.itemsize
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return to_bits(_rounded(value, dtype))
+    if value == "NaN":
+        return _NAN[size]
+    if value == "Infinity":
+        return _INFINITY[size]
+    if value == "-Infinity":
+        return _INFINITY[size] | 1 << (8 * size - 1)
+    if isinstance(value, str) and (match := _HEX(value)) and len(match[1]) == 2 * size:
+        return int(match[1], 16)
+    raise ValueError(
+        f'a fill value of type {name} is a number, "NaN", "Infinity", "-Infinity", or "0x" with '
+        f"{2 * size} hexadecimal digits, not {value!r}"
+    )
+
+
+def float_to_json(value: np.ndarray[Any, Any]) -> JSON:
+    """Encode a floating-point value of shape ``()``, so that decoding gives the same bits."""
+    size = value.dtype.itemsize
+    value = value.astype(value.dtype.newbyteorder("="), copy=False)
+    bits = to_bits(value)
+    sign = 1 << (8 * size - 1)
+    magnitude = bits & ~sign
+    if magnitude == _INFINITY[size]:
+        return "-Infinity" if bits & sign else "Infinity"
+    if magnitude > _INFINITY[size]:
+        return "NaN" if bits == _NAN[size] else f"0x{bits:0{2 * size}x}"
+    # The shortest decimal number of the type itself: 0.1, not 0.10000000149011612.
+    shortest = float(str(value[()]))
+    return shortest if to_bits(_rounded(shortest, value.dtype)) == bits else float(value)
+
+
+def cast_float(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
+    """Turn a real number that a user gave into a value of shape ``()``.
+
+    Raises
+    ------
+    ValueError
+        If it is no real number, or too large.
+    """
+    if isinstance(value, (np.generic, np.ndarray)):
+        if value.ndim or value.dtype.kind not in "biuf":
+            raise ValueError(f"{name} can hold one real number, not {value!r}")
+        if value.dtype.newbyteorder("=") == dtype:
+            return np.array(value, dtype)  # bit for bit
+        if value.dtype.kind == "f":
+            with np.errstate(over="ignore", invalid="ignore"):
+                result = np.array(value).astype(dtype)
+            return _in_range(result, value, bool(np.isfinite(value)), name)
+        value = value.item()
+    if not isinstance(value, (int, float)):
+        raise ValueError(f"{name} can hold a number, not {value!r}")
+    finite = isinstance(value, int) or value - value == 0
+    return _in_range(_rounded(value, dtype), value, finite, name)
+
+
+def _in_range(
+    result: np.ndarray[Any, Any], value: Any, finite: bool, name: str
+) -> np.ndarray[Any, Any]:
+    if finite and not np.isfinite(result):
+        raise ValueError(f"{value!r} is beyond the range of {name}")
+    return result
+
+
+def _rounded(value: float, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """The value of a type nearest to a number, infinity where it is too large (IEEE 754)."""
+    with np.errstate(over="ignore"):
+        try:
+            near = np.array(float(value)).astype(dtype)
+        except OverflowError:  # an integer beyond float64
+            near = np.array(np.inf if value > 0 else -np.inf, dtype)
+        if not isinstance(value, int) or abs(value) <= 2**53:
+            return near
+        # The way over float64 rounds twice, so look at the neighbours too.
+        number: int = value
+        towards = [np.nextafter(near, dtype.type(end)) for end in (-np.inf, np.inf)]
+    candidates = [near, *map(np.asarray, towards)]
+    return min(candidates, key=lambda item: (abs(_as_integer(item) - number), to_bits(item) & 1))
+
+
+def _as_integer(value: np.ndarray[Any, Any]) -> int:
+    """A whole number as an integer; infinity as the power of two after the largest number."""
+    if np.isfinite(value):
+        return int(value)
+    power = 1 << {2: 16, 4: 128, 8: 1024}[value.dtype.itemsize]
+    return power if value > 0 else -power

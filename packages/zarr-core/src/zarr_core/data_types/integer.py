@@ -1,0 +1,87 @@
+"""The data types ``int8`` to ``int64``, ``uint8`` to ``uint64``.
+
+Specification: v3.1, "Data types", "Fill values".
+Fill value: a JSON number without fraction or exponent, within the range of the type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.data_types._definition import without_configuration
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.interfaces.data_type import DataType
+
+if TYPE_CHECKING:
+    from zarr_core.definition import JSON
+
+_DTYPES: dict[str, np.dtype[Any]] = {
+    f"{prefix}int{bits}": np.dtype(f"{prefix}int{bits}")
+    for prefix in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
+_RANGES = {
+    name: (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) for name, dtype in _DTYPES.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Integer(DataType):
+    """An integer of fixed size, in two's complement if it is signed.
+
+    Parameters
+    ----------
+    name : str
+        ``"int8"`` ... ``"uint64"``.
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.name not in _DTYPES:
+            raise ValueError(f"{self.name!r} is none of {', '.join(_DTYPES)}")
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> Integer:
+        return cls(without_configuration(definition))
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> Integer | None:
+        if dtype.kind not in "iu":
+            return None
+        return cls(f"{'u' if dtype.kind == 'u' else ''}int{8 * dtype.itemsize}")
+
+    def to_definition(self) -> ExtensionDefinition:
+        return ExtensionDefinition(self.name, spelling=self.name)
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        return _DTYPES[self.name]
+
+    def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValueError(
+                f"a fill value of type {self.name} is an integer, written without fraction or "
+                f"exponent, not {value!r}"
+            )
+        return self._exact(value)
+
+    def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
+        return int(value)
+
+    def cast(self, value: Any) -> np.ndarray[Any, Any]:
+        plain = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+        if isinstance(plain, float) and plain.is_integer():
+            plain = int(plain)
+        if not isinstance(plain, int):  # Python's bool is one, and fits
+            raise ValueError(f"{self.name} can hold integers, not {value!r}")
+        return self._exact(int(plain))
+
+    def _exact(self, value: int) -> np.ndarray[Any, Any]:
+        low, high = _RANGES[self.name]
+        if not low <= value <= high:
+            raise ValueError(f"{self.name} can hold {low} to {high}, not {value}")
+        return np.array(value, self.numpy_dtype)

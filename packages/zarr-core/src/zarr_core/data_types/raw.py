@@ -1,0 +1,130 @@
+"""The data types ``r8``, ``r16``, ``r24`` ...: bytes that nobody interprets.
+
+Specification: v3.1, "Data types", "Fill values".
+Fill value: a list of integers from 0 to 255, one a byte.  A string in base64,
+which TensorStore writes, is read as well.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.data_types._definition import without_configuration
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import ExtensionConfigurationError
+from zarr_core.interfaces.data_type import DataType
+from zarr_core.metadata.problem import Problem
+
+if TYPE_CHECKING:
+    from zarr_core.definition import JSON
+
+_NAME = re.compile(r"r([1-9][0-9]*)", re.ASCII).fullmatch
+
+_LARGEST = 2**31 - 1
+"""Bytes that an element of a NumPy array may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawBits(DataType):
+    """Opaque elements of a fixed size.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of an element, 1 to 2**31 - 1.
+    """
+
+    size: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.size <= _LARGEST:
+            raise ValueError(f"an element has 1 to {_LARGEST} bytes, not {self.size}")
+
+    @staticmethod
+    def claims(name: str) -> bool:
+        """Whether a name is one of this family: ``r`` and a number of bits."""
+        return _NAME(name) is not None
+
+    @property
+    def name(self) -> str:
+        """Name of the data type, such as ``"r24"``."""
+        return f"r{8 * self.size}"
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> RawBits:
+        return raw_from_name(without_configuration(definition))
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> RawBits | None:
+        is_raw = dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None
+        return cls(dtype.itemsize) if is_raw and dtype.itemsize else None
+
+    def to_definition(self) -> ExtensionDefinition:
+        return ExtensionDefinition(self.name, spelling=self.name)
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        return np.dtype((np.void, self.size))
+
+    @property
+    def item_size(self) -> int:
+        return self.size
+
+    @property
+    def has_byte_order(self) -> bool:
+        return False
+
+    def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
+        data: bytes | None = None
+        if isinstance(value, list) and all(
+            type(item) is int and 0 <= item <= 255 for item in value
+        ):
+            data = bytes(value)  # type: ignore[arg-type] # the line above has looked at each
+        elif isinstance(value, str):
+            try:
+                data = base64.b64decode(value, validate=True)
+            except (binascii.Error, ValueError):
+                data = None
+        if data is None or len(data) != self.size:
+            raise ValueError(
+                f"a fill value of type {self.name} is a list of {self.size} integers from 0 to 255 "
+                f"(or those bytes in base64), not {value!r}"
+            )
+        return np.frombuffer(data, self.numpy_dtype).reshape(())
+
+    def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
+        return list(value.tobytes())
+
+    def cast(self, value: Any) -> np.ndarray[Any, Any]:
+        if isinstance(value, int) and value == 0:
+            return self.default_fill_value()
+        if isinstance(value, (np.generic, np.ndarray)):
+            data = value.tobytes() if value.dtype.kind in "VS" and not value.ndim else b""
+        else:
+            data = bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else b""
+        if len(data) != self.size:
+            raise ValueError(f"{self.name} can hold {self.size} bytes, not {value!r}")
+        return np.frombuffer(data, self.numpy_dtype).reshape(())
+
+
+def raw_from_name(name: str) -> RawBits:
+    """The data type of a name such as ``"r24"``.
+
+    Raises
+    ------
+    ExtensionConfigurationError
+        If the number of bits is not a multiple of 8, or too large.
+    """
+    match = _NAME(name)
+    # Ten digits are enough for the largest size, and few enough to convert.
+    bits = int(match[1]) if match and len(match[1]) <= 11 else 0
+    if not bits or bits % 8 or bits // 8 > _LARGEST:
+        message = f"the number of bits must be a multiple of 8, at most {8 * _LARGEST}"
+        raise ExtensionConfigurationError("data_type", name, "", [Problem("", message)])
+    return RawBits(bits // 8)

@@ -1,0 +1,237 @@
+"""JSON Schemas, the only door to the schema library.
+
+Documents are accepted by a compiled function (:mod:`zarr_core.metadata.accept`);
+the library is imported only to explain what was refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from zarr_core import strictjson
+from zarr_core.metadata.accept import compile_schema, local_reference
+from zarr_core.metadata.problem import Problem, json_pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from zarr_core.definition import JSON
+
+__all__ = ["InvalidSchemaError", "Schema", "core_schema", "explain"]
+
+
+class InvalidSchemaError(ValueError):
+    """A schema is no JSON Schema, or refers to something outside itself."""
+
+
+class Schema:
+    """A JSON Schema, kept with what was made from it.
+
+    Parameters
+    ----------
+    document : mapping or bool
+        JSON Schema, draft 2020-12.  References reach only into the schema itself.
+    """
+
+    def __init__(self, document: Mapping[str, Any] | bool) -> None:
+        self.document = document
+        try:
+            self._accept = compile_schema(document)
+        except Exception:  # a broken schema: the library says what is wrong
+            self._accept = None
+        self._validator: Any = None
+
+    def accepts(self, value: JSON) -> bool:
+        """Whether a value of plain JSON types fits, told fast.
+
+        False may also mean "cannot tell"; :meth:`problems` knows.
+        """
+        return self._accept is not None and self._accept(value)
+
+    def problems(self, value: JSON, pointer: str = "") -> list[Problem]:
+        """Everything that is wrong with a value; empty if it fits.
+
+        Parameters
+        ----------
+        value : JSON
+            The value.
+        pointer : str
+            Where the value stands in its document; put before every pointer.
+
+        Raises
+        ------
+        InvalidSchemaError
+            If the schema itself is wrong.  Noticed only where the library is asked.
+        """
+        if self.accepts(value):
+            return []
+        return [problem.below(pointer) for problem in self._explain(value)]
+
+    def _explain(self, value: JSON) -> list[Problem]:
+        if self._validator is None:
+            self._validator = _validator(self.document)
+        try:
+            errors = sorted(self._validator.iter_errors(value), key=_place)
+        except Exception as error:  # a reference that cannot be followed, a bad pattern
+            raise InvalidSchemaError(f"the schema cannot be applied: {error}") from error
+        found = (problem for error in errors for problem in _sentences(error, self.document))
+        return list(dict.fromkeys(found))
+
+
+def explain(document: JSON, schema: Mapping[str, Any] | bool) -> list[Problem]:
+    """Everything that is wrong with a document under a schema, with JSON pointers.
+
+    Raises
+    ------
+    InvalidSchemaError
+        If the schema itself is wrong.
+    """
+    return Schema(schema)._explain(document)  # noqa: SLF001 - the slow half of the class above
+
+
+@cache
+def core_schema(name: str) -> Schema:
+    """One of the schemas of the core specification: ``array``, ``group``, ``consolidated`` ...
+
+    The file lies beside this package and is read at first use.
+    """
+    folder = os.path.dirname(os.path.dirname(__file__))
+    path = os.path.join(folder, "schemas", "core", f"{name}.json")
+    with open(path, "rb") as file:
+        document = strictjson.loads(file.read(), path)
+    if not isinstance(document, dict):
+        raise InvalidSchemaError(f"{path} is not an object")
+    return Schema(document)
+
+
+def _validator(schema: Mapping[str, Any] | bool) -> Any:
+    import jsonschema  # noqa: PLC0415 - lazy: only documents that were refused need it
+    from referencing import Registry  # noqa: PLC0415 - lazy: comes with the above
+
+    def is_integer(_: Any, value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    base = jsonschema.Draft202012Validator
+    checker = base.TYPE_CHECKER.redefine("integer", is_integer)
+    library: Any = jsonschema.validators  # its types are not complete
+    strict = library.extend(base, type_checker=checker)
+    try:
+        base.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        where = json_pointer(*error.absolute_path)
+        raise InvalidSchemaError(f"not a JSON Schema: {where} {error.message}") from error
+    # An empty registry: nothing outside the schema can be referred to, or fetched.
+    return strict(schema, registry=Registry())
+
+
+def _place(error: Any) -> tuple[str, str]:
+    return json_pointer(*error.absolute_path), str(error.validator)
+
+
+def _sentences(error: Any, root: Any) -> Iterator[Problem]:
+    """One error of the library, as problems in our words."""
+    pointer = json_pointer(*error.absolute_path)
+    value, wanted = error.instance, error.validator_value
+    match error.validator:
+        case "required":
+            for name in wanted:
+                if name not in value:
+                    yield Problem(pointer + json_pointer(name), "is missing")
+        case "additionalProperties" if wanted is False:
+            known = list(error.schema.get("properties", {}))
+            hint = f"known: {', '.join(known)}" if known else "none is known"
+            for name in value:
+                if name not in known:
+                    yield Problem(pointer + json_pointer(name), f"is not a member here; {hint}")
+        case "anyOf" | "oneOf" if error.context:
+            yield from _forms(error, pointer, root)
+        case keyword:
+            yield Problem(pointer, _sentence(keyword, value, wanted, error))
+
+
+def _sentence(keyword: str, value: Any, wanted: Any, error: Any) -> str:
+    shown = _shown(value)
+    match keyword:
+        case "type":
+            names = [wanted] if isinstance(wanted, str) else wanted
+            text = " or ".join(_TYPE_WORDS.get(name, name) for name in names)
+            if isinstance(value, float) and "integer" in names:
+                text += ", written without fraction or exponent"
+            return f"must be {text}, not {shown}"
+        case "const":
+            return f"must be {_shown(wanted)}, not {shown}"
+        case "enum":
+            return f"must be one of {', '.join(map(_shown, wanted))}, not {shown}"
+        case "minimum":
+            return f"{shown} is less than {wanted}"
+        case "maximum":
+            return f"{shown} is more than {wanted}"
+        case "minItems":
+            return f"must have at least {wanted} {_items(wanted)}, but has {len(value)}"
+        case "maxItems":
+            return f"must have at most {wanted} {_items(wanted)}, but has {len(value)}"
+        case "minLength":
+            return f"must have at least {wanted} character{'' if wanted == 1 else 's'}"
+        case "uniqueItems":
+            return f"has an item more than once: {shown}"
+        case "pattern":
+            return f"{shown} does not have the form {wanted}"
+        case _:
+            return str(error.message)
+
+
+_TYPE_WORDS = {
+    "object": "an object",
+    "array": "an array",
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def _forms(error: Any, pointer: str, root: Any) -> Iterator[Problem]:
+    """A value that has none of several forms: what is wrong with the one that was meant, or all."""
+    branches: dict[int, list[Any]] = {}
+    for inner in error.context:
+        branches.setdefault(inner.relative_schema_path[0], []).append(inner)
+    # The form that was meant is the only one whose type the value has.
+    meant = [
+        inner
+        for inner in branches.values()
+        if not any(item.validator in ("type", "const") and not item.relative_path for item in inner)
+    ]
+    if len(meant) == 1:
+        for inner in sorted(meant[0], key=_place):
+            yield from _sentences(inner, root)
+        return
+    forms = ", ".join(_form(branch, root) for branch in error.validator_value)
+    yield Problem(pointer, f"must have one of these forms: {forms}; not {_shown(error.instance)}")
+
+
+def _form(schema: Any, root: Any) -> str:
+    while isinstance(schema, dict) and "title" not in schema and "$ref" in schema:
+        schema = local_reference(root, schema["$ref"])
+    if not isinstance(schema, dict):
+        return "anything"
+    if "title" in schema:
+        return str(schema["title"])
+    if "const" in schema:
+        return _shown(schema["const"])
+    if "enum" in schema:
+        return ", ".join(map(_shown, schema["enum"]))
+    kind = schema.get("type")
+    return _TYPE_WORDS.get(kind, "another") if isinstance(kind, str) else "another"
+
+
+def _items(count: int) -> str:
+    return "item" if count == 1 else "items"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= 60 else text[:57] + "..."
