@@ -1,0 +1,267 @@
+"""Making a shard, anew or out of an older one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from zarr_core.extension import (
+    BufferReader,
+    ChunkDecodeError,
+    project,
+    put,
+    run_in_threads,
+    scratch,
+)
+
+from zarr_sharding.index import EMPTY
+from zarr_sharding.ranges import Batch, batches, pieces, subrange
+from zarr_sharding.reader import inside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zarr_core.extension import Buffer, Part, Pieces, Selection, ValueReader
+
+    from zarr_sharding.index import Numbers, ShardIndex
+    from zarr_sharding.shard import Shard
+
+    Array = np.ndarray[Any, Any]
+    Encoded: TypeAlias = list[Buffer] | None
+
+
+def encode_shard(shard: Shard, array: Array) -> list[Buffer] | None:
+    """Encode a whole shard.
+
+    Parameters
+    ----------
+    shard : Shard
+        Shape and codecs.
+    array : ndarray
+        All elements of the shard.
+
+    Returns
+    -------
+    list of Buffer or None
+        Inner chunks in C order with the index before or behind them; None if all
+        inner chunks are empty.
+    """
+    encoded: list[list[Buffer] | None]
+    if not shard.grid:
+        encoded = [_encode(shard, array)]
+    else:
+        blocks = shard.blocks(array)
+        coordinates = shard.coordinates()
+        count = len(coordinates)
+        encoded = [None] * count
+
+        def work(numbers: range) -> None:
+            for number in numbers:
+                encoded[number] = _encode(shard, blocks[coordinates[number]])
+
+        step = shard.most_items(count)
+        tasks = [range(first, min(first + step, count)) for first in range(0, count, step)]
+        run_in_threads(tasks, work, shard.parallel(count))
+    return _assemble(shard, Kept.nothing(), range(len(encoded)), encoded)
+
+
+def change_shard(
+    shard: Shard, reader: ValueReader | None, selection: Selection, value: Array
+) -> list[Buffer] | None:
+    """Encode a shard of which a part is new.
+
+    Inner chunks that the selection does not touch are kept as they are stored,
+    without decoding them; what no inner chunk refers to is left out.
+
+    Parameters
+    ----------
+    shard : Shard
+        Shape and codecs.
+    reader : ValueReader or None
+        The shard as it is stored; None if it is not.
+    selection : Selection
+        The part, within the shard.
+    value : ndarray
+        Its new elements; has the shape of the selection.
+
+    Returns
+    -------
+    list of Buffer or None
+        As :func:`encode_shard`.
+
+    Raises
+    ------
+    ChunkDecodeError
+        If the index is damaged, or an inner chunk that must be changed is, or one
+        to be kept lies out of the shard.
+    """
+    inner = shard.inner
+    parts = list(project(selection, shard.axes))
+    numbers = shard.numbers([part.chunk for part in parts])
+    encoded: list[list[Buffer] | None] = [None] * len(parts)
+    fresh: Sequence[int] = range(len(parts))  # positions of inner chunks that are made from nothing
+    kept = Kept.nothing()
+
+    def source(position: int) -> Array:
+        target = parts[position].target
+        return value[target] if target else value
+
+    if reader is not None:
+        index = shard.index.read(reader)
+        untouched = np.ones(shard.count, np.bool_)
+        untouched[numbers] = False
+        kept = Kept.read(reader, index, np.flatnonzero(untouched))
+        partial = np.asarray([p for p, part in enumerate(parts) if not part.covers], np.intp)
+        found, _ = index.locate(numbers[partial])
+        old = [(offset, nbytes, int(partial[place])) for offset, nbytes, place in found]
+        changed = {position for _, _, position in old}
+        fresh = [position for position in fresh if position not in changed]
+
+        def change(batch: Batch) -> None:
+            position = 0
+            try:
+                if shard.nested:
+                    for offset, _, nbytes, position in batch.items:
+                        part = subrange(reader, offset, nbytes)
+                        encoded[position] = _pieces(
+                            inner.encode_part(part, parts[position].within, source(position))
+                        )
+                    return
+                for piece, position in pieces(reader, batch):
+                    array = np.empty(shard.inner_shape, inner.dtype)
+                    inner.decode_into(piece, array)
+                    put(array, parts[position].within, source(position))
+                    encoded[position] = _encode(shard, array)
+            except ChunkDecodeError as error:
+                raise inside(error, index, int(numbers[position])) from error
+
+        work = batches(old, shard.most_items(len(old)))
+        run_in_threads(work, change, shard.parallel(len(old)))
+
+    def make(positions: Sequence[int]) -> None:
+        for position in positions:
+            encoded[position] = _make(shard, parts[position], source(position))
+
+    step = shard.most_items(len(fresh))
+    tasks = [fresh[first : first + step] for first in range(0, len(fresh), step)]
+    run_in_threads(tasks, make, shard.parallel(len(fresh)))
+    return _assemble(shard, kept, numbers, encoded)
+
+
+def _make(shard: Shard, part: Part, value: Array) -> Encoded:
+    """Encode an inner chunk that held nothing before, or is new altogether."""
+    inner = shard.inner
+    if part.whole:
+        return _encode(shard, value)
+    if shard.nested and not part.covers:
+        return _pieces(inner.encode_part(None, part.within, value))
+    array = np.empty(shard.inner_shape, inner.dtype)
+    if not part.covers:
+        array[...] = shard.fill_value
+    put(array, part.within, value)
+    return _encode(shard, array)
+
+
+def _encode(shard: Shard, array: Array) -> Encoded:
+    """Encode an inner chunk; None if it is empty."""
+    inner = shard.inner
+    nbytes = inner.decoded.nbytes
+    if nbytes is None or inner.encoded_size is not None or array.flags.c_contiguous:
+        return _pieces(inner.encode(array))
+    # What compressors return is memory of its own, so a copy in C order for them
+    # can lie in memory that is used again.
+    with scratch(nbytes) as memory:
+        encoded = _pieces(inner.encode(array, memory))
+        if encoded is None:
+            return None
+        return [bytes(it) if isinstance(it, memoryview) else it for it in encoded]
+
+
+def _pieces(encoded: Pieces | None) -> Encoded:
+    if encoded is None:
+        return None
+    return [encoded] if isinstance(encoded, bytes | bytearray | memoryview) else list(encoded)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Inner chunks that go from the old shard into the new one as they are.
+
+    Parameters
+    ----------
+    pieces : list of Buffer
+        Their bytes; what overlapped in the old shard still does.
+    nbytes : int
+        Length of all pieces.
+    numbers : list of int
+        The inner chunks.
+    entries : list of (int, int)
+        Offset within the pieces, and length, of each.
+    """
+
+    pieces: list[Buffer]
+    nbytes: int
+    numbers: list[int]
+    entries: list[tuple[int, int]]
+
+    @classmethod
+    def nothing(cls) -> Kept:
+        """No inner chunk."""
+        return cls([], 0, [], [])
+
+    @classmethod
+    def read(cls, reader: ValueReader, index: ShardIndex, numbers: Numbers) -> Kept:
+        """Read inner chunks, each byte once."""
+        found, _ = index.locate(numbers)
+        extents: list[list[int]] = []
+        entries = []
+        total = 0  # length of all extents, the present one included
+        for offset, nbytes, _ in found:
+            stop = offset + nbytes
+            if not extents or offset > extents[-1][1]:
+                extents.append([offset, offset])
+            extent = extents[-1]
+            entries.append((total - (extent[1] - offset), nbytes))
+            if stop > extent[1]:
+                total += stop - extent[1]
+                extent[1] = stop
+        pieces: list[Buffer]
+        if isinstance(reader, BufferReader):
+            pieces = [reader.read(start, stop - start) for start, stop in extents]
+        else:
+            memory = np.empty(total, np.uint8).data
+            parts = []
+            position = 0
+            for start, stop in extents:
+                parts.append((start, memory[position : position + stop - start]))
+                position += stop - start
+            if parts:
+                reader.read_into(parts)
+            pieces = [memory]
+        return cls(pieces, total, [int(numbers[place]) for _, _, place in found], entries)
+
+
+def _assemble(
+    shard: Shard, kept: Kept, numbers: Sequence[int] | Numbers, encoded: Sequence[Encoded]
+) -> list[Buffer] | None:
+    """The index and everything that it points to."""
+    pieces = list(kept.pieces)
+    start = shard.index.size if shard.index.at_start else 0
+    stored = list(kept.numbers)
+    places = [(start + offset, nbytes) for offset, nbytes in kept.entries]
+    offset = start + kept.nbytes
+    for number, data in zip(numbers, encoded, strict=True):
+        if data is None:
+            continue
+        nbytes = len(data[0]) if len(data) == 1 else sum(map(len, data))
+        stored.append(int(number))
+        places.append((offset, nbytes))
+        pieces += data
+        offset += nbytes
+    if not stored:
+        return None
+    entries = np.full((shard.count, 2), EMPTY, np.uint64)
+    entries[stored] = places
+    index = shard.index.encode(entries)
+    return index + pieces if shard.index.at_start else pieces + index
