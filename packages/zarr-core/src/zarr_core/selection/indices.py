@@ -42,7 +42,7 @@ def as_array(item: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     if array.ndim and array.dtype.kind in "iub":
         return array
     raise SelectionError(
-        f"{_brief(item)} is not an index; "
+        f"{_brief(item)} ({type(item).__name__}) is not an index; "
         "use integers, slices, ..., None, or arrays of integers or booleans",
         shape,
     )

@@ -138,7 +138,9 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> Request:
             first = _in_bounds(as_integer(item), dimension, counts, "chunk grid dimension")
             stop = first + 1
         else:
-            raise SelectionError(f"chunks are selected by integers and slices, not {item!r}")
+            raise SelectionError(
+                f"{type(item).__name__} does not select chunks; use integers and slices", counts
+            )
         if first < stop:
             end = axis.start(stop - 1) + axis.length(stop - 1)
             parts.append(slice(axis.start(first), min(end, axis.size), 1))
@@ -190,14 +192,14 @@ def fancy(index: Any, shape: tuple[int, ...]) -> Request:
 
 
 def _quick(index: Any, shape: tuple[int, ...]) -> Request | None:
-    """Parse integers and slices of step 1, one a dimension; None for all the rest."""
+    """Parse plain integers and slices without a step; None for all the rest."""
     if type(index) is not tuple:
         index = (index,)
-    if len(index) != len(shape):
+    if len(index) > len(shape):
         return None
     parts = []
     lengths = []
-    for item, size in zip(index, shape, strict=True):
+    for item, size in zip(index, shape, strict=False):
         if type(item) is int:
             if item < 0:
                 item += size
@@ -215,6 +217,9 @@ def _quick(index: Any, shape: tuple[int, ...]) -> Request | None:
             lengths.append(stop - start)
         else:
             return None
+    for size in shape[len(parts) :]:
+        parts.append(slice(0, size, 1))
+        lengths.append(size)
     return Request(Box(tuple(parts)), tuple(lengths), (), not lengths)
 
 
