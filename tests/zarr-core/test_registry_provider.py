@@ -1,0 +1,87 @@
+import subprocess
+import sys
+
+import pytest
+from zarr_core.errors import ExtensionLoadError
+from zarr_core.registry.provider import Provider
+
+
+def provider(target, name="acme", kind="codec"):
+    return Provider(kind, name, target, "acme-dist", "2.0")
+
+
+def test_it_says_who_it_is():
+    line = provider("acme.mod:Outer.Inner [extra]")
+    assert line.origin == "acme-dist 2.0"
+    assert str(line) == "acme-dist 2.0 (acme.mod:Outer.Inner [extra])"
+    assert (line.module, line.attributes) == ("acme.mod", ("Outer", "Inner"))
+    assert provider("acme.mod").attributes == ()
+
+
+def test_it_loads_a_class_within_a_class(install, codec_source):
+    install(
+        "acme-dist",
+        {},
+        {
+            "acme.py": codec_source.replace("@dataclass", "class Outer: pass\n@dataclass")
+            + "\nOuter.Codec = Codec"
+        },
+    )
+    assert provider("acme:Outer.Codec").load().__name__ == "Codec"
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("raise RuntimeError('no licence')", "RuntimeError: no licence"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("class Panic(BaseException): pass\nraise Panic('at the disco')", "Panic: at the disco"),
+        ("import not_installed_at_all", "ModuleNotFoundError: No module named"),
+        ("def", "SyntaxError"),
+        ("", "AttributeError: module 'acme' has no attribute 'Codec'"),
+        ("Codec = 7", "7 is not a class derived from Codec"),
+        ("class Codec: pass", "is not a class derived from Codec"),
+        (
+            "from zarr_core.extension import BytesToBytesCodec\nclass Codec(BytesToBytesCodec): pass",
+            "Codec does not define decode, encode",
+        ),
+        (
+            "from zarr_core.extension import Warpdrive",
+            "it needs zarr_core.extension of another version of zarr-core",
+        ),
+    ],
+)
+def test_whatever_is_wrong_becomes_one_error(install, source, reason):
+    install("acme-dist", {}, {"acme.py": source})
+    with pytest.raises(ExtensionLoadError) as caught:
+        provider("acme:Codec").load()
+    error = caught.value
+    assert reason in error.reason
+    assert (error.kind, error.extension_name) == ("codec", "acme")
+    assert (error.target, error.distribution) == ("acme:Codec", "acme-dist 2.0")
+    assert "derived" in reason or "define" in reason or error.__cause__ is not None
+
+
+def test_interrupting_an_import_interrupts(install):
+    install("acme-dist", {}, {"acme.py": "raise KeyboardInterrupt"})
+    with pytest.raises(KeyboardInterrupt):
+        provider("acme:Codec").load()
+
+
+def test_hooks_may_be_any_object(install):
+    install("acme-dist", {}, {"acme.py": "hooks = object()"})
+    assert type(provider("acme:hooks", kind="hooks").load()) is object
+    assert provider("acme", kind="hooks").load().__name__ == "acme"
+
+
+def test_the_door_for_authors_does_not_import_pluggy_before_it_is_asked_for():
+    code = (
+        "import sys, zarr_core.extension as door\n"
+        "assert not {'pluggy', 'importlib_metadata', 'jsonschema'} & set(sys.modules)\n"
+        "door.hookimpl\n"
+        "assert 'pluggy' in sys.modules\n"
+        "try: door.nothing_of_this_name\n"
+        "except AttributeError: pass\n"
+        "else: raise SystemExit(1)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

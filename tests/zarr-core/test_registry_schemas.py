@@ -1,0 +1,83 @@
+import json
+import sys
+
+import pytest
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import ExtensionLoadError
+from zarr_core.registry import discovery, schemas
+from zarr_core.registry.provider import Provider
+
+LINE = Provider("codec", "acme.x", "acme:Codec", "acme-dist", "2.0")
+FILE = "acme/schemas/codec/acme.x.json"
+SCHEMA = {"type": "object", "properties": {"level": {"type": "integer", "maximum": 9}}}
+
+
+def problems(configuration, line=LINE, pointer="/codecs/1"):
+    return schemas.problems(line, ExtensionDefinition(line.name, configuration), pointer)
+
+
+def test_it_is_found_without_importing_the_code(install):
+    install("acme-dist", {}, {"acme/__init__.py": "raise 1", FILE: json.dumps(SCHEMA)})
+    assert problems({"level": 3}) == []
+    (problem,) = problems({"level": 12})
+    assert str(problem) == "/codecs/1/configuration/level: 12 is more than 9"
+    assert "acme" not in sys.modules
+
+
+def test_it_is_found_within_a_namespace_package(install):
+    install("acme-dist", {}, {"vast/acme/__init__.py": "", f"vast/{FILE}": json.dumps(SCHEMA)})
+    line = Provider("codec", "acme.x", "vast.acme.deep:Codec", "acme-dist")
+    assert problems({"level": 12}, line)
+    assert "vast" not in sys.modules
+
+
+def test_without_one_the_configuration_is_left_to_the_code(install):
+    install("acme-dist", {}, {"acme/__init__.py": "", FILE: json.dumps(SCHEMA)})
+    assert problems({"level": 12}, Provider("codec", "other", "acme:Codec", "acme-dist")) == []
+    assert problems({}, Provider("codec", "acme.x", "not_there:Codec", "acme-dist")) == []
+    assert problems({}, Provider("codec", "https://x/acme.x", "acme:Codec", "acme-dist")) == []
+
+
+def test_a_class_of_an_interactive_session_has_none(monkeypatch):
+    import __main__
+
+    monkeypatch.setattr(__main__, "__spec__", None)
+    assert problems({}, Provider("codec", "acme.x", "__main__:Codec", "this process")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "acme.x.json"),
+        ("[]", "not a JSON object"),
+        ('{"type": "strange"}', "not a JSON Schema"),
+        ('{"properties": {"a": {"$ref": "https://example.org/s.json"}}}', "https://example.org/s"),
+        ('{"allOf": [{"$ref": "other.json"}]}', "'other.json'"),
+        ('{"$dynamicRef": "http://example.org/"}', "http://example.org/"),
+        ('{"$ref": "#/$defs/nothing"}', "cannot be applied"),
+        ('{"not": {"pattern": "("}}', "cannot be"),
+    ],
+)
+def test_a_broken_one_is_an_error_that_names_the_file(install, text, reason):
+    install("acme-dist", {}, {"acme/__init__.py": "", FILE: text})
+    with pytest.raises(ExtensionLoadError) as caught:
+        problems({"level": "x"})
+    assert reason in str(caught.value)
+    assert FILE in caught.value.reason
+    assert caught.value.distribution == "acme-dist 2.0"
+
+
+def test_references_within_the_file_are_followed(install):
+    text = '{"$defs": {"a": {"maximum": 3}}, "properties": {"level": {"$ref": "#/$defs/a"}}}'
+    install("acme-dist", {}, {"acme/__init__.py": "", FILE: text})
+    assert problems({"level": 3}) == []
+    assert problems({"level": 4})
+
+
+def test_a_changed_one_is_read_after_a_refresh(install):
+    site = install("acme-dist", {}, {"acme/__init__.py": "", FILE: json.dumps(SCHEMA)})
+    assert problems({"level": 12})
+    (site / FILE).write_text("{}")
+    assert problems({"level": 12})
+    discovery.refresh()
+    assert problems({"level": 12}) == []
