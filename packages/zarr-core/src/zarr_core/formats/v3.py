@@ -5,18 +5,20 @@ Specification: v3.1, "Stored representation".
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
-from zarr_core.errors import NodeNameError
+from zarr_core.errors import MetadataError, NodeNameError, NodeNotFoundError
 from zarr_core.interfaces.format import Format
+from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.node import parse_node
 from zarr_core.names import check_node_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from zarr_core.interfaces.format import NodeMetadata
-    from zarr_core.interfaces.store import Store
+    from zarr_core.interfaces.store import Pieces, Store, ValueReader
 
 
 class V3(Format):
@@ -32,9 +34,46 @@ class V3(Format):
         data = store.get(key)
         return None if data is None else parse_node(bytes(data), f"{store} {key!r}")
 
+    def parse(self, document: bytes, where: str) -> NodeMetadata:
+        """Parse the bytes of a ``zarr.json``."""
+        return parse_node(document, where)
+
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write ``zarr.json``."""
         store.set(metadata_key(path), metadata.to_bytes())
+
+    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+        """Write ``zarr.json`` if there is none, under the lock of its key."""
+        created = False
+
+        def change(reader: ValueReader | None) -> Pieces:
+            nonlocal created
+            created = reader is None
+            return metadata.to_bytes() if reader is None else reader.read(0, reader.size)
+
+        key = metadata_key(path)
+        if not store.exists(key):
+            store.update(key, change)
+        return created
+
+    def update(
+        self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
+    ) -> NodeMetadata:
+        """Read and write ``zarr.json`` under the lock of its key."""
+        key = metadata_key(path)
+        where = f"{store} {key!r}"
+        changed: NodeMetadata | None = None
+
+        def change_document(reader: ValueReader | None) -> Pieces:
+            nonlocal changed
+            if reader is None:
+                raise NodeNotFoundError(where, "the node has been removed")
+            changed = change(parse_node(bytes(reader.read(0, reader.size)), where))
+            return changed.to_bytes()
+
+        store.update(key, change_document)
+        assert changed is not None
+        return changed
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Nodes are the prefixes that hold a ``zarr.json`` and have a node's name."""
@@ -58,10 +97,34 @@ class V3(Format):
         """The path as a prefix."""
         return f"{path}/" if path else ""
 
+    def foreign_key(self, store: Store, path: str) -> str | None:
+        """A key that is no ``zarr.json`` and does not lie below an array."""
+        others: list[str] = []
+        arrays: set[str] = set()
+        for key in store.list_prefix(self.node_prefix(path)):
+            node, _, name = f"/{key}".rpartition("/")
+            if name != "zarr.json":
+                others.append(key)
+            elif _is_array(store, key):
+                arrays.add(node)
+        for key in others:
+            ancestors = accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial="")
+            if arrays.isdisjoint(ancestors):
+                return key
+        return None
+
     def erase(self, store: Store, path: str) -> None:
         """Remove a node with everything below it, its own document first."""
         store.erase(metadata_key(path))
         store.erase_prefix(self.node_prefix(path))
+
+
+def _is_array(store: Store, key: str) -> bool:
+    """Whether a document is an array's; one that is damaged counts, as it shall be removed."""
+    try:
+        return not isinstance(parse_node(store.get(key) or b"", key), GroupMetadata)
+    except MetadataError:
+        return True
 
 
 def metadata_key(path: str) -> str:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from zarr_core.interfaces.store import Store
     from zarr_core.metadata.array import ArrayMetadata
@@ -45,8 +45,37 @@ class Format(ABC):
         """
 
     @abstractmethod
+    def parse(self, document: bytes, where: str) -> NodeMetadata:
+        """The metadata that ``metadata.to_bytes()`` of a node of this format gave.
+
+        Raises
+        ------
+        MetadataError
+            If the document is wrong.
+        """
+
+    @abstractmethod
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Store the metadata of a node, new or changed."""
+
+    @abstractmethod
+    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+        """Store the metadata of a node unless there is one; whether it was stored.
+
+        Of several that create the same node at the same time, one succeeds.
+        """
+
+    @abstractmethod
+    def update(
+        self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
+    ) -> NodeMetadata:
+        """Read, change and store the metadata of a node, excluding other such changes.
+
+        Raises
+        ------
+        NodeNotFoundError
+            If the node is gone.
+        """
 
     @abstractmethod
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
@@ -59,6 +88,13 @@ class Format(ABC):
     @abstractmethod
     def chunk_prefix(self, path: str) -> str:
         """What stands before the chunk keys of an array; empty or ending in ``/``."""
+
+    @abstractmethod
+    def foreign_key(self, store: Store, path: str) -> str | None:
+        """A key below a path that belongs to no node, if there is one.
+
+        Asked before a node is overwritten, lest something else be removed with it.
+        """
 
     def erase(self, store: Store, path: str) -> None:
         """Remove a node with everything below it; metadata first, so that it is gone at once."""

@@ -1,0 +1,36 @@
+"""Bindings of documents that were met before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.engine.binding import bind
+from zarr_core.registry.resolve import state
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from zarr_core.engine.binding import Binding
+    from zarr_core.metadata.array import ArrayMetadata
+
+_MOST = 256
+_bindings: dict[tuple[int, bool], tuple[ArrayMetadata, Hashable, Binding]] = {}
+
+
+def binding(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Binding:
+    """As :func:`zarr_core.engine.binding.bind`, remembering the last few hundred.
+
+    A result is used again for the same metadata object (formats give the same
+    object for the same bytes) as long as names stand for the same code.
+    """
+    key = (id(metadata), keep_empty)
+    now = state()
+    found = _bindings.get(key)
+    # The metadata kept beside it proves that the id still means the same object.
+    if found is not None and found[0] is metadata and found[1] == now:
+        return found[2]
+    new = bind(metadata, where, keep_empty)
+    if len(_bindings) >= _MOST:
+        _bindings.clear()
+    _bindings[key] = (metadata, now, new)
+    return new

@@ -1,0 +1,146 @@
+"""Chunk and shard shapes from whatever a user gave for them."""
+
+from __future__ import annotations
+
+from math import prod
+from operator import index as as_integer
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    ChunksLike: TypeAlias = int | bool | None | Literal["auto"] | Sequence[int | None]
+
+CHUNK_BYTES = 1 << 20
+SHARD_BYTES = 1 << 25
+
+
+def chunk_and_shard_shape(
+    shape: tuple[int, ...], item_size: int, chunks: Any = "auto", shards: Any = None
+) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """Choose the shapes of chunks and shards.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the array.
+    item_size : int
+        Bytes an element.
+    chunks : int, sequence, bool, None or "auto"
+        One length for all dimensions or one each; -1 or None for the whole
+        dimension.  False: one chunk.  ``"auto"`` or True: see Notes.
+    shards : int, sequence, "auto" or None
+        The same for shards; None for none.
+
+    Returns
+    -------
+    chunks : tuple of int
+    shards : tuple of int or None
+
+    Raises
+    ------
+    ValueError
+        If a length is not positive, lengths are missing, or a shard is no multiple
+        of a chunk.
+
+    Notes
+    -----
+    The rule for ``"auto"``.  A chunk starts as the whole array, and its longest
+    dimension is halved (rounded up) until it takes at most 1 MiB.  A shard starts
+    as a chunk, and the dimension with most chunks left is doubled while the shard
+    takes at most 32 MiB and that dimension is not covered.  If shards are given
+    and chunks are not, the shard is cut instead of the array, each dimension at
+    one of its divisors.
+
+    Examples
+    --------
+    >>> chunk_and_shard_shape((20000, 20000), 8)
+    ((313, 313), None)
+    >>> chunk_and_shard_shape((20000, 20000), 8, shards="auto")
+    ((313, 313), (2504, 1252))
+    >>> chunk_and_shard_shape((100, 100), 4, chunks=30, shards=60)
+    ((30, 30), (60, 60))
+    """
+    if shards is None or shards is False:
+        if _is_auto(chunks):
+            return _chunk(shape, item_size), None
+        return _explicit(chunks, shape, "chunks"), None
+    if _is_auto(shards):
+        chunk = _chunk(shape, item_size) if _is_auto(chunks) else _explicit(chunks, shape, "chunks")
+        return chunk, _shard(shape, chunk, item_size)
+    shard = _explicit(shards, shape, "shards")
+    if _is_auto(chunks):
+        return _divided(shard, item_size), shard
+    chunk = _explicit(chunks, shape, "chunks")
+    if any(outer % inner for outer, inner in zip(shard, chunk, strict=True)):
+        raise ValueError(
+            f"shards {shard} are no multiple of chunks {chunk} in every dimension; "
+            "a shard holds whole chunks"
+        )
+    return chunk, shard
+
+
+def _is_auto(given: Any) -> bool:
+    return given is True or (isinstance(given, str) and given == "auto")
+
+
+def _explicit(given: Any, shape: tuple[int, ...], what: str) -> tuple[int, ...]:
+    if given is None or given is False:
+        return tuple(max(1, length) for length in shape)
+    if isinstance(given, str):
+        raise ValueError(f'{what} are integers or "auto", not {given!r}')
+    if not hasattr(given, "__iter__"):
+        given = (given,) * len(shape)
+    items = tuple(given)
+    if len(items) != len(shape):
+        raise ValueError(
+            f"{what}={items} has {len(items)} lengths for {len(shape)} dimensions (shape {shape})"
+        )
+    lengths = []
+    for item, size in zip(items, shape, strict=True):
+        if item is None or (not hasattr(item, "__iter__") and item == -1):
+            lengths.append(max(1, size))
+            continue
+        try:
+            length = as_integer(item)
+        except TypeError:
+            raise ValueError(
+                f"{what}={given!r}: lengths are integers, -1 or None; chunks of differing lengths "
+                'need a chunk grid such as "rectilinear"'
+            ) from None
+        if length < 1:
+            raise ValueError(f"{what}={items}: a length is at least 1, or -1 for all")
+        lengths.append(length)
+    return tuple(lengths)
+
+
+def _chunk(shape: tuple[int, ...], item_size: int) -> tuple[int, ...]:
+    chunk = [max(1, length) for length in shape]
+    while prod(chunk) * item_size > CHUNK_BYTES and max(chunk) > 1:
+        longest = chunk.index(max(chunk))
+        chunk[longest] = -(-chunk[longest] // 2)
+    return tuple(chunk)
+
+
+def _shard(
+    shape: tuple[int, ...], chunk: tuple[int, ...], item_size: int
+) -> tuple[int, ...]:
+    shard = list(chunk)
+    while prod(shard) * item_size * 2 <= SHARD_BYTES:
+        left = [-(-size // length) for size, length in zip(shape, shard, strict=True)]
+        most = max(left, default=0)
+        if most <= 1:
+            break
+        shard[left.index(most)] *= 2
+    return tuple(shard)
+
+
+def _divided(shard: tuple[int, ...], item_size: int) -> tuple[int, ...]:
+    chunk = list(shard)
+    while prod(chunk) * item_size > CHUNK_BYTES and max(chunk) > 1:
+        longest = chunk.index(max(chunk))
+        parts = shard[longest] // chunk[longest] + 1
+        while shard[longest] % parts:
+            parts += 1
+        chunk[longest] = shard[longest] // parts
+    return tuple(chunk)

@@ -1,0 +1,128 @@
+"""Codec definitions from whatever a user gave for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.engine.chain import codec_definition
+from zarr_core.errors import CodecChainError
+from zarr_core.interfaces.codec import Codec
+from zarr_core.registry.listing import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from zarr_core.definition import JSON
+
+DEFAULT_COMPRESSOR = ExtensionDefinition("zstd", {"level": 0, "checksum": True})
+"""What compresses a new array whose creator said nothing: fast, and it notices damage."""
+
+INDEX_CODECS = (
+    ExtensionDefinition("bytes", {"endian": "little"}),
+    ExtensionDefinition("crc32c"),
+)
+"""What the specification of ``sharding_indexed`` recommends for the index."""
+
+
+def chain_of(
+    filters: Any, serializer: Any, compressors: Any, byte_order: str | None
+) -> list[ExtensionDefinition]:
+    """The ``codecs`` list for what a user gave.
+
+    Parameters
+    ----------
+    filters, compressors
+        ``"auto"``, None, one codec or a sequence of codecs.
+    serializer
+        ``"auto"`` or one codec.
+    byte_order : {"little", "big"}, optional
+        For ``serializer="auto"``.
+
+    Notes
+    -----
+    ``"auto"`` means no filters, the ``bytes`` codec, and zstd with checksums if
+    its codec is installed, else no compression.
+    """
+    before = [] if _is_auto(filters) else _several(filters)
+    middle = (
+        ExtensionDefinition("bytes", {} if byte_order is None else {"endian": byte_order})
+        if serializer is None or _is_auto(serializer)
+        else one(serializer)
+    )
+    if not _is_auto(compressors):
+        after = _several(compressors)
+    else:
+        after = [DEFAULT_COMPRESSOR] if "zstd" in names("codec") else []
+    return [*before, middle, *after]
+
+
+def sharded(
+    chunk_shape: tuple[int, ...], codecs: list[ExtensionDefinition], index_location: str
+) -> list[ExtensionDefinition]:
+    """The ``codecs`` list of an array whose chunks are kept in shards."""
+    configuration: dict[str, JSON] = {
+        "chunk_shape": list(chunk_shape),
+        "codecs": [definition.to_json() for definition in codecs],
+        "index_codecs": [definition.to_json() for definition in INDEX_CODECS],
+        "index_location": index_location,
+    }
+    return [ExtensionDefinition("sharding_indexed", configuration)]
+
+
+def one(given: Any) -> ExtensionDefinition:
+    """The definition of one codec.
+
+    Parameters
+    ----------
+    given : str, dict, ExtensionDefinition, Codec or object with ``get_config``
+        A name, a definition, a codec, or a codec of numcodecs.
+
+    Raises
+    ------
+    CodecChainError
+        If it is none of these.
+    """
+    if isinstance(given, str | Codec | ExtensionDefinition):
+        return codec_definition(given)
+    if isinstance(given, dict):
+        return _from_numcodecs(given) if "id" in given else ExtensionDefinition.from_json(given)
+    if hasattr(given, "get_config"):
+        return _from_numcodecs(given.get_config())
+    if hasattr(given, "to_dict"):  # a codec of zarr-python
+        return ExtensionDefinition.from_json(given.to_dict())
+    raise CodecChainError(
+        f"{given!r} is no codec; give a name such as 'zstd', an object such as "
+        "{'name': 'zstd', 'configuration': {'level': 5}}, or a codec"
+    )
+
+
+def _several(given: Any) -> list[ExtensionDefinition]:
+    if given is None or given is False:
+        return []
+    if isinstance(given, str | dict | ExtensionDefinition | Codec) or not hasattr(
+        given, "__iter__"
+    ):
+        return [one(given)]
+    items: Iterable[Any] = given
+    return [one(item) for item in items]
+
+
+def _is_auto(given: Any) -> bool:
+    return isinstance(given, str) and given == "auto"
+
+
+def _from_numcodecs(config: dict[str, Any]) -> ExtensionDefinition:
+    """A numcodecs configuration under the name and with the words of version 3."""
+    configuration = dict(config)
+    name = configuration.pop("id")
+    if name == "blosc":
+        shuffle = configuration.pop("shuffle", -1)
+        if shuffle in _BLOSC_SHUFFLES:
+            configuration["shuffle"] = _BLOSC_SHUFFLES[shuffle]
+    if name in names("codec"):
+        return ExtensionDefinition(name, configuration)
+    return ExtensionDefinition(f"numcodecs.{name}", configuration)
+
+
+_BLOSC_SHUFFLES = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}

@@ -1,0 +1,81 @@
+"""Data types from whatever a user gave for them."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import UnknownExtensionError
+from zarr_core.interfaces.data_type import DataType
+from zarr_core.registry.builtin import LINES
+from zarr_core.registry.listing import names
+from zarr_core.registry.resolve import find, make
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Literal
+
+
+def data_type_of(given: Any) -> tuple[DataType, Literal["little", "big"] | None]:
+    """Find the data type that a user means.
+
+    Parameters
+    ----------
+    given : DataType, str, dict, ExtensionDefinition, dtype or type
+        A name in metadata (``"float32"``, ``"r24"``), a definition, or anything
+        that :class:`numpy.dtype` takes (``">f4"``, ``float``).
+
+    Returns
+    -------
+    data_type : DataType
+    byte_order : {"little", "big"} or None
+        What the user asked for; None if nothing in particular.
+
+    Raises
+    ------
+    UnknownExtensionError
+        If no installed data type is meant.
+    """
+    if isinstance(given, DataType):
+        return given, None
+    if isinstance(given, dict):
+        given = ExtensionDefinition.from_json(given)
+    if isinstance(given, ExtensionDefinition):
+        return _made(given), None
+    if isinstance(given, str):
+        try:
+            return _made(ExtensionDefinition(given)), None
+        except UnknownExtensionError as error:
+            unknown = error
+        try:
+            dtype = np.dtype(given)
+        except TypeError:
+            raise unknown from None
+    else:
+        dtype = np.dtype(given)
+    if dtype.isnative:
+        return _for_numpy(dtype), None
+    return _for_numpy(dtype), "big" if dtype.str[0] == ">" else "little"
+
+
+def _for_numpy(dtype: np.dtype[Any]) -> DataType:
+    for name in chain(LINES["data_type"], ("r8",), _others()):
+        data_type: DataType | None = find("data_type", name).from_numpy(dtype)
+        if data_type is not None:
+            return data_type
+    raise UnknownExtensionError(
+        "data_type", str(dtype), hint="More data types: pip install zarr-dtypes"
+    )
+
+
+def _others() -> Iterator[str]:
+    """Further names, asked for only if core has no data type for a dtype."""
+    yield from names("data_type")
+
+
+def _made(definition: ExtensionDefinition) -> DataType:
+    data_type: DataType = make("data_type", definition, "new array", "/data_type")
+    return data_type

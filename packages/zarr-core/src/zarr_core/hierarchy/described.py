@@ -1,0 +1,199 @@
+"""An array without its elements: everything that its document says."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.engine.chunks import Chunks
+from zarr_core.hierarchy import cached
+from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.storage import nbytes_of, stored_chunk_keys
+from zarr_core.metadata.array import ArrayMetadata
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from zarr_core.definition import ExtensionDefinition
+    from zarr_core.display.info import Info
+    from zarr_core.engine.binding import Binding
+    from zarr_core.engine.bound import BoundChain
+    from zarr_core.hierarchy.consolidation import Consolidation
+    from zarr_core.interfaces.codec import Codec
+    from zarr_core.interfaces.format import Format
+    from zarr_core.interfaces.store import Store
+
+
+class DescribedArray(Node[ArrayMetadata]):
+    """What an array is and how it is stored."""
+
+    def __init__(
+        self,
+        store: Store,
+        path: str,
+        format_: Format,
+        binding: Binding,
+        *,
+        read_only: bool = False,
+        missing_is_error: bool = False,
+        consolidation: Consolidation | None = None,
+    ) -> None:
+        super().__init__(
+            store,
+            path,
+            format_,
+            binding.metadata,
+            read_only=read_only or bool(binding.skipped),
+            consolidation=consolidation,
+        )
+        self._binding = binding
+        self._missing_is_error = missing_is_error
+        self._chunks = Chunks(store, format_.chunk_prefix(path), binding, missing_is_error)
+
+    # --- what it is ---
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of each dimension."""
+        return self.metadata.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy dtype of the elements, in native byte order."""
+        return self._binding.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.metadata.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.metadata.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes that an element takes in memory."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that all elements would take in memory."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Shape of the smallest part that is read by itself: of inner chunks if there are shards."""
+        return self._inner.decoded.shape
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """Shape of the shards, or None if every chunk is an object of its own."""
+        return None if self._inner is self._outer else self._outer.decoded.shape
+
+    @cached_property
+    def _outer(self) -> BoundChain:
+        """The codecs of a stored object."""
+        return self._binding.bound((0,) * self.ndim)
+
+    @cached_property
+    def _inner(self) -> BoundChain:
+        """The codecs of a chunk: those of an inner chunk if there are shards."""
+        return self._outer.inner or self._outer
+
+    @property
+    def fill_value(self) -> Any:
+        """What elements are that were never written, as a NumPy scalar."""
+        return self._binding.fill_value[()]
+
+    @property
+    def dimension_names(self) -> tuple[str | None, ...] | None:
+        """Names of the dimensions, or None if there are none."""
+        return self.metadata.dimension_names
+
+    @property
+    def codecs(self) -> tuple[ExtensionDefinition, ...]:
+        """The definitions of all codecs, in the order of encoding."""
+        return self.metadata.codecs
+
+    @property
+    def filters(self) -> tuple[Codec, ...]:
+        """The array to array codecs; of the inner chunks if there are shards."""
+        return self._inner.array_to_array
+
+    @property
+    def serializer(self) -> Codec:
+        """The array to bytes codec; of the inner chunks if there are shards."""
+        return self._inner.array_to_bytes
+
+    @property
+    def compressors(self) -> tuple[Codec, ...]:
+        """The bytes to bytes codecs; of the inner chunks if there are shards."""
+        return self._inner.bytes_to_bytes
+
+    @property
+    def skipped_extensions(self) -> tuple[ExtensionDefinition, ...]:
+        """Extensions that nobody here knows and that need not be understood.
+
+        An array that has some is read-only.
+        """
+        return self._binding.skipped
+
+    # --- how it is stored ---
+
+    @property
+    def cdata_shape(self) -> tuple[int, ...]:
+        """Number of stored objects along each dimension, if all were stored."""
+        return tuple(axis.count for axis in self._binding.axes)
+
+    @property
+    def nchunks(self) -> int:
+        """Number of chunks that hold elements of the array; inner chunks if there are shards."""
+        return prod(
+            -(-length // chunk) for length, chunk in zip(self.shape, self.chunks, strict=True)
+        )
+
+    @property
+    def nchunks_initialized(self) -> int:
+        """Number of stored chunks, or of stored shards if there are shards; lists the store."""
+        return sum(1 for _ in stored_chunk_keys(self._chunks))
+
+    def nbytes_stored(self) -> int:
+        """Bytes that the stored chunks take; lists the store."""
+        return nbytes_of(self._chunks.store, stored_chunk_keys(self._chunks))
+
+    @property
+    def info(self) -> Info:
+        """What the array is, as a table; never touches the store."""
+        from zarr_core.display.info import array_info  # noqa: PLC0415 - lazy: for people only
+
+        return array_info(self)
+
+    def info_complete(self) -> Info:
+        """What the array is, with what it takes in the store, which is listed for it."""
+        from zarr_core.display.info import array_info  # noqa: PLC0415 - lazy: for people only
+
+        return array_info(self, stored=True)
+
+    def _reopening(self) -> tuple[Any, ...]:
+        """The arguments of :func:`zarr_core.hierarchy.open.reopen` that give this array again."""
+        config = {
+            "write_empty_chunks": self._binding.keep_empty,
+            "missing_chunks": "error" if self._missing_is_error else "fill",
+        }
+        document = self.metadata.to_bytes()
+        return self.store, self.path, self._format.name, document, self.read_only, config
+
+    def _adopt(self, metadata: Any) -> None:
+        binding = cached.binding(metadata, self._where(), self._binding.keep_empty)
+        self.__init__(  # type: ignore[misc]  # the object becomes what it would be if opened now
+            self.store,
+            self.path,
+            self._format,
+            binding,
+            read_only=self.read_only,
+            missing_is_error=self._missing_is_error,
+            consolidation=self._consolidation,
+        )

@@ -1,0 +1,131 @@
+"""What arrays and groups share: a place, a document, attributes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
+from zarr_core.hierarchy.attributes import Attributes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from zarr_core.definition import JSON
+    from zarr_core.hierarchy.consolidation import Consolidation
+    from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
+
+M = TypeVar("M", bound="NodeMetadata")
+
+
+class Node(Generic[M]):
+    """A node of a hierarchy.
+
+    Attributes
+    ----------
+    store : Store
+        Where the node lives.
+    path : str
+        Its path in the store, without leading slash; empty for the root.
+    metadata : ArrayMetadata or GroupMetadata
+        Its document, as of opening or the last change through this object.
+    read_only : bool
+        Whether changes through this object are refused.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        path: str,
+        format_: Format,
+        metadata: M,
+        *,
+        read_only: bool = False,
+        consolidation: Consolidation | None = None,
+    ) -> None:
+        self.store = store
+        self.path = path
+        self.metadata = metadata
+        self.read_only = read_only or store.read_only
+        self._format = format_
+        self._consolidation = consolidation
+
+    @property
+    def name(self) -> str:
+        """Path with a leading slash, as in ``/foo/bar``."""
+        return f"/{self.path}"
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path; empty for the root."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def zarr_format(self) -> int:
+        """Version of the format that the node is stored in."""
+        return self._format.zarr_format
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes, to be read and changed like a dictionary."""
+        return Attributes(self)
+
+    @attrs.setter
+    def attrs(self, attributes: Mapping[str, Any]) -> None:
+        self.attrs.put(attributes)
+
+    def update_attributes(self, attributes: Mapping[str, Any]) -> Node[M]:
+        """Set some attributes and keep the others; returns the node."""
+        self.attrs.update(attributes)
+        return self
+
+    def refresh(self) -> None:
+        """Read the document again, to see what others have changed.
+
+        Raises
+        ------
+        NodeNotFoundError
+            If the node is gone.
+        """
+        metadata = self._format.read(self.store, self.path)
+        if metadata is None:
+            raise NodeNotFoundError(self._where(), "the node has been removed")
+        self._adopt(metadata)
+
+    def _where(self) -> str:
+        return f"{self.store} {self.name!r}"
+
+    def _check_writable(self) -> None:
+        """Raise if the node was opened for reading."""
+        if self.read_only:
+            raise StoreReadOnlyError(f'opened read-only; open it with mode="r+"', self._where())
+
+    def _rewrite(self, change: Callable[[M], M]) -> None:
+        """Change the stored document: what others have changed meanwhile is kept."""
+        self._check_writable()
+        kind = type(self.metadata)
+
+        def checked(metadata: NodeMetadata) -> M:
+            if not isinstance(metadata, kind):
+                raise NodeTypeError(self._where(), "has become a node of the other type")
+            return change(metadata)
+
+        self._adopt(self._format.update(self.store, self.path, checked))
+        if self._consolidation is not None:
+            self._consolidation.put(self.path, self.metadata)
+
+    def _adopt(self, metadata: Any) -> None:
+        self.metadata = metadata
+
+    def _attributes(self) -> dict[str, JSON]:
+        return self.metadata.attributes
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same place; what is stored there is not compared."""
+        if type(other) is not type(self):
+            return NotImplemented
+        assert isinstance(other, Node)
+        return self.store == other.store and self.path == other.path
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.store.url, self.path))

@@ -1,0 +1,281 @@
+"""Opening nodes that exist, and making those that a mode asks to make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr_core.config import config as settings
+from zarr_core.errors import NodeNotFoundError, NodeTypeError
+from zarr_core.formats.detect import format_named, read_node
+from zarr_core.hierarchy import cached
+from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.group import Group
+from zarr_core.hierarchy.location import locate
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.registry.scope import extensions as scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core.hierarchy.consolidation import Consolidation
+    from zarr_core.hierarchy.location import StoreLike
+    from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
+
+Mode = Literal["r", "r+", "a", "w", "w-", "x"]
+_MODES = ("r", "r+", "a", "w", "w-", "x")
+
+
+def open(  # noqa: A001 - the name that users of Zarr know
+    store: StoreLike = None,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    use_consolidated: bool | None = None,
+    config: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    **create: Any,
+) -> Array | Group:
+    """Open an array or a group.
+
+    Parameters
+    ----------
+    store : store-like
+        Where: a path, a URL, a store, a mapping, an array or group.
+    mode : {"r", "r+", "a", "w", "w-"}, optional
+        ``r``: read; ``r+``: read and write; ``a``: the same, made if it is not there;
+        ``w``: made anew in place of what is there; ``w-`` or ``x``: made, unless something is
+        there.  By default ``r+``, or ``r`` where the store cannot be written to:
+        a misspelt path is an error and makes nothing.
+    path : str, optional
+        Path of the node in the store.
+    zarr_format : int or str, optional
+        Accept, or make, this format only.
+    storage_options : mapping, optional
+        Further arguments for the store that a URL names.
+    use_consolidated : bool, optional
+        Whether a group's members are looked up in its consolidated metadata.  By
+        default if there is some and the group is opened for reading only.
+    config : mapping, optional
+        ``write_empty_chunks`` and ``missing_chunks`` for this array alone.
+    extensions : mapping, optional
+        Code for this call alone: ``{"codec": {"acme.xor": Xor}}``.
+    **create
+        For the modes that make a node: arguments of :func:`create_array` if there is
+        ``shape`` or ``data``, else of :func:`create_group`.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no node.
+    NodeExistsError
+        If there is one and the mode is ``w-``.
+    MetadataError, ExtensionError
+        If the node cannot be understood.
+    """
+    kind = None if "shape" not in create and create.get("data") is None else Array
+    return _open(
+        kind, store, mode, path, zarr_format, storage_options, use_consolidated, config,
+        extensions, create,
+    )  # fmt: skip
+
+
+def open_array(
+    store: StoreLike = None,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    config: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    **create: Any,
+) -> Array:
+    """Open an array; parameters as for :func:`open`.
+
+    Raises
+    ------
+    NodeTypeError
+        If there is a group.
+    NodeNotFoundError
+        If there is nothing.
+    """
+    node = _open(
+        Array, store, mode, path, zarr_format, storage_options, None, config, extensions, create
+    )
+    if not isinstance(node, Array):
+        raise NodeTypeError(node._where(), "is a group, not an array; open it with open_group")
+    return node
+
+
+def open_group(
+    store: StoreLike = None,
+    mode: Mode | None = None,
+    *,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    use_consolidated: bool | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> Group:
+    """Open a group; parameters as for :func:`open`.
+
+    Raises
+    ------
+    NodeTypeError
+        If there is an array.
+    NodeNotFoundError
+        If there is nothing.
+    """
+    create = {} if attributes is None else {"attributes": attributes}
+    node = _open(
+        Group, store, mode, path, zarr_format, storage_options, use_consolidated, None,
+        extensions, create,
+    )  # fmt: skip
+    if not isinstance(node, Group):
+        raise NodeTypeError(node._where(), "is an array, not a group; open it with open_array")
+    return node
+
+
+def open_consolidated(store: StoreLike, mode: Mode = "r", **options: Any) -> Group:
+    """Open a group whose members are listed in its consolidated metadata.
+
+    Raises
+    ------
+    ValueError
+        If it has none.
+    """
+    return open_group(store, mode, use_consolidated=True, **options)
+
+
+def _open(
+    kind: type[Array | Group] | None,
+    place: StoreLike,
+    mode: Mode | None,
+    path: str | None,
+    zarr_format: int | str | None,
+    storage_options: Mapping[str, Any] | None,
+    use_consolidated: bool | None,
+    config: Mapping[str, Any] | None,
+    extensions: Mapping[str, Mapping[str, Any]] | None,
+    create: dict[str, Any],
+) -> Array | Group:
+    if extensions:
+        with scope(extensions):
+            return _open(
+                kind, place, mode, path, zarr_format, storage_options, use_consolidated,
+                config, None, create,
+            )  # fmt: skip
+    if mode not in _MODES and mode is not None:
+        raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
+    store, below = locate(place, path, read_only=mode == "r", storage_options=storage_options)
+    if mode in ("w", "w-", "x"):
+        return _made(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
+    try:
+        format_, metadata = read_node(store, below, zarr_format)
+    except NodeNotFoundError:
+        if mode != "a":
+            raise
+        return _made(kind, store, below, zarr_format, config, create, overwrite=False)
+    read_only = mode == "r" or store.read_only
+    return node(
+        store, below, format_, metadata,
+        read_only=read_only, use_consolidated=use_consolidated, config=config,
+    )  # fmt: skip
+
+
+def _made(
+    kind: type[Array | Group] | None,
+    store: Store,
+    path: str,
+    zarr_format: int | str | None,
+    config: Mapping[str, Any] | None,
+    create: dict[str, Any],
+    *,
+    overwrite: bool,
+) -> Array | Group:
+    from zarr_core.hierarchy.create import create_array, create_group  # noqa: PLC0415 - makes nodes
+
+    if kind is Array:
+        return create_array(
+            store, name=path, zarr_format=zarr_format or 3, config=config, overwrite=overwrite,
+            **create,
+        )  # fmt: skip
+    return create_group(
+        store, path=path, zarr_format=zarr_format or 3, overwrite=overwrite, **create
+    )
+
+
+def node(
+    store: Store,
+    path: str,
+    format_: Format,
+    metadata: NodeMetadata,
+    *,
+    read_only: bool,
+    use_consolidated: bool | None = None,
+    config: Mapping[str, Any] | None = None,
+    consolidation: Consolidation | None = None,
+) -> Array | Group:
+    """Make the object for a node whose metadata was read."""
+    if isinstance(metadata, ArrayMetadata):
+        keep_empty, missing_is_error = array_settings(config)
+        return Array(
+            store,
+            path,
+            format_,
+            cached.binding(metadata, f"{store} {('/' + path)!r}", keep_empty),
+            read_only=read_only,
+            missing_is_error=missing_is_error,
+            consolidation=consolidation,
+        )
+    group = Group(
+        store, path, format_, metadata, read_only=read_only, consolidation=consolidation
+    )
+    if consolidation is None:
+        group._consolidate_lookups(use_consolidated)
+    return group
+
+
+def array_settings(config: Mapping[str, Any] | None) -> tuple[bool, bool]:
+    """Whether to keep empty chunks, and whether missing ones are errors, for one array.
+
+    Raises
+    ------
+    TypeError
+        If there is no such setting.
+    """
+    known = settings.settings
+    if not config:
+        return known.write_empty_chunks, known.missing_chunks == "error"
+    options = dict(config)
+    keep_empty = options.pop("write_empty_chunks", known.write_empty_chunks)
+    missing = options.pop("missing_chunks", known.missing_chunks)
+    options.pop("order", None)  # zarr-python's memory order of results; they are in C order here
+    if options:
+        raise TypeError(
+            f"no setting of an array called {', '.join(sorted(options))}; "
+            "there are write_empty_chunks, missing_chunks"
+        )
+    if missing not in ("fill", "error"):
+        raise ValueError(f'missing_chunks must be "fill" or "error", not {missing!r}')
+    return bool(keep_empty), missing == "error"
+
+
+def reopen(
+    store: Store,
+    path: str,
+    zarr_format: str,
+    document: bytes,
+    read_only: bool,
+    config: dict[str, Any],
+) -> Array | Group:
+    """Make a node again from what was pickled of it; does not touch the store."""
+    format_ = format_named(zarr_format)
+    return node(
+        store, path, format_, format_.parse(document, f"{store} {('/' + path)!r}"),
+        read_only=read_only, config=config,
+    )  # fmt: skip

@@ -1,0 +1,80 @@
+"""Putting the document of a new node where it belongs, with nothing in its way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.errors import NodeExistsError, StoreCapabilityError, StoreReadOnlyError
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.group import GroupMetadata
+
+if TYPE_CHECKING:
+    from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
+
+
+def place_node(
+    store: Store, path: str, format_: Format, metadata: NodeMetadata, *, overwrite: bool
+) -> None:
+    """Store a new node, and the groups that lead to it.
+
+    Specification: v3.1, "Operations": creating a node ensures groups at all
+    ancestor paths.
+
+    Parameters
+    ----------
+    store, path, format_, metadata
+        The node.
+    overwrite : bool
+        Whether a node that is there already is removed first.
+
+    Raises
+    ------
+    NodeExistsError
+        If there is a node and ``overwrite`` is false; if an ancestor is an array;
+        if what is to be overwritten holds what no Zarr node holds.
+    StoreReadOnlyError
+        If the store refuses changes.
+    """
+    where = f"{store} {('/' + path)!r}"
+    if store.read_only:
+        raise StoreReadOnlyError("the store is open for reading only", where)
+    _make_ancestors(store, path, format_)
+    if overwrite:
+        _clear(store, path, format_, where)
+    if not format_.create(store, path, metadata):
+        raise NodeExistsError(
+            where, "there is a node already; open it, or give overwrite=True to remove it first"
+        )
+
+
+def _make_ancestors(store: Store, path: str, format_: Format) -> None:
+    parents = path.split("/")[:-1] if path else []
+    missing = []
+    for depth in range(len(parents) if path else -1, -1, -1):
+        ancestor = "/".join(parents[:depth])
+        found = format_.read(store, ancestor)
+        if isinstance(found, ArrayMetadata):
+            raise NodeExistsError(
+                f"{store} {('/' + ancestor)!r}",
+                f"is an array, and nothing can be made below it (at {('/' + path)!r})",
+            )
+        if found is not None:
+            break
+        missing.append(ancestor)
+    for ancestor in reversed(missing):
+        format_.create(store, ancestor, GroupMetadata())
+
+
+def _clear(store: Store, path: str, format_: Format, where: str) -> None:
+    """Remove a node, but nothing that is not part of a node."""
+    if not store.supports_listing:
+        raise StoreCapabilityError("overwriting needs a store that lists its keys", store)
+    foreign = format_.foreign_key(store, path)
+    if foreign is not None:
+        raise NodeExistsError(
+            where,
+            f"overwriting would remove {foreign!r}, which is not part of a Zarr node; "
+            "move it away, or choose another place",
+        )
+    format_.erase(store, path)
