@@ -1,0 +1,304 @@
+"""A zip file as a list of entries that are read without locks and only ever added.
+
+Specification: PKWARE APPNOTE 6.3, by way of the standard library's ``zipfile``.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import struct
+import time
+import weakref
+import zlib
+from typing import TYPE_CHECKING, NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zarr_core.extension import Buffer
+
+try:
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
+except ImportError:  # a platform without file locks
+    HAVE_LOCKS = False
+else:
+    HAVE_LOCKS = True
+
+LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+_ENCRYPTED = 0x1
+_ZIP64_LIMIT = 1 << 31
+# A bit of deflated data stands for at most 258 bytes in 2 bits: a ratio of 1032.
+_DEFLATE_LIMIT = 1032
+_DAMAGE = (
+    "it is no zip archive, was cut short, or its writer was stopped before close(). "
+    "zarr_stores.zip_recover.recover(path, new_path) saves what is complete in it"
+)
+
+
+class Descriptor:
+    """A file descriptor that is closed when nobody uses it any more."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        os.close(self.number)
+
+
+class Entry(NamedTuple):
+    """Where and how one value is stored in an archive."""
+
+    header: int
+    size: int
+    compressed_size: int
+    method: int
+    checksum: int
+    encrypted: bool
+
+    @classmethod
+    def from_info(cls, info: ZipInfo) -> Entry:
+        """Take what is needed from the standard library's description."""
+        return cls(
+            info.header_offset,
+            info.file_size,
+            info.compress_size,
+            info.compress_type,
+            info.CRC,
+            bool(info.flag_bits & _ENCRYPTED),
+        )
+
+
+# --- reading ---
+
+
+def read_entries(path: str) -> tuple[Descriptor, dict[str, Entry]]:
+    """Open an archive and read its directory.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    StoreError
+        If it is no complete zip archive.
+    """
+    descriptor = Descriptor(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    try:
+        with (
+            open(os.dup(descriptor.number), "rb") as stream,
+            ZipFile(stream) as archive,
+        ):
+            return descriptor, keys_of(archive)
+    except IsADirectoryError as error:
+        raise StoreError("a directory, not a zip archive", store=path) from error
+    except (BadZipFile, NotImplementedError, struct.error, ValueError, OSError) as error:
+        raise StoreError(f"cannot be opened ({error}): {_DAMAGE}", store=path) from error
+
+
+def keys_of(archive: ZipFile) -> dict[str, Entry]:
+    """Entries by key: of several with one name the last; those with other names left out."""
+    entries = {}
+    for info in archive.infolist():
+        try:
+            check_key(info.filename)
+        except StoreKeyError:  # a directory, or a way out such as "../x"
+            continue
+        entries[info.filename] = Entry.from_info(info)
+    return entries
+
+
+def data_start(descriptor: Descriptor, entry: Entry) -> int:
+    """Offset of an entry's data in the file.
+
+    Raises
+    ------
+    StoreReadError
+        If the entry is damaged, or is of a kind that is not read here.
+    """
+    if entry.encrypted:
+        raise StoreReadError("the entry is encrypted")
+    if entry.method not in (ZIP_STORED, ZIP_DEFLATED):
+        raise StoreReadError(
+            f"compression method {entry.method} of the entry is not supported; "
+            "pack the archive anew with stored or deflated entries"
+        )
+    header = os.pread(descriptor.number, LOCAL_HEADER.size, entry.header)
+    if len(header) < LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
+        raise StoreReadError("damaged archive: no entry where its directory says")
+    name_length, extra_length = struct.unpack_from("<HH", header, 26)
+    start = entry.header + LOCAL_HEADER.size + int(name_length) + int(extra_length)
+    if start + entry.compressed_size > os.fstat(descriptor.number).st_size:
+        raise StoreReadError("damaged archive: an entry reaches beyond the end of the file")
+    if entry.method == ZIP_STORED and entry.size != entry.compressed_size:
+        raise StoreReadError("damaged archive: an uncompressed entry with two sizes")
+    return start
+
+
+def fill(descriptor: Descriptor, start: int, buffer: memoryview) -> None:
+    """Fill a buffer from one place of the file."""
+    done = 0
+    while done < len(buffer):
+        count = os.preadv(descriptor.number, [buffer[done : done + (1 << 30)]], start + done)
+        if not count:
+            raise StoreReadError("damaged archive: the file ends too early")
+        done += count
+
+
+def read_start(descriptor: Descriptor, start: int, entry: Entry, buffer: memoryview) -> None:
+    """Read the beginning of an entry, or all of it and then its checksum, into a buffer.
+
+    Parameters
+    ----------
+    start : int
+        What :func:`data_start` said.
+    buffer : memoryview
+        Not longer than the entry; memory beyond it is not used for what is decoded.
+    """
+    if entry.method == ZIP_STORED:
+        fill(descriptor, start, buffer)
+    elif len(buffer):
+        buffer[:] = _inflated(descriptor, start, entry, len(buffer))
+    if len(buffer) == entry.size and zlib.crc32(buffer) != entry.checksum:
+        raise StoreReadError("damaged archive: the checksum of the entry is another")
+
+
+def _inflated(descriptor: Descriptor, start: int, entry: Entry, length: int) -> bytes:
+    if entry.size > entry.compressed_size * _DEFLATE_LIMIT + _DEFLATE_LIMIT:
+        raise StoreReadError(f"damaged archive: {entry.size} bytes cannot come of so few")
+    compressed = memoryview(bytearray(entry.compressed_size))
+    fill(descriptor, start, compressed)
+    try:
+        data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(compressed, length)
+    except zlib.error as error:
+        raise StoreReadError(f"damaged archive: {error}") from error
+    if len(data) != length:
+        raise StoreReadError("damaged archive: the entry is shorter than it says")
+    return data
+
+
+# --- writing ---
+
+
+class _Stream(io.FileIO):
+    """An unbuffered file whose writes are complete, or fail."""
+
+    def write(self, data: Buffer, /) -> int:  # type: ignore[override]  # any buffer is enough
+        view = memoryview(data).cast("B")
+        done = 0
+        while done < len(view):
+            count = super().write(view[done:])
+            if not count:
+                raise OSError(errno.EIO, "the file takes no more bytes")
+            done += count
+        return done
+
+
+class Writer:
+    """An archive that is being written.
+
+    Parameters
+    ----------
+    path : str
+        Of the file, which is made if it is not there.
+    empty : bool
+        Forget what is in it.
+
+    Raises
+    ------
+    StoreError
+        If someone else is writing it.
+    OSError
+        If the file cannot be opened for writing.
+    """
+
+    def __init__(self, path: str, *, empty: bool) -> None:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        self._stream = _Stream(descriptor, "r+b")
+        self.process = os.getpid()
+        try:
+            self._lock(path)
+            if empty:
+                self._stream.truncate(0)
+            elif os.fstat(descriptor).st_size:
+                read_entries(path)  # zipfile would append a second archive to a damaged one
+            self._archive = ZipFile(self._stream, "a")
+        except BaseException:
+            self._stream.close()
+            raise
+        self.descriptor = Descriptor(os.dup(descriptor))
+        """For reading what has been written."""
+        self.entries = keys_of(self._archive)
+        _writers.add(self)
+
+    def _lock(self, path: str) -> None:
+        if not HAVE_LOCKS:
+            return
+        try:
+            flock(self._stream.fileno(), LOCK_EX | LOCK_NB)
+        except BlockingIOError as error:
+            raise StoreError(
+                "another store object or process is writing this archive; close that first",
+                store=path,
+            ) from error
+
+    def append(self, key: str, pieces: Sequence[Buffer], method: int) -> Entry:
+        """Add a value; if that fails, the archive is as before."""
+        archive = self._archive
+        info = ZipInfo(key, time.localtime()[:6])
+        info.compress_type = method
+        info.external_attr = 0o644 << 16
+        end = archive.start_dir
+        before = archive.NameToInfo.pop(key, None)  # else zipfile warns of the name
+        large = sum(map(len, pieces)) >= _ZIP64_LIMIT
+        try:
+            with archive.open(info, "w", force_zip64=large) as entry:
+                for piece in pieces:
+                    entry.write(piece)
+        except BaseException:
+            archive.filelist[:] = [item for item in archive.filelist if item is not info]
+            archive.NameToInfo.pop(key, None)
+            if before is not None:
+                archive.NameToInfo[key] = before
+            archive.start_dir = end
+            self._stream.truncate(end)
+            self._stream.seek(end)
+            raise
+        written = self.entries[key] = Entry.from_info(info)
+        return written
+
+    def finish(self) -> None:
+        """Write the directory of the archive, each name once, and let go of the file."""
+        if os.getpid() != self.process:
+            return
+        archive = self._archive
+        archive.filelist[:] = archive.NameToInfo.values()
+        try:
+            archive.close()
+        finally:
+            if HAVE_LOCKS and not self._stream.closed:
+                # Closing alone would not do: a forked child may have a copy.
+                flock(self._stream.fileno(), LOCK_UN)
+            self._stream.close()
+
+    def abandon(self) -> None:
+        """Let go of the file without touching it: it is the parent's, and this a forked child."""
+        self._archive.fp = None  # zipfile would write the directory when it is collected
+        self._stream.close()
+
+
+_writers: weakref.WeakSet[Writer] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for writer in tuple(_writers):
+        writer.abandon()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

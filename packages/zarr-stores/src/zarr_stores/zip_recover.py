@@ -1,0 +1,88 @@
+"""Saving what is complete in a zip archive whose writer was stopped."""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import TYPE_CHECKING
+
+from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
+
+from zarr_stores.zip import ZipStore
+from zarr_stores.zip_archive import LOCAL_HEADER, Descriptor, Entry, data_start, read_start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_UNKNOWN_SIZE = 0xFFFFFFFF
+_SIZES_FOLLOW = 0x8
+_ZIP64 = 1
+
+
+def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> int:
+    """Copy every complete value of a damaged archive into a new one.
+
+    Parameters
+    ----------
+    path : path
+        The damaged archive; it is only read.
+    new_path : path
+        The new archive.
+
+    Returns
+    -------
+    int
+        How many values were found complete, by their checksums.
+
+    Raises
+    ------
+    StoreError
+        If the new archive exists, or one of the files cannot be read or written.
+    """
+    try:
+        descriptor = Descriptor(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as error:
+        raise StoreError(f"cannot be opened: {error.strerror}", store=path) from error
+    count = 0
+    with ZipStore(new_path, mode="x") as store:
+        for key, value in _complete_values(descriptor):
+            store.set(key, value)
+            count += 1
+    return count
+
+
+def _complete_values(descriptor: Descriptor) -> Iterator[tuple[str, memoryview]]:
+    """Walk from entry to entry, as the directory at the end of the file is not there."""
+    position = 0
+    while (found := _entry_at(descriptor, position)) is not None:
+        name, entry = found
+        try:
+            start = data_start(descriptor, entry)
+            value = memoryview(bytearray(entry.size))
+            read_start(descriptor, start, entry, value)
+        except (StoreReadError, MemoryError):
+            return
+        position = start + entry.compressed_size
+        try:
+            yield check_key(name), value
+        except StoreKeyError:
+            continue
+
+
+def _entry_at(descriptor: Descriptor, position: int) -> tuple[str, Entry] | None:
+    header = os.pread(descriptor.number, LOCAL_HEADER.size, position)
+    if len(header) < LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
+        return None
+    fields = LOCAL_HEADER.unpack(header)
+    flags, method = fields[2:4]
+    checksum, compressed_size, size, name_length, extra_length = fields[6:]
+    if flags & _SIZES_FOLLOW:
+        return None
+    rest = os.pread(descriptor.number, name_length + extra_length, position + len(header))
+    extra = rest[name_length:]
+    if _UNKNOWN_SIZE in (size, compressed_size):
+        if len(extra) < 20 or struct.unpack_from("<H", extra)[0] != _ZIP64:
+            return None
+        size, compressed_size = struct.unpack_from("<QQ", extra, 4)
+    name = rest[:name_length].decode("utf-8", "replace")
+    return name, Entry(position, size, compressed_size, method, checksum, bool(flags & 1))
