@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 
@@ -67,35 +66,6 @@ def test_basic_is_numpy(case):
         assert isinstance(request.selection, Box)
         assert request.scalar == (not isinstance(expected, np.ndarray))
         check(request, array, expected)
-
-
-@given(basic_cases(), st.data())
-def test_values_broadcast_as_numpy_does(case, data):
-    shape, index = case
-    selected = np.shape(numbered(shape)[index])
-    value_shape = data.draw(
-        st.one_of(
-            hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=3),
-            st.tuples(*(st.sampled_from([1, size]) for size in selected)),
-            st.integers(0, len(selected)).map(lambda cut: selected[cut:]),
-            st.integers(1, 2).map(lambda more: (1,) * more + selected),
-        )
-    )
-    value = numbered(value_shape) + 1
-    expected = np.zeros(shape, int)
-    result = np.zeros(shape, int)
-    request = basic(index, shape)
-    items = index if isinstance(index, tuple) else (index,)
-    # NumPy has rules of its own for single elements, unless there is an ellipsis.
-    array_index = items if any(item is Ellipsis for item in items) else (*items, Ellipsis)
-    try:
-        expected[array_index] = value
-    except ValueError:
-        with pytest.raises(SelectionError, match=re.escape(str(value_shape))):
-            request.broadcast(value)
-    else:
-        put(result, request.selection, request.broadcast(value))
-        np.testing.assert_array_equal(result, expected)
 
 
 def axis_items(size: int):
@@ -230,74 +200,6 @@ def test_runs_of_indices_become_boxes():
     assert isinstance(coordinate(([2, 1], [0, 1]), (9, 9)).selection, Points)
 
 
-@pytest.mark.parametrize("parse", [basic, orthogonal, fancy])
-@pytest.mark.parametrize(
-    ("index", "message"),
-    [
-        (3, "index 3 is out of bounds for dimension 0 of length 3"),
-        ((0, -5), "index -5 is out of bounds for dimension 1 of length 4"),
-        (10**30, "out of bounds"),
-        ((0, 0, 0), "3 indices are too many for 2 dimensions"),
-        ((..., ...), "single ellipsis"),
-        (slice(None, None, 0), "step"),
-        (slice(0.5, 2), "integers"),
-        (1.0, "float"),
-        (np.float64(1), "float"),
-        (True, "bool"),
-        ("name", "str"),
-        ({}, "dict"),
-    ],
-    ids=repr,
-)
-def test_bad_indices_are_explained(parse, index, message):
-    with pytest.raises(SelectionError, match=message) as caught:
-        parse(index, (3, 4))
-    assert caught.value.shape == (3, 4)
-    assert isinstance(caught.value, IndexError)
-
-
-@pytest.mark.parametrize(
-    ("parse", "index", "message"),
-    [
-        (basic, [0, 1], "list"),
-        (basic, np.array([True, False, True]), "ndarray"),
-        (orthogonal, [0, 3], "index 3 is out of bounds for dimension 0"),
-        (orthogonal, ([0], [-5]), "index -5 is out of bounds for dimension 1"),
-        (orthogonal, np.array([2**64 - 1], np.uint64), "out of bounds"),
-        (orthogonal, range(4), "out of bounds"),
-        (orthogonal, [True, False], re.escape("mask of shape (2,)")),
-        (orthogonal, np.ones((3, 4), bool), re.escape("mask of shape (3, 4)")),
-        (orthogonal, [0.0, 1.0], "not an index"),
-        (orthogonal, np.array([]), "not an index"),
-        (orthogonal, [[0], [1, 2]], "not an index"),
-        (orthogonal, ["a"], "not an index"),
-        (orthogonal, [None], "not an index"),
-        (coordinate, [0, 1], "one array of integers for each of 2"),
-        (coordinate, ([0, 1], slice(None)), "orthogonal"),
-        (coordinate, ([0, 1], None), "orthogonal"),
-        (coordinate, ([0, 1], [0, 1, 2]), re.escape("(2,), (3,)")),
-        (coordinate, ([0, 3], [0, 1]), "index 3 is out of bounds for dimension 0"),
-        (coordinate, (np.array([True, False, True]), [0, 1, 2]), "mask"),
-        (mask, np.ones((4, 3), bool), re.escape("mask of shape (4, 3)")),
-        (mask, np.ones((3, 4), int), "booleans"),
-        (mask, (slice(None),), "not an index"),
-        (fancy, np.ones((3, 3), bool), re.escape("mask of shape (3, 3)")),
-        (fancy, [0, 3], "out of bounds"),
-        (fancy, [0.5], "not an index"),
-    ],
-)
-def test_bad_index_arrays_are_explained(parse, index, message):
-    with pytest.raises(SelectionError, match=message) as caught:
-        parse(index, (3, 4))
-    assert caught.value.shape == (3, 4)
-
-
-@pytest.mark.parametrize("index", [([0, 1], slice(None), [0, 1]), ([0, 1], [0, 1])], ids=repr)
-def test_ambiguous_arrays_are_refused(index):
-    with pytest.raises(SelectionError, match=r"oindex.*vindex"):
-        fancy(index, (2, 3, 4))
-
-
 def test_no_dimensions():
     array = np.array(0)
     for parse in (basic, orthogonal, fancy, coordinate):
@@ -326,29 +228,6 @@ def test_dimensions_longer_than_an_integer_counts():
     assert orthogonal([1, 0], (size,)).selection.index[0].tolist() == [1, 0]
     with pytest.raises(SelectionError, match="negative"):
         orthogonal([-1, 0], (size,))
-
-
-def test_repeated_elements_keep_the_last_value():
-    result = np.zeros((2, 3), int)
-    request = coordinate(([0, 0, 0], [1, 1, 2]), (2, 3))
-    put(result, request.selection, request.broadcast(np.array([5, 6, 7])))
-    assert result[0].tolist() == [0, 6, 7]
-    backwards = np.array([1, 1, 2, 2])[::-1]
-    request = orthogonal((slice(None), backwards), (2, 3))
-    put(result, request.selection, request.broadcast(np.array([4, 3, 2, 1])[::-1]))
-    assert result[1].tolist() == [0, 4, 2]
-
-
-def test_results_are_given_in_any_memory_that_allows_a_view():
-    request = basic((1, slice(None), None, slice(None, None, -1)), (2, 3, 4))
-    out = np.zeros((4, 1, 3), int).T
-    request.view(out)[...] = numbered((2, 3, 4))[1:2]
-    np.testing.assert_array_equal(out, numbered((2, 3, 4))[1, :, None, ::-1])
-    with pytest.raises(SelectionError, match="shape"):
-        request.view(np.zeros((3, 4), int))
-    points = coordinate((np.array([[0, 1], [1, 0]]), 0), (2, 3))
-    with pytest.raises(SelectionError, match="contiguous"):
-        points.view(np.zeros((2, 2), int).T)
 
 
 class Blocks(ChunkAxis):

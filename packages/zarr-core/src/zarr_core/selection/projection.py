@@ -43,7 +43,7 @@ class Part(NamedTuple):
         The elements, inside the chunk.
     target : tuple
         Where they belong: an index for an array of the selection's shape, to
-        NumPy's rules.  Only slices if ``within`` is a Box, so that it gives a view.
+        NumPy's rules.  It gives a view if ``within`` is a Box.
     whole : bool
         ``within`` is the whole chunk as it is encoded, in order; it may be decoded
         straight into the target.
@@ -83,7 +83,8 @@ def project(selection: Selection, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
 
 def _project_box(selection: Box, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
     if not axes:
-        yield Part((), Box(()), (), True, True)
+        # An empty index would take a scalar out of an array instead of a view.
+        yield Part((), selection, (Ellipsis,), True, True)
         return
     rest = [
         axis_parts(part, axis) for part, axis in zip(selection.index[1:], axes[1:], strict=True)

@@ -1,0 +1,78 @@
+"""Indices that do not fit: each is refused in words that say why."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from zarr_core.errors import SelectionError
+from zarr_core.selection.parse import basic, coordinate, fancy, mask, orthogonal
+
+
+@pytest.mark.parametrize("parse", [basic, orthogonal, fancy])
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (3, "index 3 is out of bounds for dimension 0 of length 3"),
+        ((0, -5), "index -5 is out of bounds for dimension 1 of length 4"),
+        (10**30, "out of bounds"),
+        ((0, 0, 0), "3 indices are too many for 2 dimensions"),
+        ((..., ...), "single ellipsis"),
+        (slice(None, None, 0), "step"),
+        (slice(0.5, 2), "integers"),
+        (1.0, "float"),
+        (np.float64(1), "float"),
+        (True, "bool"),
+        ("name", "str"),
+        ({}, "dict"),
+    ],
+    ids=repr,
+)
+def test_bad_indices_are_explained(parse, index, message):
+    with pytest.raises(SelectionError, match=message) as caught:
+        parse(index, (3, 4))
+    assert caught.value.shape == (3, 4)
+    assert isinstance(caught.value, IndexError)
+
+
+@pytest.mark.parametrize(
+    ("parse", "index", "message"),
+    [
+        (basic, [0, 1], "list"),
+        (basic, np.array([True, False, True]), "ndarray"),
+        (orthogonal, [0, 3], "index 3 is out of bounds for dimension 0"),
+        (orthogonal, ([0], [-5]), "index -5 is out of bounds for dimension 1"),
+        (orthogonal, np.array([2**64 - 1], np.uint64), "out of bounds"),
+        (orthogonal, range(4), "out of bounds"),
+        (orthogonal, [True, False], re.escape("mask of shape (2,)")),
+        (orthogonal, np.ones((3, 4), bool), re.escape("mask of shape (3, 4)")),
+        (orthogonal, [0.0, 1.0], "not an index"),
+        (orthogonal, np.array([]), "not an index"),
+        (orthogonal, [[0], [1, 2]], "not an index"),
+        (orthogonal, ["a"], "not an index"),
+        (orthogonal, [None], "not an index"),
+        (coordinate, [0, 1], "one array of integers for each of 2"),
+        (coordinate, ([0, 1], slice(None)), "orthogonal"),
+        (coordinate, ([0, 1], None), "orthogonal"),
+        (coordinate, ([0, 1], [0, 1, 2]), re.escape("(2,), (3,)")),
+        (coordinate, ([0, 3], [0, 1]), "index 3 is out of bounds for dimension 0"),
+        (coordinate, (np.array([True, False, True]), [0, 1, 2]), "mask"),
+        (mask, np.ones((4, 3), bool), re.escape("mask of shape (4, 3)")),
+        (mask, np.ones((3, 4), int), "booleans"),
+        (mask, (slice(None),), "not an index"),
+        (fancy, np.ones((3, 3), bool), re.escape("mask of shape (3, 3)")),
+        (fancy, [0, 3], "out of bounds"),
+        (fancy, [0.5], "not an index"),
+    ],
+)
+def test_bad_index_arrays_are_explained(parse, index, message):
+    with pytest.raises(SelectionError, match=message) as caught:
+        parse(index, (3, 4))
+    assert caught.value.shape == (3, 4)
+
+
+@pytest.mark.parametrize("index", [([0, 1], slice(None), [0, 1]), ([0, 1], [0, 1])], ids=repr)
+def test_ambiguous_arrays_are_refused(index):
+    with pytest.raises(SelectionError, match=r"oindex.*vindex"):
+        fancy(index, (2, 3, 4))
