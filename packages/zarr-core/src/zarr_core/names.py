@@ -81,11 +81,12 @@ def normalise_path(path: str) -> str:
         raise TypeError(f"a path of a node is a string, not {type(path).__name__}")
     if _ORDINARY(path):
         return path
+    if path in ("", "/"):
+        return ""
     trimmed = path.removeprefix("/").removesuffix("/")
-    if trimmed:
-        for name in trimmed.split("/"):
-            if (reason := _objection(name)) is not None:
-                raise NodeNameError(repr(path), reason)
+    for name in trimmed.split("/"):
+        if (reason := _objection(name)) is not None:
+            raise NodeNameError(repr(path), reason)
     return trimmed
 
 

@@ -68,7 +68,7 @@ def loads(data: bytes | bytearray | memoryview | str, where: str = "document") -
     MetadataDecodeError
         If it is not UTF-8 or not JSON, repeats a key in an object, has ``NaN`` or
         ``Infinity`` as a token, nests deeper than :data:`MAX_DEPTH`, or has an
-        integer of thousands of digits.
+        integer of thousands of digits or a number beyond the range of float64.
     """
     if not isinstance(data, str):
         try:
@@ -171,7 +171,16 @@ def _constant(token: str) -> NoReturn:
     raise _RefusedError(token)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_constant)
+def _number(token: str) -> float:
+    number = float(token)
+    if math.isinf(number):
+        raise _RefusedError(token)
+    return number
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_members, parse_constant=_constant, parse_float=_number
+)
 
 
 def _fail(where: str, message: str, cause: Exception | None = None) -> NoReturn:
@@ -209,9 +218,18 @@ def _explain(text: str) -> list[Problem]:
         except ValueError:
             return _Bad(f"an integer of {len(token.lstrip('-'))} digits is more than can be read")
 
+    def number(token: str) -> float | _Bad:
+        if math.isinf(float(token)):
+            return _Bad(f"{token[:40]} is beyond the range of 64-bit floating-point numbers")
+        return float(token)
+
     problems: list[Problem] = []
     document = json.loads(
-        text, object_pairs_hook=members, parse_constant=constant, parse_int=integer
+        text,
+        object_pairs_hook=members,
+        parse_constant=constant,
+        parse_int=integer,
+        parse_float=number,
     )
     _collect(document, "", problems)
     return problems

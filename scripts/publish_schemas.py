@@ -1,0 +1,96 @@
+"""Copy the JSON Schemas of all packages to the top-level folder ``schemas``.
+
+Every package has the schemas of its extensions beside its code, as
+``src/<import name>/schemas/<kind>/<name>.json``.  Users of other languages find
+them together in ``schemas/<kind>/<name>.json``.  ``schemas/examples`` and the
+README there are written by hand and stay.
+
+Run it without arguments to publish, with ``--check`` to learn whether all is in step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BY_HAND = frozenset({"examples", "README.md"})
+
+
+def sources(root: Path) -> dict[Path, Path]:
+    """Find the schemas of all packages.
+
+    Parameters
+    ----------
+    root : Path
+        The workspace.
+
+    Returns
+    -------
+    dict
+        Path relative to ``schemas`` -> file in a package.
+
+    Raises
+    ------
+    SystemExit
+        If two packages describe the same extension.
+    """
+    found: dict[Path, Path] = {}
+    for file in sorted(root.glob("packages/*/src/*/schemas/*/*.json")):
+        place = file.relative_to(file.parent.parent)
+        if place in found:
+            raise SystemExit(f"{place} is in two packages: {found[place]} and {file}")
+        found[place] = file
+    return found
+
+
+def differences(root: Path) -> list[str]:
+    """List what is not in step, as sentences."""
+    target = root / "schemas"
+    found = sources(root)
+    published = {
+        file.relative_to(target)
+        for file in target.rglob("*")
+        if file.is_file() and file.relative_to(target).parts[0] not in BY_HAND
+    }
+    return [
+        *(f"{place} is not published" for place in sorted(found.keys() - published)),
+        *(f"{place} belongs to no package" for place in sorted(published - found.keys())),
+        *(
+            f"{place} differs from {found[place].relative_to(root)}"
+            for place in sorted(published & found.keys())
+            if (target / place).read_bytes() != found[place].read_bytes()
+        ),
+    ]
+
+
+def publish(root: Path) -> None:
+    """Make ``schemas`` what the packages say."""
+    target = root / "schemas"
+    target.mkdir(exist_ok=True)
+    for entry in target.iterdir():
+        if entry.is_dir() and entry.name not in BY_HAND:
+            shutil.rmtree(entry)
+    for place, file in sources(root).items():
+        (target / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target / place)
+
+
+def main() -> int:
+    """Publish or check, as the command line says."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if not in step")
+    if not parser.parse_args().check:
+        publish(ROOT)
+    found = differences(ROOT)
+    for line in found:
+        print(line)
+    if found:
+        print("Run: python scripts/publish_schemas.py")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""Names of nodes and extensions."""
+
+from __future__ import annotations
+
+import pytest
+
+from zarr_core import names
+from zarr_core.errors import NodeNameError
+
+GOOD = [
+    "a",
+    "A-1_b",
+    ".hidden",
+    "a.b",
+    "a..b",
+    "_x",
+    "a__b",
+    "c",
+    "zarr.json.bak",
+    "Ä日本",
+    "a b",
+    "x" * 300,
+]
+BAD = ["", "a/b", ".", "..", "...", "__", "__x", "__zarr", "zarr.json", "a\\b", "a\0b", "\ud800"]
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_names_that_the_specification_permits(name):
+    assert names.is_node_name(name)
+    assert names.check_node_name(name) == name
+    assert names.normalise_path(f"/g/{name}/") == f"g/{name}"
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_names_that_are_refused(name):
+    assert not names.is_node_name(name)
+    with pytest.raises(NodeNameError):
+        names.check_node_name(name)
+
+
+@pytest.mark.parametrize("name", [name for name in BAD if name not in ("", "a/b")])
+@pytest.mark.parametrize("place", ["{}", "g/{}", "{}/g", "/g/{}/h/"])
+def test_paths_with_a_name_that_is_refused(name, place):
+    with pytest.raises(NodeNameError, match="must|reserved|metadata"):
+        names.normalise_path(place.format(name))
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("", ""),
+        ("/", ""),
+        ("a", "a"),
+        ("/a", "a"),
+        ("a/", "a"),
+        ("/a/b.c/", "a/b.c"),
+        ("a/b-c/d", "a/b-c/d"),
+    ],
+)
+def test_paths_have_one_form(path, expected):
+    assert names.normalise_path(path) == expected
+    assert names.normalise_path(expected) == expected
+
+
+@pytest.mark.parametrize("path", ["//", "a//b", "//a", "a//", "a/../b", "./a", "../a"])
+def test_paths_that_could_mean_something_else_are_refused(path):
+    with pytest.raises(NodeNameError):
+        names.normalise_path(path)
+
+
+def test_a_long_ordinary_path_is_fast():
+    # A careless pattern would try exponentially many ways before it gives up.
+    assert names.normalise_path("a" * 5000 + ".") == "a" * 5000 + "."
+
+
+@pytest.mark.parametrize("path", [None, 1, b"a", ["a"]])
+def test_a_path_is_a_string(path):
+    with pytest.raises(TypeError, match="a path of a node is a string"):
+        names.normalise_path(path)
+
+
+@pytest.mark.parametrize(
+    ("parent", "path", "expected"),
+    [("", "", ""), ("", "a", "a"), ("a", "", "a"), ("a/b", "/c/d/", "a/b/c/d")],
+)
+def test_paths_join(parent, path, expected):
+    assert names.join(parent, path) == expected
+
+
+@pytest.mark.parametrize("name", ["zstd", "numcodecs.adler32", "a-b_c.9"])
+def test_extension_names_that_may_be_registered(name):
+    assert names.check_extension_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["", "a", "foo/bar", "foo:bar", "Gzip", "9a", "-a", "a b", "ab\n"])
+def test_extension_names_that_may_not_be_registered(name):
+    with pytest.raises(ValueError, match="is not an extension name"):
+        names.check_extension_name(name)

@@ -1,0 +1,245 @@
+"""Strict JSON: nothing guessed when reading, nothing lost when writing."""
+
+from __future__ import annotations
+
+import enum
+import json
+import math
+import sys
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zarr_core import strictjson
+from zarr_core.errors import MetadataDecodeError, MetadataValidationError
+
+DOCUMENTS = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def problems_of(data, error=MetadataDecodeError):
+    with pytest.raises(error) as caught:
+        strictjson.loads(data, "s3://bucket zarr.json")
+    assert str(caught.value).startswith("s3://bucket zarr.json: ")
+    return [(problem.pointer, problem.message) for problem in caught.value.problems]
+
+
+@settings(max_examples=100)
+@given(DOCUMENTS)
+def test_what_is_written_is_read_again(document):
+    again = strictjson.loads(strictjson.dumps(document))
+    assert strictjson.identical(again, document)
+    assert json.dumps(again) == json.dumps(document)  # the order of members too
+
+
+def test_integers_stay_exact():
+    assert strictjson.loads(b"[9007199254740993, -170141183460469231731687303715884105728]") == [
+        2**53 + 1,
+        -(2**127),
+    ]
+
+
+def test_half_a_surrogate_pair_survives():
+    assert strictjson.loads(strictjson.dumps({"a": "\ud800"})) == {"a": "\ud800"}
+
+
+def test_text_is_written_as_text():
+    assert strictjson.dumps({"unit": "°C"}) == '{\n  "unit": "°C"\n}'.encode()
+
+
+@pytest.mark.parametrize("data", ["[1, 2]", b"[1, 2]", bytearray(b"[1, 2]"), memoryview(b"[1, 2]")])
+def test_every_kind_of_text_is_read(data):
+    assert strictjson.loads(data) == [1, 2]
+
+
+@pytest.mark.parametrize("data", [b"", b"  ", b'{"a": 1', b"{'a': 1}", b"[1,]", b"[1] 2", b"nul"])
+def test_damaged_text_is_refused_with_its_position(data):
+    [(pointer, message)] = problems_of(data)
+    assert pointer == ""
+    assert "line 1, column" in message or message == "the document is empty"
+
+
+def test_repeated_keys_are_named_with_their_place():
+    assert problems_of(b'{"a": [{"b": 1, "c": 2, "b": 3}], "a~": 1, "a~": 1}') == [
+        ("/a~0", "the key 'a~' is there more than once"),
+        ("/a/0/b", "the key 'b' is there more than once"),
+    ]
+
+
+def test_a_repeated_key_whose_value_is_dropped_is_refused_still():
+    # The first value, which the parser drops, is the one with another fault in it.
+    assert ("/a", "the key 'a' is there more than once") in problems_of(
+        b'{"a": {"b": NaN}, "a": 1}'
+    )
+
+
+@pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity"])
+def test_tokens_that_are_not_json_are_refused(token):
+    [(pointer, message)] = problems_of(f'{{"attributes": [0, {{"a/b": {token}}}]}}')
+    assert pointer == "/attributes/1/a~1b"
+    assert message.startswith(f"{token} is not JSON")
+    # The same word in a string is a fill value.
+    assert strictjson.loads(f'["{token}"]') == [token]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
+def test_other_encodings_are_refused(encoding):
+    problems_of('{"zarr_format": 3}'.encode(encoding))
+
+
+def test_latin_1_is_refused_with_its_byte():
+    assert problems_of(b'{"unit": "\xb0C"}') == [("", "not UTF-8 at byte 10")]
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
+def test_deep_nesting_is_refused(opening):
+    [(_, message)] = problems_of(opening * 100_000)
+    assert message == "arrays and objects are nested more than 256 deep"
+
+
+def test_nesting_up_to_the_limit_is_read():
+    depth = strictjson.MAX_DEPTH
+    value = strictjson.loads("[" * depth + "]" * depth)
+    assert strictjson.loads(strictjson.dumps(value)) == value
+    problems_of("[" * (depth + 1) + "]" * (depth + 1))
+
+
+def test_brackets_in_strings_and_side_by_side_are_no_nesting():
+    assert strictjson.loads(json.dumps(["[" * 1000 + '"\\'])) == ["[" * 1000 + '"\\']
+    assert len(strictjson.loads("[" + ",".join(["[]"] * 1000) + "]")) == 1000
+
+
+def test_a_full_stack_is_no_bare_recursion_error():
+    depth = strictjson.MAX_DEPTH - 1
+    text = "[" * depth + "]" * depth
+    outcomes = []
+
+    def call_at_depth(frames):
+        if frames:
+            call_at_depth(frames - 1)
+            return
+        try:
+            outcomes.append(strictjson.loads(text))
+        except MetadataDecodeError as error:
+            outcomes.append(str(error))
+
+    call_at_depth(sys.getrecursionlimit() - 150 - _frames())
+    assert len(outcomes) == 1
+
+
+def _frames():
+    frame, count = sys._getframe(), 0
+    while frame is not None:
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+def test_an_integer_of_thousands_of_digits_is_refused():
+    assert problems_of(b'{"shape": [-' + b"7" * 5000 + b"]}") == [
+        ("/shape/0", "an integer of 5000 digits is more than can be read")
+    ]
+
+
+def test_a_number_that_would_become_infinite_is_refused():
+    assert problems_of(b'{"a": [1e308, 1e309]}') == [
+        ("/a/1", "1e309 is beyond the range of 64-bit floating-point numbers")
+    ]
+
+
+class Colour(str, enum.Enum):
+    RED = "red"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.int64(2**60 + 1), 2**60 + 1),
+        (np.uint8(7), 7),
+        (np.float32(0.5), 0.5),
+        (np.float64(0.1), 0.1),
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
+        (np.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
+        (np.array(3), 3),
+        ((1, (2,)), [1, [2]]),
+        (OrderedDict(a=np.int8(1)), {"a": 1}),
+        ({np.str_("k"): Colour.RED}, {"k": "red"}),
+        (enum.IntEnum("Level", ["LOW"]).LOW, 1),
+    ],
+)
+def test_values_of_numpy_become_plain(value, expected):
+    result = strictjson.plain([value])[0]
+    assert strictjson.identical(result, expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [
+        ({"a": [0, math.nan]}, "/a/1"),
+        ({"a": np.float32("inf")}, "/a"),
+        ({"a": np.array([1.0, np.nan])}, "/a/1"),
+        ({"a": {"b/c": object()}}, "/a/b~1c"),
+        ({"a": 1j}, "/a"),
+        ({"a": b"bytes"}, "/a"),
+        ({"a": {1: "one"}}, "/a"),
+        ({"a": {None: "none"}}, "/a"),
+        ({"a": np.datetime64("2020-01-01")}, "/a"),
+        ({"a": {1, 2}}, "/a"),
+    ],
+)
+def test_values_without_json_form_are_refused_with_their_place(value, pointer):
+    with pytest.raises(MetadataValidationError) as caught:
+        strictjson.dumps(value, "attributes")
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
+
+
+def test_all_values_without_json_form_are_reported():
+    with pytest.raises(MetadataValidationError) as caught:
+        strictjson.dumps({"a": math.nan, "b": object(), "c": 1})
+    assert [problem.pointer for problem in caught.value.problems] == ["/a", "/b"]
+
+
+def test_a_value_within_itself_is_refused():
+    loop = []
+    loop.append(loop)
+    with pytest.raises(MetadataValidationError, match="within themselves"):
+        strictjson.dumps({"loop": loop})
+
+
+def test_writing_does_not_change_its_argument():
+    inner = [np.int64(1)]
+    document = {"a": inner}
+    strictjson.dumps(document)
+    assert document["a"] is inner
+    assert type(inner[0]) is np.int64
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1, 1.0),
+        (1, True),
+        (0, False),
+        (0.0, -0.0),
+        ([1], [1, 1]),
+        ({"a": 1}, {"a": True}),
+        ("1", 1),
+    ],
+)
+def test_different_values_are_not_identical(one, other):
+    assert not strictjson.identical(one, other)
+    assert strictjson.identical(one, one)
+
+
+def test_the_order_of_members_does_not_matter():
+    assert strictjson.identical({"a": [1], "b": 2}, {"b": 2, "a": [1]})
