@@ -197,7 +197,14 @@ def test_runs_of_indices_become_boxes():
     assert isinstance(orthogonal((np.arange(3, 7), [1]), (9, 9)).selection, Box)
     assert orthogonal((range(0, 9, 4),), (9,)).selection == Box((slice(0, 9, 4),))
     assert isinstance(orthogonal(([2, 1],), (9,)).selection, Outer)
+    # First step and length agree with a run, the middle does not.
+    assert isinstance(orthogonal(([1, 2, 2, 4],), (9,)).selection, Outer)
     assert isinstance(coordinate(([2, 1], [0, 1]), (9, 9)).selection, Points)
+
+
+@pytest.mark.parametrize("index", [slice(3, 1), slice(9, 2), slice(3, 1, 2), slice(1, 3, -1)])
+def test_slices_that_end_before_they_start_are_empty(index):
+    check(basic(index, (5, 2)), numbered((5, 2)), np.zeros((0, 2), int))
 
 
 def test_no_dimensions():

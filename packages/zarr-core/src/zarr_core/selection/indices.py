@@ -53,9 +53,7 @@ def _brief(item: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def within(
-    array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...], what: str = "dimension"
-) -> Indices:
+def within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...]) -> Indices:
     """Make indices from 0 to the length of a dimension out of integers or a mask.
 
     Parameters
@@ -94,7 +92,7 @@ def within(
     if low < -size or high >= size:
         wrong = low if low < -size else high
         raise SelectionError(
-            f"index {wrong} is out of bounds for {what} {dimension} of length {size}", shape
+            f"index {wrong} is out of bounds for dimension {dimension} of length {size}", shape
         )
     indices = np.ascontiguousarray(array, np.intp)
     if low < 0:
