@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,14 +17,14 @@ from zarr_core.extension import (
 )
 
 from zarr_sharding.ranges import BATCH_BYTES, GAP_BYTES, Batch, batches, pieces, subrange
+from zarr_sharding.shard import WINDOW, Shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from zarr_core.extension import Selection, ValueReader
+    from zarr_core.extension import Part, Selection, ValueReader
 
     from zarr_sharding.index import Numbers, ShardIndex
-    from zarr_sharding.shard import Shard
 
     Array = np.ndarray[Any, Any]
 
@@ -103,33 +104,91 @@ def _read_one(
 
 def _read_all(shard: Shard, reader: ValueReader, out: Array) -> None:
     """Every inner chunk."""
-    blocks = shard.blocks(out)
-    coordinates = shard.coordinates()
     index = shard.index.read(reader)
-    numbers = np.arange(len(coordinates))
-    found, empty = index.locate(numbers)
-    if not found:
+    blocks = shard.blocks(out)
+    for first in range(0, shard.count, WINDOW):
+        numbers = range(first, min(first + WINDOW, shard.count))
+        _read_blocks(shard, reader, index, numbers, blocks, out)
+
+
+def _read_blocks(
+    shard: Shard,
+    reader: ValueReader,
+    index: ShardIndex,
+    numbers: range,
+    blocks: Array,
+    out: Array,
+) -> None:
+    """Inner chunks one after the other in the grid; ``blocks`` is ``out`` seen as such."""
+    inner = shard.inner
+    found, empty = index.locate(np.arange(numbers.start, numbers.stop))
+    if not found and len(numbers) == shard.count:
         out[...] = shard.fill_value
         return
-    for number in empty:
-        blocks[coordinates[number]][...] = shard.fill_value
-    inner = shard.inner
+    coordinates = shard.coordinates(numbers)
+    for position in empty:
+        blocks[coordinates[position]][...] = shard.fill_value
+    if inner.is_memory and out.flags.c_contiguous and blocks[coordinates[0]].flags.c_contiguous:
+        _read_memory(shard, reader, index, numbers, found, out)
+        return
     if shard.nested:
 
-        def place(number: int, piece: memoryview) -> None:
-            inner.read_part(BufferReader(piece), shard.whole, blocks[coordinates[number]])
+        def place(position: int, piece: memoryview) -> None:
+            inner.read_part(BufferReader(piece), shard.whole, blocks[coordinates[position]])
     else:
 
-        def place(number: int, piece: memoryview) -> None:
-            inner.decode_into(piece, blocks[coordinates[number]])
+        def place(position: int, piece: memoryview) -> None:
+            inner.decode_into(piece, blocks[coordinates[position]])
 
     _read_found(shard, reader, index, numbers, found, place)
 
 
+def _read_memory(
+    shard: Shard,
+    reader: ValueReader,
+    index: ShardIndex,
+    numbers: range,
+    found: Sequence[tuple[int, int, int]],
+    out: Array,
+) -> None:
+    """Inner chunks that lie one after the other in ``out`` just as they are stored."""
+    octets = out.reshape(-1).view(np.uint8).data
+    expected = len(octets) // shard.count
+    runs: list[list[int]] = []  # offset, first byte in out, length
+    for offset, nbytes, position in found:
+        if nbytes != expected:
+            error = ChunkDecodeError(f"{nbytes} bytes instead of {expected}")
+            raise inside(error, index, numbers[position])
+        place = numbers[position] * expected
+        if runs:
+            start, first, length = runs[-1]
+            if (offset, place) == (
+                start + length,
+                first + length,
+            ) and length + expected <= BATCH_BYTES:
+                runs[-1][2] += expected
+                continue
+        runs.append([offset, place, expected])
+
+    def work(some: Sequence[Sequence[int]]) -> None:
+        reader.read_into([(offset, octets[at : at + length]) for offset, at, length in some])
+
+    step = max(1, -(-len(runs) // 8))
+    tasks = [runs[first : first + step] for first in range(0, len(runs), step)]
+    run_in_threads(tasks, work, shard.parallel(len(found)))
+
+
 def _read_some(shard: Shard, reader: ValueReader, selection: Selection, out: Array) -> None:
     """Parts of several inner chunks."""
-    parts = list(project(selection, shard.axes))
     index = shard.index.read(reader)
+    parts = project(selection, shard.axes)
+    while window := list(islice(parts, WINDOW)):
+        _read_parts(shard, reader, index, window, out)
+
+
+def _read_parts(
+    shard: Shard, reader: ValueReader, index: ShardIndex, parts: Sequence[Part], out: Array
+) -> None:
     numbers = shard.numbers([part.chunk for part in parts])
     found, empty = index.locate(numbers)
     for position in empty:
@@ -172,7 +231,7 @@ def _read_found(
     shard: Shard,
     reader: ValueReader,
     index: ShardIndex,
-    numbers: Numbers,
+    numbers: Numbers | range,
     found: Sequence[tuple[int, int, int]],
     place: Callable[[int, memoryview], None],
 ) -> None:

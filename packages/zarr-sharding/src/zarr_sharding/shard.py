@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +31,9 @@ if TYPE_CHECKING:
 _BATCH_BYTES = 1 << 22  # decoded; enough to keep a thread busy for a millisecond
 _THREADS_PAY = 1 << 15  # decoded bytes of an inner chunk; below, Python is most of the work
 _PARALLEL_BYTES = 1 << 18  # decoded bytes that are worth waking another thread
+
+WINDOW = 1 << 14
+"""Inner chunks that are planned at a time, lest plans of millions fill the memory."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -77,9 +79,10 @@ class Shard:
         """Number of inner chunks."""
         return prod(self.grid)
 
-    def coordinates(self) -> list[tuple[int, ...]]:
-        """Positions of all inner chunks in the grid, in C order."""
-        return list(product(*map(range, self.grid)))
+    def coordinates(self, numbers: range) -> list[tuple[int, ...]]:
+        """Positions of some inner chunks in the grid."""
+        table = np.unravel_index(np.arange(numbers.start, numbers.stop), self.grid)
+        return list(zip(*(axis.tolist() for axis in table), strict=True))
 
     def numbers(self, coordinates: Sequence[tuple[int, ...]]) -> Numbers:
         """The inner chunks at these positions, counted in C order."""

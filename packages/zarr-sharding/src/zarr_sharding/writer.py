@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from zarr_core.extension import (
 from zarr_sharding.index import EMPTY
 from zarr_sharding.ranges import Batch, batches, pieces, subrange
 from zarr_sharding.reader import inside
+from zarr_sharding.shard import WINDOW, Shard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from zarr_core.extension import Buffer, Part, Pieces, Selection, ValueReader
 
     from zarr_sharding.index import Numbers, ShardIndex
-    from zarr_sharding.shard import Shard
 
     Array = np.ndarray[Any, Any]
     Encoded: TypeAlias = list[Buffer] | None
@@ -52,13 +53,12 @@ def encode_shard(shard: Shard, array: Array) -> list[Buffer] | None:
         encoded = [_encode(shard, array)]
     else:
         blocks = shard.blocks(array)
-        coordinates = shard.coordinates()
-        count = len(coordinates)
+        count = shard.count
         encoded = [None] * count
 
         def work(numbers: range) -> None:
-            for number in numbers:
-                encoded[number] = _encode(shard, blocks[coordinates[number]])
+            for number, place in zip(numbers, shard.coordinates(numbers), strict=True):
+                encoded[number] = _encode(shard, blocks[place])
 
         step = shard.most_items(count)
         tasks = [range(first, min(first + step, count)) for first in range(0, count, step)]
@@ -96,22 +96,40 @@ def change_shard(
         If the index is damaged, or an inner chunk that must be changed is, or one
         to be kept lies out of the shard.
     """
-    inner = shard.inner
-    parts = list(project(selection, shard.axes))
-    numbers = shard.numbers([part.chunk for part in parts])
-    encoded: list[list[Buffer] | None] = [None] * len(parts)
-    fresh: Sequence[int] = range(len(parts))  # positions of inner chunks that are made from nothing
+    index = None if reader is None else shard.index.read(reader)
+    untouched = np.ones(shard.count, np.bool_)
+    touched: list[int] = []
+    encoded: list[list[Buffer] | None] = []
+    parts = project(selection, shard.axes)
+    while window := list(islice(parts, WINDOW)):
+        numbers = shard.numbers([part.chunk for part in window])
+        untouched[numbers] = False
+        touched += numbers.tolist()
+        encoded += _encode_parts(shard, reader, index, window, numbers, value)
     kept = Kept.nothing()
+    if reader is not None and index is not None:
+        kept = Kept.read(reader, index, np.flatnonzero(untouched))
+    return _assemble(shard, kept, touched, encoded)
+
+
+def _encode_parts(
+    shard: Shard,
+    reader: ValueReader | None,
+    index: ShardIndex | None,
+    parts: Sequence[Part],
+    numbers: Numbers,
+    value: Array,
+) -> list[list[Buffer] | None]:
+    """Encode inner chunks of which these parts are new."""
+    inner = shard.inner
+    encoded: list[list[Buffer] | None] = [None] * len(parts)
+    fresh: Sequence[int] = range(len(parts))  # positions of those that are made from nothing
 
     def source(position: int) -> Array:
         target = parts[position].target
         return value[target] if target else value
 
-    if reader is not None:
-        index = shard.index.read(reader)
-        untouched = np.ones(shard.count, np.bool_)
-        untouched[numbers] = False
-        kept = Kept.read(reader, index, np.flatnonzero(untouched))
+    if reader is not None and index is not None:
         partial = np.asarray([p for p, part in enumerate(parts) if not part.covers], np.intp)
         found, _ = index.locate(numbers[partial])
         old = [(offset, nbytes, int(partial[place])) for offset, nbytes, place in found]
@@ -146,7 +164,7 @@ def change_shard(
     step = shard.most_items(len(fresh))
     tasks = [fresh[first : first + step] for first in range(0, len(fresh), step)]
     run_in_threads(tasks, make, shard.parallel(len(fresh)))
-    return _assemble(shard, kept, numbers, encoded)
+    return encoded
 
 
 def _make(shard: Shard, part: Part, value: Array) -> Encoded:
@@ -167,7 +185,8 @@ def _encode(shard: Shard, array: Array) -> Encoded:
     """Encode an inner chunk; None if it is empty."""
     inner = shard.inner
     nbytes = inner.decoded.nbytes
-    if nbytes is None or inner.encoded_size is not None or array.flags.c_contiguous:
+    fixed = inner.encoded_size is not None
+    if fixed or nbytes is None or shard.nested or array.flags.c_contiguous:
         return _pieces(inner.encode(array))
     # What compressors return is memory of its own, so a copy in C order for them
     # can lie in memory that is used again.
