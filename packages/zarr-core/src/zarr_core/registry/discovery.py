@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -38,25 +37,26 @@ class Scan:
 
 _scan: Scan | None = None
 _generation = 0
-_lock = threading.Lock()
 
 
 def scan() -> Scan:
     """What is installed; looked up once, then remembered until :func:`refresh`."""
     global _scan
-    if _scan is None:
-        with _lock:
-            if _scan is None:
-                _scan = _look()
-    return _scan
+    # Without a lock: two threads may both look, and find the same.
+    found = _scan
+    if found is None:
+        before = _generation
+        found = _look()
+        if before == _generation:  # not refreshed meanwhile
+            _scan = found
+    return found
 
 
 def refresh() -> None:
     """Forget the scan, after something was installed or removed in a running process."""
     global _scan, _generation
-    with _lock:
-        _scan = None
-        _generation += 1
+    _generation += 1
+    _scan = None
 
 
 def generation() -> int:

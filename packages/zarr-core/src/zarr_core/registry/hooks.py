@@ -61,10 +61,10 @@ class _Plugins:
 _registered: list[object] = []
 _loaded: dict[Provider, object] = {}
 _warned: set[tuple[str, Provider]] = set()
-_built: tuple[Hashable, _Plugins | None] | None = None
-_builder: int | None = None
+_built: tuple[Hashable, _Plugins | None] = ((), None)
+_building: set[int] = set()  # threads
 _generation = 0
-_lock = threading.RLock()
+_lock = threading.Lock()  # guards _registered, never held while anything is imported
 
 
 def register_hooks(plugin: object) -> None:
@@ -82,13 +82,13 @@ def register_hooks(plugin: object) -> None:
     ValueError
         If it is registered already.
     """
-    global _built, _generation
+    global _generation
+    _Plugins().add(_source_of(plugin), plugin)
     with _lock:
         if any(item is plugin for item in _registered):
             raise ValueError(f"{plugin!r} is registered already")
-        _Plugins().add(_source_of(plugin), plugin)
         _registered.append(plugin)
-        _built, _generation = None, _generation + 1
+        _generation += 1
 
 
 def unregister_hooks(plugin: object) -> None:
@@ -99,13 +99,13 @@ def unregister_hooks(plugin: object) -> None:
     ValueError
         If it is not registered.
     """
-    global _built, _generation
+    global _generation
     with _lock:
         kept = [item for item in _registered if item is not plugin]
         if len(kept) == len(_registered):
             raise ValueError(f"{plugin!r} is not registered")
         _registered[:] = kept
-        _built, _generation = None, _generation + 1
+        _generation += 1
 
 
 def generation() -> int:
@@ -185,10 +185,16 @@ def check_metadata(where: str, document: Mapping[str, JSON]) -> list[Problem]:
 
 def extension_used(where: str, kind: str, name: str, provider: Provider) -> None:
     """Tell the hooks ``zarr_extension_used``; one that fails is warned of once."""
+    plugins = _plugins()
+    if plugins is None:
+        return
+    hook = plugins.manager.hook.zarr_extension_used
     try:
-        _ask("zarr_extension_used", where=where, kind=kind, name=name, provider=provider)
-    except ZarrError as error:
-        _warn_once("zarr_extension_used", provider, str(error))
+        hook(where=where, kind=kind, name=name, provider=provider)
+    except Exception as error:  # who only looks on must not keep a node from opening
+        source = plugins.culprit("zarr_extension_used", error)
+        what = f"zarr_extension_used of {source} raised {type(error).__name__}: {error}"
+        _warn_once("call", source, what)
 
 
 def _ask(hook: str, **arguments: Any) -> Any:
@@ -206,20 +212,21 @@ def _ask(hook: str, **arguments: Any) -> Any:
 
 def _plugins() -> _Plugins | None:
     """The plugins in force; None if there are none, pluggy then not being imported."""
-    global _built, _builder
-    key = (discovery.generation(), config.settings.disabled_plugins)
+    global _built
+    key = (discovery.generation(), _generation, config.settings.disabled_plugins)
     built = _built
-    if built is not None and built[0] == key:
+    if built[0] == key:
         return built[1]
-    if _builder == threading.get_ident():  # a hook plugin opens an array while it is imported
+    thread = threading.get_ident()
+    if thread in _building:  # a plugin opens an array while it is imported
         return None
-    with _lock:
-        _builder = threading.get_ident()
-        try:
-            plugins = _build()
-        finally:
-            _builder = None
-        _built = (key, plugins)
+    # Without a lock: another thread may be importing the same plugin, and wait for us.
+    _building.add(thread)
+    try:
+        plugins = _build()
+    finally:
+        _building.discard(thread)
+    _built = (key, plugins)
     return plugins
 
 
@@ -234,7 +241,7 @@ def _build() -> _Plugins | None:
     plugins = _Plugins()
     for source, plugin in installed:
         plugins.add(source, plugin)
-    for plugin in _registered:
+    for plugin in tuple(_registered):
         plugins.add(_source_of(plugin), plugin)
     return plugins
 
@@ -243,7 +250,7 @@ def _load(source: Provider) -> object | None:
     if source not in _loaded:
         try:
             plugin = source.load()
-            _loaded[source] = plugin() if isinstance(plugin, type) else plugin
+            _loaded.setdefault(source, plugin() if isinstance(plugin, type) else plugin)
         except (Exception, SystemExit) as error:  # of load, or of the constructor
             _warn_once("load", source, f"hooks of {source} are left out: {error}")
             return None

@@ -61,8 +61,8 @@ def installed_extensions(load: bool = True) -> list[InstalledExtension]:
     Parameters
     ----------
     load : bool
-        Whether to import each extension, to see that it loads.  Without, nothing
-        is imported.
+        Whether to import each extension, to see that it loads.  Without, none is
+        imported but hooks, if there is a conflict that they might settle.
 
     Returns
     -------

@@ -1,0 +1,92 @@
+import sys
+
+import pytest
+from zarr_core.registry import discovery
+
+
+def scanned(kind, name):
+    return discovery.scan().providers.get(kind, {}).get(name, ())
+
+
+def test_names_are_known_without_importing_anything(install):
+    install(
+        "acme", {"codec": {"acme.x": "acme:X", "acme.y": "acme:Y"}, "store": {"acme": "acme:S"}}
+    )
+    assert [str(line) for line in scanned("codec", "acme.x")] == ["acme 1.0 (acme:X)"]
+    assert [str(line) for line in scanned("store", "acme")] == ["acme 1.0 (acme:S)"]
+    assert "acme" not in sys.modules
+
+
+def test_the_environment_is_looked_at_once(install):
+    install("acme", {"codec": {"acme.x": "acme:X"}})
+    first = discovery.scan()
+    generation = discovery.generation()
+    assert discovery.scan() is first
+    discovery.refresh()
+    assert discovery.scan() is not first
+    assert discovery.generation() > generation
+
+
+def test_core_itself_is_not_among_them_but_its_version_is():
+    assert scanned("codec", "bytes") == ()
+    assert discovery.scan().core_version
+
+
+def test_groups_of_others_are_left_alone(install):
+    site = install("acme", {"codec": {"acme.x": "acme:X"}})
+    (site / "acme-1.0.dist-info" / "entry_points.txt").write_text(
+        "[console_scripts]\nzarr_core.codec = a:b\n[zarr_core.unheard_of]\nz = a:b\n"
+    )
+    discovery.refresh()
+    assert scanned("codec", "acme.x") == ()
+    assert "unheard_of" not in discovery.scan().providers
+
+
+def test_a_line_that_is_there_twice_counts_once(install):
+    site = install("acme", {"codec": {"acme.x": "acme:X"}})
+    with (site / "acme-1.0.dist-info" / "entry_points.txt").open("a") as file:
+        file.write("\nacme.x = acme:X\n")
+    discovery.refresh()
+    assert len(scanned("codec", "acme.x")) == 1
+
+
+def test_an_older_copy_of_a_distribution_is_hidden_like_its_modules(install, tmp_path, monkeypatch):
+    install("Acme_X", {"codec": {"acme.x": "acme:X"}}, version="1.0")
+    (tmp_path / "site").rename(tmp_path / "older")
+    (tmp_path / "site").mkdir()
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "older")])
+    install("acme-x", {"codec": {"acme.x": "acme:X"}}, version="2.0")
+    assert [line.version for line in scanned("codec", "acme.x")] == ["2.0"]
+
+
+def test_the_order_of_the_path_does_not_matter(install):
+    install("zz", {"codec": {"acme.x": "zz:X"}})
+    install("aa", {"codec": {"acme.x": "aa:X"}})
+    assert [line.distribution for line in scanned("codec", "acme.x")] == ["aa", "zz"]
+
+
+@pytest.mark.parametrize("damage", ["entry points", "metadata"])
+def test_a_damaged_installation_hides_no_other(install, damage):
+    install("fine", {"codec": {"fine": "fine:X"}})
+    site = install("acme", {"codec": {"acme.x": "acme:X"}})
+    if damage == "entry points":
+        file = site / "acme-1.0.dist-info" / "entry_points.txt"
+        file.write_text("[zarr_core.codec]\nno equals sign\n")
+    else:
+        (site / "acme-1.0.dist-info" / "METADATA").unlink()
+    discovery.refresh()
+    with pytest.warns(UserWarning, match="cannot be read and are left out"):
+        discovery.scan()
+    assert scanned("codec", "fine")
+    assert not scanned("codec", "acme.x")
+
+
+def test_entry_points_that_are_no_text_are_passed_over(install):
+    site = install("acme", {"codec": {"acme.x": "acme:X"}})
+    (site / "acme-1.0.dist-info" / "entry_points.txt").write_bytes(b"\xff\xfe[zarr_core.codec]")
+    discovery.refresh()
+    assert not scanned("codec", "acme.x")
+
+
+def test_names_of_distributions_are_compared_as_installers_do():
+    assert discovery.canonical(" Acme__X.y ") == "acme-x-y"

@@ -1,0 +1,69 @@
+"""The example distributions, installed as a stranger would."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+USE = """
+import sys
+import numpy as np
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import ExtensionConfigurationError
+from zarr_core.registry.listing import installed_extensions
+from zarr_core.registry.naming import name_of
+from zarr_core.registry.resolve import make
+
+listed = {line.name for line in installed_extensions(load=False)}
+assert {"acme.xor", "acme"} <= listed, listed
+assert "acme_xor" not in sys.modules
+try:
+    make("codec", ExtensionDefinition("acme.xor", {"key": 256}), pointer="/codecs/1")
+except ExtensionConfigurationError as error:
+    assert [problem.pointer for problem in error.problems] == ["/codecs/1/configuration/key"]
+    assert "acme_xor" in sys.modules  # the class was found; the schema refused it
+else:
+    raise SystemExit("the schema was not found")
+codec = make("codec", ExtensionDefinition("acme.xor", {"key": 7}))
+assert codec.decode(codec.encode(b"zarr"), 4) == b"zarr"
+assert name_of("codec", type(codec)) == "acme.xor"
+from zarr_core.registry import hooks
+(problem,) = hooks.check_metadata("here", {"attributes": {"units": ""}})
+assert problem.pointer == "/attributes/units"
+print(sys.modules["acme_hooks"].Hooks)
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    target = tmp_path_factory.mktemp("examples")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run(
+        [*pip, "--disable-pip-version-check", "--no-build-isolation", "--target", str(target)]
+        + [str(EXAMPLES / name) for name in ("acme-xor", "acme-hooks")],
+        check=True,
+    )
+    return target
+
+
+def test_a_stranger_can_use_them(site):
+    environment = {"PYTHONPATH": str(site)}
+    subprocess.run([sys.executable, "-c", USE], check=True, env=environment)
+
+
+def test_the_wheels_carry_the_schema(site):
+    assert (site / "acme_xor" / "schemas" / "codec" / "acme.xor.json").is_file()
+
+
+def test_their_own_tests_pass(site):
+    tests = [str(EXAMPLES / name / "tests") for name in ("acme-xor", "acme-hooks")]
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
+        check=True,
+        env={"PYTHONPATH": str(site)},
+        cwd=site,
+        stdout=subprocess.DEVNULL,
+    )

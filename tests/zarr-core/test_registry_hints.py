@@ -1,0 +1,52 @@
+import tomllib
+from pathlib import Path
+
+import pytest
+from zarr_core.config import config
+from zarr_core.registry import hints
+from zarr_core.registry.hints import install_hint
+
+PACKAGES = Path(__file__).parents[2] / "packages"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "distribution"),
+    [
+        ("codec", "pcodec", "zarr-codecs"),
+        ("codec", "numcodecs.zlib", "zarr-codecs"),
+        ("data_type", "numpy.datetime64", "zarr-dtypes"),
+        ("data_type", "float8_e4m3", "zarr-dtypes"),
+        ("chunk_grid", "rectilinear", "zarr-grids"),
+        ("storage_transformer", "indexed", "zarr-sharding"),
+        ("store", "s3", "zarr-stores"),
+        ("format", "v2", "zarr-formats"),
+    ],
+)
+def test_well_known_names_say_what_to_install(kind, name, distribution):
+    assert install_hint(kind, name) == f"Install it: pip install --upgrade {distribution}"
+
+
+def test_other_names_say_how_they_would_be_found():
+    hint = install_hint("codec", "acme.x")
+    assert "entry-point group zarr_core.codec" in hint
+    assert "zarr_core.extensions({'codec': {'acme.x': ...}})" in hint
+
+
+def test_what_is_switched_off_is_said():
+    with config.set(disabled_plugins={"zarr-codecs"}):
+        assert "which the setting disabled_plugins switches off" in install_hint("codec", "gzip")
+        assert "do not switch it off" in install_hint("codec", "pcodec")
+    with config.set(disabled_plugins={"*"}):
+        assert "do not switch it off" in install_hint("codec", "gzip")
+
+
+def test_the_table_knows_everything_that_our_distributions_provide():
+    for pyproject in PACKAGES.glob("*/pyproject.toml"):
+        project = tomllib.loads(pyproject.read_text())["project"]
+        if project["name"] == "zarr-core":
+            continue
+        for group, names in project.get("entry-points", {}).items():
+            kind = group.removeprefix("zarr_core.")
+            for name in names:
+                with config.set(disabled_plugins={"*"}):
+                    assert project["name"] in hints.install_hint(kind, name), (kind, name)

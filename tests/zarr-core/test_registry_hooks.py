@@ -1,0 +1,307 @@
+import subprocess
+import sys
+import warnings
+
+import pytest
+from zarr_core.codecs.bytes import BytesCodec
+from zarr_core.config import config
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import (
+    ExtensionConflictError,
+    ExtensionLoadError,
+    MetadataValidationError,
+    UnknownExtensionError,
+)
+from zarr_core.extension import Problem, hookimpl
+from zarr_core.registry import hooks, resolve
+from zarr_core.registry.hooks import register_hooks, unregister_hooks
+
+PLAIN = {"endian": "little"}
+
+
+@pytest.fixture
+def register():
+    registered = []
+
+    def add(plugin):
+        register_hooks(plugin)
+        registered.append(plugin)
+        return plugin
+
+    yield add
+    for plugin in registered:
+        unregister_hooks(plugin)
+
+
+class Supplier:
+    """Supplies every codec whose name begins with ``any.``."""
+
+    def __init__(self, answer=BytesCodec):
+        self.answer = answer
+
+    @hookimpl
+    def zarr_supply_extension(self, kind, definition):
+        return self.answer if definition.name.startswith("any.") else None
+
+
+# --- supply ---
+
+
+def test_code_is_supplied_for_names_that_nobody_provides(register):
+    register(Supplier())
+    assert resolve.make("codec", ExtensionDefinition("any.x", PLAIN)) == BytesCodec("little")
+    assert resolve.find("codec", "any.y") is BytesCodec
+    with pytest.raises(UnknownExtensionError):
+        resolve.find("codec", "other.x")
+
+
+def test_what_somebody_provides_is_not_asked_for(register, install, codec_source):
+    register(Supplier())
+    install("acme", {"codec": {"any.x": "acme:Codec"}}, {"acme.py": codec_source})
+    assert resolve.find("codec", "any.x").__module__ == "acme"
+
+
+@pytest.mark.parametrize("answer", [7, int, BytesCodec()])
+def test_something_else_than_a_class_of_the_kind_is_an_error(register, answer):
+    register(Supplier(answer))
+    with pytest.raises(ExtensionLoadError, match="a zarr_supply_extension hook"):
+        resolve.make("codec", ExtensionDefinition("any.x", must_understand=False))
+
+
+def test_a_hook_that_fails_is_named(register):
+    class Failing:
+        @hookimpl
+        def zarr_supply_extension(self, kind):
+            raise LookupError("no catalogue")
+
+    register(Failing())
+    with pytest.raises(ExtensionLoadError) as caught:
+        resolve.make("codec", ExtensionDefinition("any.x", must_understand=False))
+    assert "zarr_supply_extension raised LookupError: no catalogue" in caught.value.reason
+    assert "Failing" in caught.value.target
+    assert caught.value.distribution == "this process"
+
+
+def test_errors_of_ours_pass_through_a_hook(register):
+    class Strict:
+        @hookimpl
+        def zarr_check_metadata(self, where, document):
+            raise MetadataValidationError(where, [Problem("/a", "is bad")])
+
+    register(Strict())
+    with pytest.raises(MetadataValidationError, match="/a: is bad"):
+        hooks.check_metadata("s /a", {})
+
+
+# --- select ---
+
+
+class Selector:
+    def __init__(self, choose):
+        self.choose = choose
+
+    @hookimpl
+    def zarr_select_provider(self, kind, name, providers):
+        return self.choose(providers)
+
+
+@pytest.fixture
+def rivals(install, codec_source):
+    install("acme-one", {"codec": {"x": "one:Codec"}}, {"one.py": codec_source})
+    install("acme-two", {"codec": {"x": "two:Codec"}}, {"two.py": codec_source})
+
+
+def test_a_hook_settles_a_conflict_but_the_settings_come_first(register, rivals):
+    register(Selector(lambda providers: providers[1]))
+    assert resolve.find("codec", "x").__module__ == "two"
+    with config.set(providers={"codec.x": "acme-one"}):
+        assert resolve.find("codec", "x").__module__ == "one"
+
+
+def test_a_hook_that_does_not_care_leaves_the_conflict(register, rivals):
+    register(Selector(lambda providers: None))
+    with pytest.raises(ExtensionConflictError):
+        resolve.find("codec", "x")
+
+
+def test_a_hook_may_select_only_among_the_providers(register, rivals):
+    register(Selector(lambda providers: "acme-two"))
+    with pytest.raises(ExtensionLoadError, match=r"must be one of acme-one 1\.0"):
+        resolve.find("codec", "x")
+
+
+# --- check and observe ---
+
+
+def test_objections_are_collected(register):
+    class One:
+        @hookimpl
+        def zarr_check_metadata(self, where, document):
+            return [Problem("/a", f"{where} {document['a']}")]
+
+    class Two:
+        @hookimpl
+        def zarr_check_metadata(self):
+            return None
+
+    assert hooks.check_metadata("s", {"a": 1}) == []
+    register(One())
+    register(Two())
+    assert hooks.check_metadata("s", {"a": 1}) == [Problem("/a", "s 1")]
+
+
+def test_hooks_are_told_of_what_is_used(register):
+    class Observer:
+        def __init__(self):
+            self.seen = []
+
+        @hookimpl
+        def zarr_extension_used(self, where, kind, name, provider):
+            self.seen.append((where, kind, name, provider.distribution))
+
+    observer = register(Observer())
+    resolve.make("codec", ExtensionDefinition("bytes", PLAIN), "s /a", "/codecs/0")
+    resolve.make("codec", ExtensionDefinition("no.such", must_understand=False))
+    assert observer.seen == [("s /a", "codec", "bytes", "zarr-core")]
+
+
+def test_an_observer_that_fails_is_warned_of_once(register):
+    class Clumsy:
+        @hookimpl
+        def zarr_extension_used(self):
+            raise OSError("disk full")
+
+    register(Clumsy())
+    with pytest.warns(
+        UserWarning, match=r"zarr_extension_used of .*Clumsy.* raised OSError: disk full"
+    ):
+        assert resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+    with warnings.catch_warnings(action="error"):
+        assert resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+    hooks._warned.clear()
+
+
+# --- registering ---
+
+
+class Misspelt:
+    @hookimpl
+    def zarr_suply_extension(self, kind, definition):
+        return None
+
+
+class WrongArgument:
+    @hookimpl
+    def zarr_supply_extension(self, species):
+        return None
+
+
+@pytest.mark.parametrize("plugin", [Misspelt, WrongArgument])
+def test_a_misspelt_hook_is_an_error_at_once(plugin):
+    with pytest.raises(ExtensionLoadError, match=r"zarr_suply_extension|species"):
+        register_hooks(plugin())
+    assert hooks.check_metadata("s", {}) == []  # and was not registered
+
+
+def test_registering_twice_and_taking_back_twice_are_errors():
+    plugin = Supplier()
+    register_hooks(plugin)
+    with pytest.raises(ValueError, match="already"):
+        register_hooks(plugin)
+    unregister_hooks(plugin)
+    with pytest.raises(ValueError, match="not registered"):
+        unregister_hooks(plugin)
+    with pytest.raises(UnknownExtensionError):
+        resolve.find("codec", "any.x")
+
+
+# --- installed hooks ---
+
+HOOKS = """
+from zarr_core.extension import hookimpl
+made = []
+
+class Hooks:
+    def __init__(self):
+        made.append(self)
+
+    @hookimpl
+    def {name}(self, where, document):
+        return ["from " + where]
+"""
+
+
+def installed_hooks(install, source, distribution="acme-hooks"):
+    module = distribution.replace("-", "_")
+    install(distribution, {"hooks": {"acme": f"{module}:Hooks"}}, {f"{module}.py": source})
+
+
+def test_installed_hooks_are_made_once(install):
+    installed_hooks(install, HOOKS.format(name="zarr_check_metadata"))
+    assert hooks.check_metadata("here", {}) == ["from here"]
+    with config.set(threads=1):
+        hooks.check_metadata("here", {})
+    assert len(sys.modules["acme_hooks"].made) == 1
+
+
+def test_a_module_of_functions_will_do(install):
+    source = """
+from zarr_core.extension import hookimpl
+
+@hookimpl
+def zarr_check_metadata(where):
+    return [where]
+"""
+    install("acme-hooks", {"hooks": {"acme": "acme_hooks"}}, {"acme_hooks.py": source})
+    assert hooks.check_metadata("here", {}) == ["here"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "1 / 0",
+        "raise SystemExit",
+        "Nothing = 1",
+        "class Hooks:\n    def __init__(self): raise SystemExit",
+    ],
+)
+def test_hooks_that_fail_to_load_are_left_out_with_one_warning(install, source):
+    installed_hooks(install, source, "broken-hooks")
+    installed_hooks(install, HOOKS.format(name="zarr_check_metadata"))
+    with pytest.warns(UserWarning, match=r"hooks of broken-hooks 1\.0 .* are left out"):
+        assert hooks.check_metadata("here", {}) == ["from here"]
+    with warnings.catch_warnings(action="error"), config.set(disabled_plugins={"unrelated"}):
+        assert hooks.check_metadata("here", {}) == ["from here"]
+
+
+def test_an_installed_hook_that_is_misspelt_is_an_error_until_switched_off(install):
+    installed_hooks(install, HOOKS.format(name="zarr_chek_metadata"))
+    for _ in range(2):
+        with pytest.raises(ExtensionLoadError, match=r"acme-hooks 1\.0.*zarr_chek_metadata"):
+            resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+    with config.set(disabled_plugins={"acme-hooks"}):
+        assert resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+
+
+def test_hooks_that_open_something_while_they_are_imported_do_not_go_round_in_circles(install):
+    source = f"""
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.registry.resolve import make
+make("codec", ExtensionDefinition("bytes", {PLAIN!r}))
+{HOOKS.format(name="zarr_check_metadata")}
+"""
+    installed_hooks(install, source)
+    assert hooks.check_metadata("here", {}) == ["from here"]
+
+
+def test_without_hooks_pluggy_is_not_imported():
+    code = (
+        "import sys\n"
+        "from zarr_core.definition import ExtensionDefinition\n"
+        "from zarr_core.registry import hooks, resolve\n"
+        "assert 'importlib_metadata' not in sys.modules\n"
+        f"resolve.make('codec', ExtensionDefinition('bytes', {PLAIN!r}))\n"
+        "assert hooks.check_metadata('', {}) == []\n"
+        "assert not {'pluggy', 'jsonschema'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

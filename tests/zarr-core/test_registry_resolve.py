@@ -1,0 +1,297 @@
+"""Plugins that are missing, broken, in conflict, or pretend to be another."""
+
+import importlib
+import json
+import sys
+
+import pytest
+from zarr_core.config import config
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import (
+    ChunkDecodeError,
+    ExtensionConfigurationError,
+    ExtensionConflictError,
+    ExtensionLoadError,
+    UnknownExtensionError,
+)
+from zarr_core.registry import discovery, hooks, resolve
+from zarr_core.registry.points import KINDS
+from zarr_core.registry.scope import extensions
+
+
+def define(name, optional=False, **configuration):
+    return ExtensionDefinition(name, configuration, must_understand=not optional)
+
+
+@pytest.fixture
+def acme(install, codec_source):
+    install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": codec_source})
+
+
+def test_a_codec_is_made_from_its_definition(acme):
+    codec = resolve.make("codec", define("acme.x", key=7))
+    assert codec.key == 7
+    assert type(codec) is resolve.find("codec", "acme.x") is sys.modules["acme"].Codec
+
+
+def test_only_what_is_used_is_imported(install, acme, codec_source):
+    install("unused", {"codec": {"unused": "unused:Codec"}}, {"unused.py": "raise SystemExit"})
+    resolve.find("codec", "acme.x")
+    resolve.find("codec", "bytes")
+    with pytest.raises(UnknownExtensionError):
+        resolve.find("codec", "no.such.codec")
+    assert "unused" not in sys.modules
+
+
+def test_aliases_lead_to_one_class(install, codec_source):
+    lines = {"acme.x": "acme:Codec", "https://acme.org/codecs/x/1.0": "acme:Codec"}
+    install("acme", {"codec": lines}, {"acme.py": codec_source})
+    first, second = (resolve.find("codec", name) for name in lines)
+    assert first is second
+
+
+# --- unknown ---
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "hooks"])
+def test_an_unknown_name_is_left_out_only_where_the_kind_allows_it(kind):
+    with pytest.raises(UnknownExtensionError) as caught:
+        resolve.make(kind, define("acme.unheard"), "store /a", "/x/0")
+    assert caught.value.kind == kind
+    assert caught.value.where == "store /a at /x/0"
+    optional = define("acme.unheard", optional=True)
+    if kind in ("codec", "storage_transformer", "extension"):
+        assert resolve.make(kind, optional) is None
+        assert resolve.resolve(kind, optional) is None
+    else:
+        with pytest.raises(UnknownExtensionError):
+            resolve.make(kind, optional)
+
+
+def test_the_error_offers_similar_names(acme):
+    with pytest.raises(UnknownExtensionError, match=r"similar names: 'acme\.x'"):
+        resolve.find("codec", "acme.xx")
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match="no kind of extension is called 'codecs'"):
+        resolve.find("codecs", "gzip")
+
+
+# --- known but bad ---
+
+
+@pytest.mark.parametrize("optional", [False, True])
+def test_known_but_broken_is_never_left_out(install, optional):
+    install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": "1 / 0"})
+    with pytest.raises(ExtensionLoadError, match=r"acme 1\.0 as acme:Codec.*ZeroDivisionError"):
+        resolve.make("codec", define("acme.x", optional))
+    resolve.find("codec", "bytes")  # others are not affected
+
+
+@pytest.mark.parametrize("optional", [False, True])
+def test_known_but_wrongly_configured_is_never_left_out(install, codec_source, optional):
+    schema = {"properties": {"key": {"maximum": 9}}, "additionalProperties": False}
+    install(
+        "acme",
+        {"codec": {"acme.x": "acme:Codec"}},
+        {"acme/__init__.py": codec_source, "acme/schemas/codec/acme.x.json": json.dumps(schema)},
+    )
+    with pytest.raises(ExtensionConfigurationError) as caught:
+        resolve.make("codec", define("acme.x", optional, key=12, kee=1), "s /a", "/codecs/0")
+    error = caught.value
+    assert [problem.pointer for problem in error.problems] == [
+        "/codecs/0/configuration/kee",
+        "/codecs/0/configuration/key",
+    ]
+    assert error.where == "s /a at /codecs/0"
+
+
+@pytest.mark.parametrize(
+    ("raised", "message"),
+    [
+        ("ValueError('level is odd')", "level is odd"),
+        ("TypeError('no')", "no"),
+        ("ValueError()", "ValueError: "),
+        ("KeyError('level')", "KeyError: 'level'"),
+        ("ZeroDivisionError('x')", "ZeroDivisionError: x"),
+        ("RecursionError('deep')", "RecursionError: deep"),
+    ],
+)
+def test_what_the_code_raises_becomes_a_configuration_error(install, codec_source, raised, message):
+    source = f"{codec_source}\n    @classmethod\n    def from_definition(cls, d): raise {raised}\n"
+    install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
+    with pytest.raises(ExtensionConfigurationError) as caught:
+        resolve.make("codec", define("acme.x"), pointer="/codecs/0")
+    (problem,) = caught.value.problems
+    assert (problem.pointer, problem.message) == ("/codecs/0/configuration", message)
+    assert caught.value.__cause__ is not None
+
+
+def test_an_unexpected_member_is_refused_without_a_schema_too(acme):
+    with pytest.raises(ExtensionConfigurationError, match="unexpected keyword argument 'kee'"):
+        resolve.make("codec", define("acme.x", kee=1))
+
+
+def test_errors_of_inner_extensions_keep_their_own_place(install, codec_source):
+    source = f"""{codec_source}
+    @classmethod
+    def from_definition(cls, d):
+        from zarr_core.registry.resolve import find
+        find("codec", "acme.inner", "inner place")
+"""
+    install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
+    with pytest.raises(UnknownExtensionError, match=r"inner place: no codec called 'acme.inner'"):
+        resolve.make("codec", define("acme.x"), "outer", "/codecs/0")
+
+
+def test_something_else_than_an_extension_is_refused(install, codec_source):
+    source = f"{codec_source}\n    @classmethod\n    def from_definition(cls, d): return 7\n"
+    install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
+    with pytest.raises(ExtensionLoadError, match="from_definition gave 7"):
+        resolve.make("codec", define("acme.x"))
+
+
+def test_a_repaired_plugin_works_without_a_restart(install, codec_source):
+    site = install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": "import missing_one"})
+    with pytest.raises(ExtensionLoadError):
+        resolve.find("codec", "acme.x")
+    (site / "missing_one.py").write_text("")
+    (site / "acme.py").write_text(codec_source + "# and another length\n")
+    importlib.invalidate_caches()
+    assert resolve.find("codec", "acme.x")
+
+
+# --- several providers ---
+
+
+@pytest.fixture
+def rivals(install, codec_source):
+    install("acme-one", {"codec": {"x": "one:Codec"}}, {"one.py": codec_source}, version="1.5")
+    install("acme-two", {"codec": {"x": "two:Codec"}}, {"two.py": codec_source})
+
+
+def test_a_conflict_names_everyone_and_the_line_that_chooses(rivals):
+    with pytest.raises(ExtensionConflictError) as caught:
+        resolve.make("codec", define("x", optional=True))
+    assert caught.value.distributions == ("acme-one 1.5 (one:Codec)", "acme-two 1.0 (two:Codec)")
+    assert "zarr_core.config.set(providers={'codec.x': 'acme-one'})" in str(caught.value)
+    assert not {"one", "two"} & set(sys.modules)
+
+
+@pytest.mark.parametrize(("choice", "module"), [("acme-one", "one"), ("Acme_Two", "two")])
+def test_the_settings_choose(rivals, choice, module):
+    with config.set(providers={"codec.x": choice}):
+        assert resolve.find("codec", "x").__module__ == module
+    with pytest.raises(ExtensionConflictError):
+        resolve.find("codec", "x")
+
+
+def test_a_choice_that_nobody_meets_is_an_error(rivals):
+    with config.set(providers={"codec.x": "acme-three", "codec.bytes": "acme-three"}):
+        with pytest.raises(UnknownExtensionError, match=r"asks for it from 'acme-three'.*acme-one"):
+            resolve.make("codec", define("x", optional=True))
+        with pytest.raises(UnknownExtensionError, match="it is provided by zarr-core"):
+            resolve.find("codec", "bytes")
+    with (
+        config.set(providers={"codec.unheard": "acme-three"}),
+        pytest.raises(UnknownExtensionError, match="nor does anyone else"),
+    ):
+        resolve.find("codec", "unheard")
+
+
+def test_one_distribution_that_offers_two_is_in_conflict_with_itself(install, codec_source):
+    site = install("acme", {"codec": {"x": "one:Codec"}}, {"one.py": codec_source})
+    with (site / "acme-1.0.dist-info" / "entry_points.txt").open("a") as file:
+        file.write("\nx = two:Codec\n")
+    discovery.refresh()
+    with pytest.raises(ExtensionConflictError):
+        resolve.find("codec", "x")
+    with config.set(providers={"codec.x": "acme"}), pytest.raises(ExtensionConflictError):
+        resolve.find("codec", "x")
+
+
+def test_nobody_takes_the_place_of_what_core_has_unless_chosen(install, codec_source):
+    names = {"codec": {"bytes": "pretender:Codec"}, "data_type": {"r24": "pretender:Nothing"}}
+    install("pretender", names, {"pretender.py": codec_source})
+    assert resolve.find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
+    assert resolve.find("data_type", "r24").__module__ == "zarr_core.data_types.raw"
+    assert "pretender" not in sys.modules
+    with config.set(providers={"codec.bytes": "pretender"}):
+        assert resolve.find("codec", "bytes").__module__ == "pretender"
+    with config.set(providers={"codec.bytes": "zarr-core"}):
+        assert resolve.find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
+
+
+# --- switched off ---
+
+
+def test_a_disabled_plugin_is_as_if_not_installed(rivals):
+    with config.set(disabled_plugins={"Acme.Two"}):
+        assert resolve.find("codec", "x").__module__ == "one"
+    with config.set(disabled_plugins={"acme-one", "acme-two"}):
+        assert resolve.make("codec", define("x", optional=True)) is None
+        with pytest.raises(UnknownExtensionError, match="disabled_plugins switches off"):
+            resolve.find("codec", "x")
+    with config.set(disabled_plugins={"*"}):
+        assert resolve.find("codec", "bytes")
+        with pytest.raises(UnknownExtensionError):
+            resolve.find("codec", "x")
+
+
+# --- the scope comes first ---
+
+
+def test_what_the_call_was_given_comes_first(rivals, acme):
+    from zarr_core.codecs.bytes import BytesCodec
+
+    given = {"codec": {"x": BytesCodec, "acme.x": BytesCodec}}
+    with config.set(providers={"codec.x": "acme-two"}), extensions(given):
+        assert resolve.find("codec", "x") is BytesCodec
+        assert resolve.find("codec", "acme.x") is BytesCodec
+    assert resolve.find("codec", "acme.x") is not BytesCodec
+
+
+# --- state ---
+
+
+def test_the_state_changes_with_whatever_may_change_a_result(install, codec_source):
+    from zarr_core.codecs.bytes import BytesCodec
+
+    class Nothing:
+        pass
+
+    states = [resolve.state()]
+    assert resolve.state() == states[0]
+    hash(states[0])
+    with extensions({"codec": {"x": BytesCodec}}):
+        states.append(resolve.state())
+    assert resolve.state() == states[0]
+    with extensions({"codec": {"x": BytesCodec}}):
+        assert resolve.state() == states[1]
+    with config.set(fallback="use"):
+        states.append(resolve.state())
+    states.append(resolve.state())
+    install("acme", {"codec": {"acme.x": "acme:Codec"}})
+    states.append(resolve.state())
+    plugin = Nothing()
+    hooks.register_hooks(plugin)
+    states.append(resolve.state())
+    hooks.unregister_hooks(plugin)
+    states.append(resolve.state())
+    assert len(set(states)) == len(states)
+
+
+def test_a_result_is_not_remembered_beyond_a_change(install, codec_source):
+    assert resolve.make("codec", define("acme.x", optional=True)) is None
+    install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": codec_source})
+    assert resolve.make("codec", define("acme.x", optional=True)) is not None
+
+
+# --- what a codec does wrong while it works is not the registry's business ---
+
+
+def test_a_codec_with_a_wrong_length_is_caught_by_the_interface(acme):
+    codec = resolve.make("codec", define("acme.x"))
+    with pytest.raises(ChunkDecodeError, match="decodes to 3 bytes instead of 4"):
+        codec.decode_into(b"abc", memoryview(bytearray(4)))
