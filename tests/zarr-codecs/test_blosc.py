@@ -1,0 +1,252 @@
+import struct
+from contextlib import suppress
+
+import numcodecs
+import numpy as np
+import pytest
+from zarr_codecs import _numcodecs
+from zarr_codecs.blosc import BloscCodec
+from zarr_core.extension import (
+    ArrayRepresentation,
+    ChunkDecodeError,
+    CodecError,
+    ExtensionDefinition,
+)
+
+NOISE = np.random.default_rng(5).bytes(4096)  # stored by c-blosc as it is
+RAMP = np.arange(20_000, dtype="<i4").tobytes()
+
+
+class Elements:
+    """As much of a data type as the codec looks at."""
+
+    def __init__(self, item_size):
+        self.item_size = item_size
+
+
+def chunk_of(item_size):
+    return ArrayRepresentation((10,), Elements(item_size), np.zeros(()))
+
+
+def frame(content, cname="lz4", shuffle=1):
+    return numcodecs.Blosc(cname, 5, shuffle, typesize=4).encode(content)
+
+
+def changed(data, offset, value, form="<I"):
+    data = bytearray(data)
+    struct.pack_into(form, data, offset, value)
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "blosc-lz4-shuffle-zarr-python",
+        "blosc-zstd-bitshuffle-zarr-python",
+        "blosc-blosclz-noshuffle-zarr-python",
+        "blosc-lz4hc-shuffle-zarr-python",
+        "blosc-zlib-shuffle-zarr-python",
+        "blosc-lz4-bitshuffle-tensorstore",
+        "blosc-zstd-shuffle-tensorstore",
+    ],
+)
+def test_reads_what_others_wrote(golden, content, name):
+    data = golden(name)
+    out = bytearray(len(content))
+    BloscCodec().decode_into(data, memoryview(out))
+    assert out == content
+    assert BloscCodec().decode(data, len(content)) == content
+    assert BloscCodec().decode(data, None) == content
+
+
+@pytest.mark.parametrize("cname", ["lz4", "lz4hc", "blosclz", "zstd", "zlib"])
+@pytest.mark.parametrize("shuffle", ["noshuffle", "shuffle", "bitshuffle"])
+@pytest.mark.parametrize("clevel", [0, 1, 9])
+def test_others_read_what_it_writes(cname, shuffle, clevel):
+    encoded = BloscCodec(cname, clevel, shuffle, 4).encode(RAMP)
+    assert numcodecs.Blosc().decode(encoded) == RAMP
+
+
+def test_configuration_reaches_c_blosc():
+    sizes = {
+        len(BloscCodec(*settings).encode(RAMP))
+        for settings in [
+            ("lz4", 5, "noshuffle", 4),
+            ("lz4", 5, "shuffle", 4),
+            ("lz4", 5, "shuffle", 2),
+            ("lz4", 5, "bitshuffle", 4),
+            ("zstd", 5, "shuffle", 4),
+            ("zstd", 1, "shuffle", 4),
+            ("lz4", 5, "shuffle", 4, 1024),
+        ]
+    }
+    assert len(sizes) == 7
+
+
+def test_element_size_that_does_not_fit_into_the_header():
+    codec = BloscCodec("lz4", 5, "shuffle", 400)
+    assert codec.decode(codec.encode(RAMP), len(RAMP)) == RAMP
+
+
+def test_c_blosc_uses_no_threads_of_its_own():
+    BloscCodec().encode(RAMP)
+    assert numcodecs.blosc.use_threads is False
+
+
+# --- frames that are not what they say ---
+
+SIZE, BLOCK, LENGTH = 4, 8, 12  # offsets in the header
+
+
+@pytest.mark.parametrize("content", [NOISE, RAMP], ids=["copied", "compressed"])
+def test_no_cut_frame_is_read(content):
+    # c-blosc copies what lies behind the end of a frame that was cut short.
+    encoded = frame(content)
+    for length in {*range(0, len(encoded), 97), *range(20), len(encoded) - 1}:
+        with pytest.raises(ChunkDecodeError, match=r"are here|the header alone"):
+            BloscCodec().decode_into(encoded[:length], memoryview(bytearray(len(content))))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "0 bytes; the header alone takes 16"),
+        (b"\x02\x01!\x04\0", "5 bytes; the header alone takes 16"),
+        (frame(RAMP) + b"\0", "declares a frame of"),
+        (changed(frame(RAMP), LENGTH, 10), "declares a frame of 10 bytes"),
+        (changed(frame(RAMP), SIZE, 10), "blocks of"),
+        (changed(frame(NOISE), SIZE, 10), "10 bytes stored as they are"),
+        (changed(frame(RAMP), SIZE, len(RAMP) + 4), "declares 80004 bytes instead of 80000"),
+        (changed(frame(RAMP), SIZE, 0x7FFFFFFF), "no frame may hold more than 2 GiB"),
+        (changed(frame(RAMP), SIZE, 0x7FFFFFEF), "cannot come out|instead of"),
+        (changed(frame(RAMP), BLOCK, 0), "blocks of 0 bytes"),
+        (changed(frame(RAMP), BLOCK, 1), "cannot come out of a frame"),
+        (changed(frame(RAMP), BLOCK, 0xFFFFFFFF), "blocks of"),
+        (changed(frame(RAMP), 0, 5, "B"), "format version 5, not 2"),
+        (changed(frame(RAMP), 3, 0, "B"), "element size 0"),
+        (changed(frame(RAMP), 2, 0xE1, "B"), "compressor number 7"),
+        (changed(frame(RAMP), 16, 0x7FFFFFF0), "c-blosc cannot decompress it"),
+        (changed(frame(RAMP), 16, 0), "c-blosc cannot decompress it"),
+        (changed(frame(RAMP), 16, -5, "<i"), "c-blosc cannot decompress it"),
+    ],
+)
+def test_says_what_is_wrong(data, message):
+    for decode in (
+        lambda: BloscCodec().decode_into(data, memoryview(bytearray(len(RAMP)))),
+        lambda: BloscCodec().decode(data, len(RAMP)),
+    ):
+        with pytest.raises(ChunkDecodeError, match=message) as caught:
+            decode()
+        assert caught.value.codec == "blosc"
+
+
+@pytest.mark.parametrize("promised", [16, None])
+def test_claim_costs_no_memory(at_most, promised):
+    claim = changed(frame(RAMP[:400]), SIZE, 2**31 - 17)
+    BloscCodec().encode(b"")  # imports numcodecs
+    with at_most(100_000), pytest.raises(ChunkDecodeError):
+        BloscCodec().decode(claim, promised)
+
+
+def test_damage_does_not_write_beyond_the_memory_given():
+    generator = np.random.default_rng(7)
+    for cname in ("lz4", "blosclz", "zlib", "zstd"):
+        encoded = frame(RAMP[:4000], cname)
+        for _ in range(100):
+            data = bytearray(encoded)
+            for position in generator.integers(16, len(data), 3):
+                data[position] = generator.integers(256)
+            memory = bytearray(b"\xa5" * 4200)
+            with suppress(ChunkDecodeError):
+                BloscCodec().decode_into(bytes(data), memoryview(memory)[100:4100])
+            assert memory[:100] == memory[4100:] == b"\xa5" * 100
+
+
+def test_snappy_is_named_if_the_build_lacks_it(golden, content):
+    if "snappy" in _numcodecs.blosc_libraries():
+        assert BloscCodec().decode(golden("blosc-snappy-shuffle-tensorstore"), 2400) == content
+        return
+    with pytest.raises(CodecError, match="compressed with snappy") as caught:
+        BloscCodec().decode(golden("blosc-snappy-shuffle-tensorstore"), 2400)
+    assert not isinstance(caught.value, ChunkDecodeError)  # the chunk is not damaged
+    with pytest.raises(CodecError, match="built without snappy"):
+        BloscCodec(cname="snappy").resolve(chunk_of(4))
+
+
+# --- configuration ---
+
+
+@pytest.mark.parametrize(
+    ("item_size", "typesize", "shuffle"),
+    [
+        (1, 1, "bitshuffle"),
+        (2, 2, "shuffle"),
+        (16, 16, "shuffle"),
+        (255, 255, "shuffle"),
+        (256, 1, "bitshuffle"),
+        (None, 1, "bitshuffle"),
+    ],
+)
+def test_choice_for_a_new_array(item_size, typesize, shuffle):
+    resolved = BloscCodec().resolve(chunk_of(item_size))
+    assert resolved.to_configuration() == {
+        "cname": "zstd",
+        "clevel": 5,
+        "shuffle": shuffle,
+        "typesize": typesize,
+        "blocksize": 0,
+    }
+
+
+def test_what_was_said_is_not_chosen():
+    codec = BloscCodec("lz4", 1, "noshuffle", 3, 8192)
+    assert codec.resolve(chunk_of(8)) == codec
+
+
+def definition(**configuration):
+    settings = {"cname": "lz4", "clevel": 1, "shuffle": "shuffle", "blocksize": 0}
+    return ExtensionDefinition("blosc", settings | configuration)
+
+
+@pytest.mark.parametrize("shuffle", ["shuffle", "bitshuffle"])
+def test_metadata_must_say_the_typesize(shuffle):
+    with pytest.raises(ValueError, match='"typesize" is missing'):
+        BloscCodec.from_definition(definition(shuffle=shuffle))
+    assert BloscCodec.from_definition(definition(shuffle=shuffle, typesize=4)).typesize == 4
+
+
+def test_typesize_is_not_needed_without_shuffling():
+    assert BloscCodec.from_definition(definition(shuffle="noshuffle")).typesize is None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"cname": "gzip"},
+        {"cname": None},
+        {"clevel": 10},
+        {"clevel": -1},
+        {"clevel": 5.0},
+        {"clevel": True},
+        {"shuffle": 1},
+        {"shuffle": "auto"},
+        {"typesize": 0},
+        {"typesize": 4.0},
+        {"blocksize": -1},
+        {"blocksize": 2**31},
+        {"blocksize": True},
+    ],
+)
+def test_refuses_setting(settings):
+    (name,) = settings
+    with pytest.raises(ValueError, match=f"^{name} must be"):
+        BloscCodec(**settings)
+
+
+def test_chunk_that_no_frame_can_hold():
+    class Long(bytes):
+        def __len__(self):
+            return 2**31
+
+    with pytest.raises(CodecError, match="choose smaller chunks"):
+        BloscCodec().encode(Long())

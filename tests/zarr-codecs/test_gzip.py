@@ -1,0 +1,145 @@
+import gzip
+import sys
+import zlib
+
+import numcodecs
+import pytest
+from zarr_codecs import _deflate
+from zarr_codecs.gzip import GzipCodec
+from zarr_core.extension import ChecksumError, ChunkDecodeError
+
+CONTENT = bytes(range(256)) * 8
+
+
+@pytest.fixture(params=["libdeflate", "zlib"])
+def library(request, monkeypatch):
+    """With the optional library, and as if it were not installed."""
+    if request.param == "zlib":
+        monkeypatch.setitem(sys.modules, "deflate", None)
+    else:
+        pytest.importorskip("deflate")
+    _deflate._libdeflate.cache_clear()
+    yield request.param
+    _deflate._libdeflate.cache_clear()
+
+
+def decode(data, size):
+    out = bytearray(size)
+    GzipCodec().decode_into(data, memoryview(out))
+    assert GzipCodec().decode(data, size) == out
+    assert GzipCodec().decode(data, None) == out
+    return bytes(out)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gzip-zarr-python",
+        "gzip-tensorstore",
+        "gzip-level-0-zlib",
+        "gzip-two-members",
+        "gzip-with-file-name",
+    ],
+)
+def test_reads_what_others_wrote(library, golden, content, name):
+    assert decode(golden(name), len(content)) == content
+
+
+@pytest.mark.parametrize("level", range(10))
+def test_others_read_what_it_writes(library, level):
+    encoded = bytes(GzipCodec(level).encode(CONTENT))
+    assert gzip.decompress(encoded) == CONTENT
+    assert bytes(numcodecs.GZip().decode(encoded)) == CONTENT
+    assert zlib.decompress(encoded, 31) == CONTENT
+
+
+@pytest.mark.parametrize("level", [0, 1, 5, 9])
+def test_level_keeps_its_meaning(library, level):
+    content = b"".join(b"%d," % (number * number) for number in range(5000))
+    ours = len(GzipCodec(level).encode(content))
+    assert ours <= 1.05 * len(zlib.compress(content, level, wbits=31))
+    assert (ours > len(content)) == (level == 0)
+
+
+def test_same_bytes_every_time(library):
+    assert GzipCodec().encode(CONTENT) == GzipCodec().encode(CONTENT)
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_members_after_each_other(library, count):
+    assert decode(gzip.compress(CONTENT) * count, count * len(CONTENT)) == CONTENT * count
+
+
+def test_empty_members(library):
+    empty = gzip.compress(b"")
+    assert decode(empty, 0) == b""
+    assert decode(empty + gzip.compress(CONTENT) + empty, len(CONTENT)) == CONTENT
+
+
+def test_members_longer_than_what_zlib_is_fed(library):
+    content = bytes(1 << 19)
+    stored = gzip.compress(content, 0)
+    assert decode(stored + gzip.compress(content, 9), 1 << 20) == bytes(1 << 20)
+
+
+@pytest.mark.parametrize("position", [-1, -5])
+def test_checksum_and_length_of_a_member(library, position):
+    encoded = bytearray(gzip.compress(CONTENT))
+    encoded[position] ^= 1
+    with pytest.raises(ChecksumError, match="CRC-32"):
+        GzipCodec().decode_into(encoded, memoryview(bytearray(len(CONTENT))))
+
+
+def test_no_flip_gives_other_content(library):
+    encoded = gzip.compress(CONTENT)
+    refused = 0
+    for position in range(len(encoded)):
+        damaged = bytearray(encoded)
+        damaged[position] ^= 16
+        out = bytearray(len(CONTENT))
+        try:
+            GzipCodec().decode_into(damaged, memoryview(out))
+        except ChunkDecodeError:
+            refused += 1
+        else:  # the time in the header, or bits after the end of the last block
+            assert out == CONTENT
+    assert refused > len(encoded) - 10
+
+
+def test_says_what_is_wrong(library):
+    encoded = gzip.compress(CONTENT)
+    size = len(CONTENT)
+    for data, message in [
+        (b"", "cut short after 0 bytes"),
+        (encoded[:-1], "cut short"),
+        (encoded + b"\0", "no gzip member|cut short"),
+        (encoded + b"garbage!", f"no gzip member follow byte {len(encoded)}"),
+        (gzip.compress(CONTENT + b"x"), f"more than {size} bytes"),
+        (gzip.compress(CONTENT[1:]), f"{size - 1} bytes instead of {size}"),
+        (zlib.compress(CONTENT), "incorrect header check"),
+    ]:
+        with pytest.raises(ChunkDecodeError, match=message) as caught:
+            GzipCodec().decode_into(data, memoryview(bytearray(size)))
+        assert caught.value.codec == "gzip"
+
+
+def test_bomb_costs_no_memory(library, at_most):
+    bomb = gzip.compress(bytes(1 << 26))
+    with at_most(2_000_000), pytest.raises(ChunkDecodeError, match="more than 16 bytes"):
+        GzipCodec().decode(bomb, 16)
+
+
+def test_promise_beyond_what_the_bytes_can_hold_costs_no_memory(library, at_most):
+    encoded = gzip.compress(CONTENT)
+    with at_most(100_000), pytest.raises(ChunkDecodeError, match="cannot hold"):
+        GzipCodec().decode(encoded, 1 << 40)
+
+
+@pytest.mark.parametrize("level", [-1, 10, 5.0, True, "5", None])
+def test_refuses_level(level):
+    with pytest.raises(ValueError, match="level must be an integer from 0 to 9"):
+        GzipCodec(level)
+
+
+def test_default():
+    assert GzipCodec().to_configuration() == {"level": 5}

@@ -1,0 +1,36 @@
+"""Listing or configuring codecs loads none of the libraries that do the work."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import sys
+from zarr_codecs import blosc, crc32c, gzip, transpose, zstd
+blosc.BloscCodec("lz4"), crc32c.Crc32cCodec(), gzip.GzipCodec(3), transpose.TransposeCodec([0]), zstd.ZstdCodec(1)
+print(*sorted(sys.modules.keys() & {"numcodecs", "deflate", "zstandard", "google_crc32c"}))
+"""
+
+
+def test_libraries_are_loaded_when_a_chunk_needs_them():
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == ""
+
+
+def test_missing_numcodecs_is_no_damaged_chunk():
+    program = """
+import sys
+sys.modules["numcodecs"] = None
+from zarr_codecs.blosc import BloscCodec
+from zarr_core.extension import ChunkDecodeError, CodecError
+try:
+    BloscCodec().encode(b"abc")
+except CodecError as error:
+    assert not isinstance(error, ChunkDecodeError)
+    print(error)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "needs numcodecs, which cannot be imported" in run.stdout

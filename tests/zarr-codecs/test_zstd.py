@@ -1,0 +1,163 @@
+import struct
+import sys
+
+import numcodecs
+import pytest
+import zstandard
+from zarr_codecs import _zstandard
+from zarr_codecs.zstd import ZstdCodec
+from zarr_core.extension import ChecksumError, ChunkDecodeError
+
+CONTENT = bytes(range(256)) * 8
+SKIPPABLE = b"\x5f\x2a\x4d\x18\x05\0\0\0hello"
+
+
+@pytest.fixture(params=["zstandard", "numcodecs"])
+def library(request, monkeypatch):
+    """With the optional library, and as if it were not installed."""
+    if request.param == "numcodecs":
+        monkeypatch.setitem(sys.modules, "zstandard", None)
+    _zstandard._library.cache_clear()
+    yield request.param
+    _zstandard._library.cache_clear()
+
+
+def decode(data, size):
+    out = bytearray(size)
+    ZstdCodec().decode_into(data, memoryview(out))
+    assert ZstdCodec().decode(data, size) == out
+    assert ZstdCodec().decode(data, None) == out
+    return bytes(out)
+
+
+def frame(content, **options):
+    return zstandard.ZstdCompressor(**options).compress(content)
+
+
+def frame_of_unknown_size(content):
+    stream = zstandard.ZstdCompressor().compressobj()
+    return stream.compress(content) + stream.flush()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "zstd-zarr-python",
+        "zstd-checksum-zarr-python",
+        "zstd-tensorstore",
+        "zstd-unknown-size",
+        "zstd-skippable-and-two-frames",
+    ],
+)
+def test_reads_what_others_wrote(library, golden, content, name):
+    assert decode(golden(name), len(content)) == content
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 65791, 65792, 200_000])
+@pytest.mark.parametrize("make", [frame, frame_of_unknown_size])
+def test_every_width_of_the_size_in_the_header(library, make, size):
+    content = (CONTENT * 100)[:size]
+    assert decode(make(content), size) == content
+
+
+@pytest.mark.parametrize("level", [-131072, -7, -1, 0, 1, 9, 22])
+@pytest.mark.parametrize("checksum", [False, True])
+def test_others_read_what_it_writes(library, level, checksum):
+    for content in (CONTENT, CONTENT * 100):  # one by each library
+        encoded = ZstdCodec(level, checksum).encode(content)
+        assert zstandard.ZstdDecompressor().decompress(encoded) == content
+        assert bytes(numcodecs.Zstd().decode(encoded)) == content
+        parameters = zstandard.get_frame_parameters(encoded)
+        assert parameters.content_size == len(content)
+        assert parameters.has_checksum is checksum
+
+
+def test_levels_do_not_mix_within_a_thread(library):
+    levels = [1, 19, 1, -100, 19]
+    sizes = [len(ZstdCodec(level).encode(CONTENT[::-1] + CONTENT)) for level in levels]
+    assert sizes[0] == sizes[2]
+    assert sizes[1] == sizes[4]
+    assert sizes[3] > sizes[1]
+
+
+@pytest.mark.parametrize("first", [frame(CONTENT), frame_of_unknown_size(CONTENT), SKIPPABLE])
+@pytest.mark.parametrize("second", [frame(CONTENT), frame_of_unknown_size(CONTENT), SKIPPABLE])
+def test_frames_after_each_other(library, first, second):
+    size = len(CONTENT) * (2 - (first, second).count(SKIPPABLE))
+    assert decode(first + second, size) == (CONTENT * 2)[:size]
+
+
+def test_checksum_is_verified(library):
+    for content in (CONTENT, CONTENT * 100):
+        encoded = bytearray(ZstdCodec(3, checksum=True).encode(content))
+        encoded[-1] ^= 1
+        with pytest.raises(ChecksumError, match="differs from its checksum"):
+            ZstdCodec().decode_into(encoded, memoryview(bytearray(len(content))))
+
+
+def test_says_what_is_wrong(library):
+    size = len(CONTENT)
+    good = frame(CONTENT)
+    for data, message in [
+        (b"", "no Zstandard frame at the beginning"),
+        (CONTENT, "no Zstandard frame at the beginning"),
+        (b"\x25\xb5\x2f\xfd" + good[4:], "no Zstandard frame at the beginning"),  # version 0.5
+        (good[:4], "cut short after 4 bytes"),
+        (good[:-1], "cut short"),
+        (good + b"junk", f"no Zstandard frame at byte {len(good)}"),
+        (good + SKIPPABLE[:7], "cut short"),
+        (frame(CONTENT + b"x"), f"declares {size + 1} bytes instead of {size}"),
+        (frame(CONTENT) * 2, f"declares {size * 2} bytes instead of {size}"),
+        (frame_of_unknown_size(CONTENT + b"x"), "(?i)destination"),
+        (frame_of_unknown_size(CONTENT[1:]), "expected to decompress"),
+    ]:
+        with pytest.raises(ChunkDecodeError, match=message) as caught:
+            ZstdCodec().decode_into(data, memoryview(bytearray(size)))
+        assert caught.value.codec == "zstd"
+
+
+def claiming(size):
+    """A frame with one block of 4 bytes that declares to hold so much."""
+    return b"\x28\xb5\x2f\xfd\xe0" + struct.pack("<Q", size) + b"\x21\0\0abcd"
+
+
+@pytest.mark.parametrize("size", [1 << 40, (1 << 64) - 1])
+@pytest.mark.parametrize("promised", [16, None, "the same"])
+def test_claim_costs_no_memory(library, at_most, size, promised):
+    promised = size if promised == "the same" else promised
+    with at_most(100_000), pytest.raises(ChunkDecodeError, match=r"declares|hold at most"):
+        ZstdCodec().decode(claiming(size), promised)
+
+
+@pytest.mark.parametrize("make", [frame, frame_of_unknown_size])
+def test_bomb_costs_no_memory(library, at_most, make):
+    bomb = make(bytes(1 << 26))
+    with at_most(100_000), pytest.raises(ChunkDecodeError):
+        ZstdCodec().decode(bomb, 16)
+
+
+def test_header_that_lies_about_sound_blocks(library):
+    # The content of the blocks is longer, or shorter, than the header declares.
+    good = frame(CONTENT)
+    assert good[4] >> 6 == 1  # a size of two bytes
+    for size in (len(CONTENT) - 1, len(CONTENT) + 1):
+        lying = good[:5] + struct.pack("<H", size - 256) + good[7:]
+        with pytest.raises(ChunkDecodeError):
+            ZstdCodec().decode_into(lying, memoryview(bytearray(size)))
+
+
+@pytest.mark.parametrize("level", [-131073, 23, 3.0, True, "3", None])
+def test_refuses_level(level):
+    with pytest.raises(ValueError, match="level must be an integer from -131072 to 22"):
+        ZstdCodec(level)
+
+
+@pytest.mark.parametrize("checksum", [0, 1, "true", None])
+def test_refuses_checksum(checksum):
+    with pytest.raises(ValueError, match="checksum must be true or false"):
+        ZstdCodec(3, checksum)
+
+
+def test_checksum_is_omitted_if_false():
+    assert ZstdCodec().to_configuration() == {"level": 0}
+    assert ZstdCodec(3, checksum=True).to_configuration() == {"level": 3, "checksum": True}
