@@ -1,1 +1,115 @@
-"""Zarr arrays and groups, with every codec, data type, grid and store as a plugin."""
+"""Zarr arrays and groups, with every codec, data type, grid and store as a plugin.
+
+Names are loaded when they are first used, so importing this costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from zarr_core.config import config
+    from zarr_core.hierarchy.array import Array
+    from zarr_core.hierarchy.consolidation import check_consolidated, consolidate_metadata
+    from zarr_core.hierarchy.convenience import (
+        array,
+        empty,
+        empty_like,
+        full,
+        full_like,
+        load,
+        ones,
+        ones_like,
+        save,
+        zeros,
+        zeros_like,
+    )
+    from zarr_core.hierarchy.create import create_array, create_group
+    from zarr_core.hierarchy.group import Group
+    from zarr_core.hierarchy.open import open, open_array, open_consolidated, open_group
+    from zarr_core.interfaces.store import Store
+    from zarr_core.registry.hooks import register_hooks, unregister_hooks
+    from zarr_core.registry.listing import installed_extensions
+    from zarr_core.registry.scope import extensions
+    from zarr_core.stores.local import LocalStore
+    from zarr_core.stores.memory import MemoryStore
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "zarr_core.config": ("config",),
+    "zarr_core.hierarchy.array": ("Array",),
+    "zarr_core.hierarchy.consolidation": ("check_consolidated", "consolidate_metadata"),
+    "zarr_core.hierarchy.convenience": (
+        "array",
+        "empty",
+        "empty_like",
+        "full",
+        "full_like",
+        "load",
+        "ones",
+        "ones_like",
+        "save",
+        "zeros",
+        "zeros_like",
+    ),
+    "zarr_core.hierarchy.create": ("create_array", "create_group"),
+    "zarr_core.hierarchy.group": ("Group",),
+    "zarr_core.hierarchy.open": ("open", "open_array", "open_consolidated", "open_group"),
+    "zarr_core.interfaces.store": ("Store",),
+    "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),
+    "zarr_core.registry.listing": ("installed_extensions",),
+    "zarr_core.registry.scope": ("extensions",),
+    "zarr_core.stores.local": ("LocalStore",),
+    "zarr_core.stores.memory": ("MemoryStore",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Array",
+    "Group",
+    "LocalStore",
+    "MemoryStore",
+    "Store",
+    "array",
+    "check_consolidated",
+    "config",
+    "consolidate_metadata",
+    "create_array",
+    "create_group",
+    "empty",
+    "empty_like",
+    "extensions",
+    "full",
+    "full_like",
+    "installed_extensions",
+    "load",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_consolidated",
+    "open_group",
+    "register_hooks",
+    "save",
+    "unregister_hooks",
+    "zeros",
+    "zeros_like",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - with the first name that is used
+
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -39,7 +39,7 @@ def place_node(
     where = f"{store} {('/' + path)!r}"
     if store.read_only:
         raise StoreReadOnlyError("the store is open for reading only", where)
-    _make_ancestors(store, path, format_)
+    make_ancestors(store, path, format_)
     if overwrite:
         _clear(store, path, format_, where)
     if not format_.create(store, path, metadata):
@@ -48,7 +48,14 @@ def place_node(
         )
 
 
-def _make_ancestors(store: Store, path: str, format_: Format) -> None:
+def make_ancestors(store: Store, path: str, format_: Format) -> None:
+    """Make the groups that lead to a path, those that are not there.
+
+    Raises
+    ------
+    NodeExistsError
+        If one of them is an array.
+    """
     parents = path.split("/")[:-1] if path else []
     missing = []
     for depth in range(len(parents) if path else -1, -1, -1):

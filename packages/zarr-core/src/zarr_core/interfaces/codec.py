@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.engine.bound import BoundChain
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.store import ValueReader
     from zarr_core.selection.normalised import Selection
@@ -203,6 +204,10 @@ class ArrayToBytesCodec(Codec):
         """
         return None
 
+    def inner_chain(self, decoded: ArrayRepresentation) -> BoundChain | None:
+        """The codecs of the smaller chunks that this codec cuts its chunk into, if it does."""
+        return None
+
     def decode_part(
         self,
         reader: ValueReader,
@@ -257,6 +262,11 @@ class BytesToBytesCodec(Codec):
     """A codec from bytes to bytes, such as a compressor or a checksum."""
 
     __slots__ = ()
+
+    @property
+    def detects_damage(self) -> bool:
+        """Whether decoding notices any change of the encoded bytes, by a checksum."""
+        return False
 
     def encoded_size(self, decoded_size: int) -> int | None:
         """Bytes that :meth:`encode` gives, or None if that depends on the content."""

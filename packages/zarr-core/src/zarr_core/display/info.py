@@ -1,0 +1,176 @@
+"""What a node is, as a table in text or HTML."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from zarr_core.definition import ExtensionDefinition
+    from zarr_core.hierarchy.array import Array
+    from zarr_core.hierarchy.described import DescribedArray
+    from zarr_core.hierarchy.group import Group
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+class Info:
+    """Names and values, printed as a table.
+
+    Parameters
+    ----------
+    rows : iterable of (str, str)
+        Names and values.
+    """
+
+    def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
+        self._rows = tuple(rows)
+
+    def to_dict(self) -> dict[str, str]:
+        """The table as a dictionary."""
+        return dict(self._rows)
+
+    def __repr__(self) -> str:
+        width = max((len(name) for name, _ in self._rows), default=0)
+        return "\n".join(f"{name:<{width}} : {value}" for name, value in self._rows)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><th style="text-align:left;font-weight:600;padding:2px 12px 2px 0">{escape(name)}'
+            f'</th><td style="text-align:left;padding:2px 0">{escape(value)}</td></tr>'
+            for name, value in self._rows
+        )
+        return f'<table style="border-collapse:collapse">{rows}</table>'
+
+
+def array_line(array: Array) -> str:
+    """An array in one line, without touching the store."""
+    names = array.dimension_names or (None,) * array.ndim
+    shape = ", ".join(
+        f"{length}" if name is None else f"{name}: {length}"
+        for name, length in zip(names, array.shape, strict=True)
+    )
+    parts = [
+        f"<Array {array.store}{'' if not array.path else f' {array.name}'}",
+        f"({shape})",
+        array.metadata.data_type.name,
+        f"chunks={array.chunks}",
+    ]
+    if array.shards is not None:
+        parts.append(f"shards={array.shards}")
+    parts += [definition.name for definition in array.codecs if definition.name != "bytes"]
+    parts.append(array._format.name)
+    if array.skipped_extensions:
+        parts.append(f"read-only: unknown {_names(array.skipped_extensions)}")
+    return " ".join(parts) + ">"
+
+
+def array_info(array: DescribedArray, stored: bool = False) -> Info:
+    """What an array is.
+
+    Parameters
+    ----------
+    array : Array
+        The array.
+    stored : bool
+        Whether to list the store for what is stored.
+    """
+    rows = [
+        ("Name", array.name),
+        ("Type", "Array"),
+        ("Zarr format", array._format.name.removeprefix("v")),
+        ("Data type", array.metadata.data_type.name),
+        ("Shape", _shape(array.shape)),
+    ]
+    if array.dimension_names is not None:
+        rows.append(("Dimension names", ", ".join(map(str, array.dimension_names))))
+    rows.append(("Chunk shape", _shape(array.chunks)))
+    if array.shards is not None:
+        rows.append(("Shard shape", _shape(array.shards)))
+    rows += [
+        ("Fill value", str(array.fill_value)),
+        ("Filters", _codecs(array.filters)),
+        ("Serializer", _codecs((array.serializer,))),
+        ("Compressors", _codecs(array.compressors)),
+        ("Damage noticed", "yes" if _protected(array) else "not in every case"),
+        ("Read-only", str(array.read_only)),
+        ("Store", f"{type(array.store).__name__} {array.store}"),
+        ("Size", _size(array.nbytes)),
+    ]
+    if array.skipped_extensions:
+        rows.append(("Unknown extensions", f"{_names(array.skipped_extensions)} (left out)"))
+    if stored:
+        rows += _stored_rows(array)
+    return Info(rows)
+
+
+def _stored_rows(array: DescribedArray) -> list[tuple[str, str]]:
+    present, total = array.nchunks_initialized, 1
+    for count in array.cdata_shape:
+        total *= count
+    nbytes = array.nbytes_stored()
+    what = "Shards" if array.shards is not None else "Chunks"
+    rows = [(f"{what} stored", f"{present} of {total}"), ("Size stored", _size(nbytes))]
+    if present and nbytes:
+        # Of what is stored, not of what could be: an empty array is not well compressed.
+        ratio = array.nbytes * present / total / nbytes
+        rows.append(("Storage ratio", f"{ratio:.1f}"))
+    return rows
+
+
+def group_info(group: Group, members: bool = False) -> Info:
+    """What a group is.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    members : bool
+        Whether to list the members for their numbers.
+    """
+    rows = [
+        ("Name", group.name),
+        ("Type", "Group"),
+        ("Zarr format", group._format.name.removeprefix("v")),
+        ("Attributes", str(len(group.attrs))),
+        ("Consolidated metadata", "yes" if group.metadata.consolidated is not None else "no"),
+        ("Read-only", str(group.read_only)),
+        ("Store", f"{type(group.store).__name__} {group.store}"),
+    ]
+    if members:
+        arrays = sum(1 for _ in group.array_keys())
+        groups = sum(1 for _ in group.group_keys())
+        rows += [
+            ("Arrays", str(arrays)),
+            ("Groups", str(groups)),
+            ("Members at any depth", str(group.nmembers(None))),
+        ]
+    return Info(rows)
+
+
+def _protected(array: DescribedArray) -> bool:
+    """Whether some codec after the array -> bytes codec notices any change."""
+    return any(codec.detects_damage for codec in array.compressors)
+
+
+def _codecs(codecs: Iterable[Any]) -> str:
+    return ", ".join(map(str, codecs)) or "none"
+
+
+def _names(definitions: Iterable[ExtensionDefinition]) -> str:
+    return ", ".join(definition.name for definition in definitions)
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape)) or "() (one element)"
+
+
+def _size(nbytes: int) -> str:
+    size = float(nbytes)
+    for unit in _UNITS:
+        if size < 1024 or unit == _UNITS[-1]:
+            break
+        size /= 1024
+    return f"{nbytes} B" if unit == "B" else f"{size:.1f} {unit} ({nbytes} B)"

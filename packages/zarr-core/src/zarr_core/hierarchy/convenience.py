@@ -1,0 +1,152 @@
+"""Arrays full of something, arrays like others, arrays saved and loaded at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.create import create_array, create_group
+from zarr_core.hierarchy.open import open as open_node
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from zarr_core.hierarchy.group import Group
+    from zarr_core.hierarchy.location import StoreLike
+
+    Shape = int | Sequence[int]
+
+
+def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
+    """Make an array that holds ``data``; options as for :func:`create_array`."""
+    return create_array(store, data=data, **options)
+
+
+def empty(shape: Shape, **options: Any) -> Array:
+    """Make an array of nothing but the default fill value; options as for :func:`create_array`.
+
+    Its elements are defined, unlike those of :func:`numpy.empty`.
+    """
+    return create_array(options.pop("store", None), shape=shape, **options)
+
+
+def zeros(shape: Shape, **options: Any) -> Array:
+    """Make an array of zeros; options as for :func:`create_array`."""
+    return full(shape, 0, **options)
+
+
+def ones(shape: Shape, **options: Any) -> Array:
+    """Make an array of ones; options as for :func:`create_array`."""
+    return full(shape, 1, **options)
+
+
+def full(shape: Shape, fill_value: Any, **options: Any) -> Array:
+    """Make an array of one value; options as for :func:`create_array`.
+
+    The value is the array's fill value; no chunk is stored for it.
+    """
+    return create_array(
+        options.pop("store", None), shape=shape, fill_value=fill_value, **options
+    )
+
+
+def empty_like(like: Any, **options: Any) -> Array:
+    """Make an empty array with the shape, dtype and, of a Zarr array, chunks and codecs of another.
+
+    Parameters
+    ----------
+    like : array-like
+        The other array.
+    **options
+        Arguments of :func:`create_array`, which take precedence.
+    """
+    return create_array(options.pop("store", None), **{**_traits(like), **options})
+
+
+def zeros_like(like: Any, **options: Any) -> Array:
+    """Make an array of zeros like another; see :func:`empty_like`."""
+    return full_like(like, 0, **options)
+
+
+def ones_like(like: Any, **options: Any) -> Array:
+    """Make an array of ones like another; see :func:`empty_like`."""
+    return full_like(like, 1, **options)
+
+
+def full_like(like: Any, fill_value: Any, **options: Any) -> Array:
+    """Make an array of one value like another; see :func:`empty_like`."""
+    return empty_like(like, **{**options, "fill_value": fill_value})
+
+
+def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
+    """Store one array, or several in a group.
+
+    Parameters
+    ----------
+    store : store-like
+        Where to.  A node that is there already is left alone: the call fails.
+    *arrays, **named : array-like
+        What to store.  A single unnamed array becomes the node itself; of several,
+        the unnamed ones are called ``arr_0``, ``arr_1``, ...  ``path`` may name the
+        node in the store.
+
+    Raises
+    ------
+    NodeExistsError
+        If there is something already.
+    """
+    path = named.pop("path", None)
+    if len(arrays) == 1 and not named:
+        create_array(store, name=path, data=np.asarray(arrays[0]))
+        return
+    if not arrays and not named:
+        raise ValueError("nothing to save: give at least one array")
+    group = create_group(store, path=path)
+    for number, unnamed in enumerate(arrays):
+        group.create_array(f"arr_{number}", data=np.asarray(unnamed))
+    for name, value in named.items():
+        group.create_array(name, data=np.asarray(value))
+
+
+def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
+    """Read an array, or all arrays directly below a group, into memory.
+
+    Parameters
+    ----------
+    store : store-like
+        Where from.
+    path : str, optional
+        Path of the node in the store.
+    **options
+        Further arguments of :func:`open`.
+
+    Returns
+    -------
+    ndarray, or dict of str to ndarray
+    """
+    node: Array | Group = open_node(store, "r", path=path, **options)
+    if isinstance(node, Array):
+        return np.asarray(node[...])
+    return {name: np.asarray(member[...]) for name, member in node.arrays()}
+
+
+def _traits(like: Any) -> Mapping[str, Any]:
+    if not isinstance(like, Array):
+        values = np.asarray(like)
+        return {"shape": values.shape, "dtype": values.dtype}
+    metadata = like.metadata
+    traits: dict[str, Any] = {
+        "shape": like.shape,
+        "dtype": metadata.data_type,
+        "chunks": like.chunks if like.shards is not None else metadata.chunk_grid,
+        "shards": like.shards,
+        "filters": like.filters,
+        "serializer": like.serializer,
+        "compressors": like.compressors,
+        "fill_value": like._binding.fill_value,
+        "chunk_key_encoding": metadata.chunk_key_encoding,
+        "dimension_names": metadata.dimension_names,
+    }
+    return traits

@@ -1,0 +1,54 @@
+"""Going through the nodes below a group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.metadata.group import GroupMetadata
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
+
+    Children = Callable[[str], Iterator[tuple[str, NodeMetadata]]]
+
+
+def walk(
+    format_: Format,
+    store: Store,
+    path: str,
+    max_depth: int | None = 0,
+    children: Children | None = None,
+) -> Iterator[tuple[str, NodeMetadata]]:
+    """Paths and metadata of the nodes below a group, parents before children.
+
+    Parameters
+    ----------
+    format_, store, path
+        The group.
+    max_depth : int or None
+        0 for direct children only; None without limit.
+    children : callable, optional
+        Where to find the children of a path; by default in the store.
+    """
+    if children is None:
+
+        def children(at: str) -> Iterator[tuple[str, NodeMetadata]]:
+            return format_.children(store, at)
+
+    # A stack of iterators: hierarchies may be deeper than Python's recursion.
+    stack = [(path, children(path))]
+    while stack:
+        parent, nodes = stack[-1]
+        for name, metadata in nodes:
+            child = f"{parent}/{name}" if parent else name
+            yield child, metadata
+            if isinstance(metadata, GroupMetadata) and (
+                max_depth is None or len(stack) <= max_depth
+            ):
+                stack.append((child, children(child)))
+                break
+        else:
+            stack.pop()
