@@ -133,16 +133,60 @@ def test_an_unexpected_member_is_refused_without_a_schema_too(acme):
         resolve.make("codec", define("acme.x", kee=1))
 
 
-def test_errors_of_inner_extensions_keep_their_own_place(install, codec_source):
+OUTER = """
+    @classmethod
+    def from_definition(cls, definition):
+        from zarr_core.definition import ExtensionDefinition
+        from zarr_core.registry.resolve import make
+        for number, item in enumerate(definition.configuration["codecs"]):
+            make("codec", ExtensionDefinition.from_json(item), pointer=f"/configuration/codecs/{number}")
+        return cls()
+"""
+
+
+@pytest.mark.parametrize(
+    ("inner", "error", "message"),
+    [
+        ("acme.unheard", UnknownExtensionError, "/configuration/codecs/1: no codec called"),
+        (
+            {"name": "acme.in", "configuration": {"kee": 1}},
+            ExtensionConfigurationError,
+            "/configuration/codecs/1: the configuration of codec 'acme.in' is refused:\n"
+            "  /codecs/0/configuration/codecs/1/configuration: ",
+        ),
+        (
+            {"name": "acme.x", "configuration": {"codecs": ["bytes", "acme.unheard"]}},
+            UnknownExtensionError,
+            "/configuration/codecs/1/configuration/codecs/1: no codec called",
+        ),
+    ],
+)
+def test_errors_of_inner_extensions_say_where_they_are(
+    install, codec_source, inner, error, message
+):
+    names = {"acme.x": "outer:Codec", "acme.in": "inner:Codec"}
+    files = {"outer.py": codec_source + OUTER, "inner.py": codec_source}
+    install("acme", {"codec": names}, files)
+    plain = {"name": "bytes", "configuration": {"endian": "little"}}
+    with pytest.raises(error) as caught:
+        resolve.make("codec", define("acme.x", codecs=[plain, inner]), "s /a", "/codecs/0")
+    assert str(caught.value).startswith(f"s /a at /codecs/0{message}")
+
+
+def test_what_an_extension_objects_to_itself_is_placed_in_the_document(install, codec_source):
     source = f"""{codec_source}
     @classmethod
-    def from_definition(cls, d):
-        from zarr_core.registry.resolve import find
-        find("codec", "acme.inner", "inner place")
+    def from_definition(cls, definition):
+        from zarr_core.errors import ExtensionConfigurationError
+        from zarr_core.metadata.problem import Problem
+        problems = [Problem("/configuration/a", "is odd")]
+        raise ExtensionConfigurationError("codec", definition.name, "", problems)
 """
     install("acme", {"codec": {"acme.x": "acme:Codec"}}, {"acme.py": source})
-    with pytest.raises(UnknownExtensionError, match=r"inner place: no codec called 'acme.inner'"):
-        resolve.make("codec", define("acme.x"), "outer", "/codecs/0")
+    with pytest.raises(ExtensionConfigurationError) as caught:
+        resolve.make("codec", define("acme.x"), "s /a", "/codecs/0")
+    assert caught.value.where == "s /a at /codecs/0"
+    assert [str(item) for item in caught.value.problems] == ["/codecs/0/configuration/a: is odd"]
 
 
 def test_something_else_than_an_extension_is_refused(install, codec_source):

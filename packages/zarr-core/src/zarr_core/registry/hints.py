@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from zarr_core.config import config
@@ -42,6 +41,8 @@ _WELL_KNOWN: dict[str, dict[str, str]] = {
 
 def unknown(kind: str, name: str, where: str) -> UnknownExtensionError:
     """The error about an unknown extension, with similar names and what to do."""
+    from difflib import get_close_matches  # noqa: PLC0415 - lazy: only to explain
+
     similar = get_close_matches(name, registry.names(kind))
     return UnknownExtensionError(kind, name, where, similar, install_hint(kind, name))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import warnings
-from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.config import config
@@ -52,9 +51,11 @@ class _Plugins:
             getattr(item.function, "__code__", None): item.plugin_name
             for item in getattr(self.manager.hook, hook).get_hookimpls()
         }
-        for frame, _ in walk_tb(error.__traceback__):
-            if label := labels.get(frame.f_code):
+        trace = error.__traceback__
+        while trace is not None:
+            if label := labels.get(trace.tb_frame.f_code):
                 return self.sources[label]
+            trace = trace.tb_next
         return Provider("hooks", hook, hook, "a plugin")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
@@ -115,8 +116,9 @@ def make(
     Parameters
     ----------
     kind, definition, where, pointer
-        As for :func:`resolve`.  Not for formats, stores and hooks, which have no
-        definitions.
+        As for :func:`resolve`.  An extension that makes those inside it leaves out
+        ``where``, and counts ``pointer`` from its own definition.  Not for formats,
+        stores and hooks, which have no definitions.
 
     Returns
     -------
@@ -130,6 +132,9 @@ def make(
     ExtensionError
         As for :func:`implementation`.
     """
+    if not where:  # an extension makes those inside it; it knows its own definition only
+        where, outer = _around.get()
+        pointer = outer + pointer
     found = implementation(kind, definition, where, pointer)
     if found is None:
         return None
@@ -137,13 +142,23 @@ def make(
     place = _place(where, pointer)
     if problems := schemas.problems(provider, definition, pointer):
         raise ExtensionConfigurationError(kind, definition.name, place, problems)
+    token = _around.set((where, pointer))
     try:
         made = extension.from_definition(definition)
-    except ExtensionError:  # of an inner extension, which has said where it is
+    except ExtensionConfigurationError as error:
+        if error.where:  # of an extension inside this one
+            raise
+        located = [problem.below(pointer) for problem in error.problems]
+        raise ExtensionConfigurationError(
+            error.kind, error.extension_name, place, located
+        ) from error
+    except ExtensionError:
         raise
     except Exception as error:  # whatever the code of an author raises about stored data
         problem = Problem(f"{pointer}/configuration", _reason(error))
         raise ExtensionConfigurationError(kind, definition.name, place, [problem]) from error
+    finally:
+        _around.reset(token)
     if not isinstance(made, kind_called(kind).interface_class()):
         raise provider.failure(f"from_definition gave {made!r}, which is no {kind}")
     hooks.extension_used(where, kind, definition.name, provider)
@@ -157,6 +172,9 @@ def state() -> Hashable:
     """
     return (*registry.state(), scope.state())
 
+
+# Node and pointer of the definition that is being made.
+_around: ContextVar[tuple[str, str]] = ContextVar("zarr_core_definition", default=("", ""))
 
 _memory: tuple[Hashable, dict[tuple[str, str], Implementation]] = ((), {})
 

@@ -7,9 +7,9 @@ without one has its configuration checked by its code alone.
 
 from __future__ import annotations
 
+import os.path  # not pathlib, which takes milliseconds to import
 from functools import lru_cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zarr_core import strictjson
@@ -68,7 +68,8 @@ def _schema(provider: Provider, _generation: int) -> Schema | None:
     if file is None:
         return None
     try:
-        document = strictjson.loads(file.read_bytes(), str(file))
+        with open(file, "rb") as stream:
+            document = strictjson.loads(stream.read(), file)
     except (OSError, ZarrError) as error:
         raise _broken(provider, str(error)) from error
     if not isinstance(document, dict):
@@ -81,18 +82,18 @@ def _schema(provider: Provider, _generation: int) -> Schema | None:
     return Schema(document)
 
 
-def schema_file(provider: Provider) -> Path | None:
+def schema_file(provider: Provider) -> str | None:
     """The file that would hold the schema, if there is one."""
     if "/" in provider.name or "\\" in provider.name:
         return None  # a URI, not a file name; a format translates those
     for folder in _folders(provider.module):
-        file = folder / "schemas" / provider.kind / f"{provider.name}.json"
-        if file.is_file():
+        file = os.path.join(folder, "schemas", provider.kind, f"{provider.name}.json")
+        if os.path.isfile(file):
             return file
     return None
 
 
-def _folders(module: str) -> Iterator[Path]:
+def _folders(module: str) -> Iterator[str]:
     """Folders of the packages around a module, the outermost first; imports none of them.
 
     Only the outermost is asked for, because ``find_spec`` imports the parents of
@@ -107,7 +108,7 @@ def _folders(module: str) -> Iterator[Path]:
         return
     for depth in range(len(inner) + 1):
         for place in spec.submodule_search_locations or ():
-            yield Path(place, *inner[:depth])
+            yield os.path.join(place, *inner[:depth])
 
 
 def _references(schema: JSON) -> Iterator[str]:
