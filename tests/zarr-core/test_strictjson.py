@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from zarr_core import strictjson
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError
 
@@ -156,7 +155,7 @@ def test_a_number_that_would_become_infinite_is_refused():
     ]
 
 
-class Colour(str, enum.Enum):
+class Colour(enum.StrEnum):
     RED = "red"
 
 

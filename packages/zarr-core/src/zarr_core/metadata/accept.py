@@ -47,6 +47,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
+_IF = ("if", "then", "else")
+
+
 class _CannotTellError(Exception):
     """A keyword or a value that this module leaves to the schema library."""
 
@@ -129,6 +132,10 @@ class _Compiler:
         ):
             if name in left:
                 checks.append(combine([self.compile(item) for item in left.pop(name)]))
+        if "if" in left:
+            checks.append(self._if(*(self.compile(left.pop(word, True)) for word in _IF)))
+        if "not" in left:
+            checks.append(self._not(self.compile(left.pop("not"))))
         if "const" in left:
             checks.append(self._among([left.pop("const")]))
         if "enum" in left:
@@ -200,7 +207,9 @@ class _Compiler:
     @staticmethod
     def _number(schema: dict[str, Any]) -> Predicate | None:
         words = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-        low, high, above, below, factor = (schema.pop(word, None) for word in words)
+        low, high, above, below, factor = bounds = [schema.pop(word, None) for word in words]
+        if not {type(bound) for bound in bounds} <= {int, float, type(None)}:
+            raise _CannotTellError
         if low is high is above is below is factor is None:
             return None
 
@@ -269,6 +278,14 @@ class _Compiler:
     @staticmethod
     def _one(checks: list[Predicate]) -> Predicate:
         return lambda value: sum(check(value) for check in checks) == 1
+
+    @staticmethod
+    def _if(condition: Predicate, then: Predicate, otherwise: Predicate) -> Predicate:
+        return lambda value: then(value) if condition(value) else otherwise(value)
+
+    @staticmethod
+    def _not(check: Predicate) -> Predicate:
+        return lambda value: not check(value)
 
     @staticmethod
     def _among(values: list[Any]) -> Predicate:

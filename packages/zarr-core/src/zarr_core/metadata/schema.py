@@ -77,7 +77,14 @@ class Schema:
             errors = sorted(self._validator.iter_errors(value), key=_place)
         except Exception as error:  # a reference that cannot be followed, a bad pattern
             raise InvalidSchemaError(f"the schema cannot be applied: {error}") from error
-        found = (problem for error in errors for problem in _sentences(error, self.document))
+        # That "4" is not an integer need not be said beside that it must be 3.
+        said = {error.json_path for error in errors if error.validator in ("const", "enum")}
+        found = (
+            problem
+            for error in errors
+            if not (error.validator == "type" and error.json_path in said)
+            for problem in _sentences(error, self.document)
+        )
         return list(dict.fromkeys(found))
 
 
@@ -194,22 +201,28 @@ _TYPE_WORDS = {
 }
 
 
+_OUTRIGHT = ("type", "const", "enum")
+
+
 def _forms(error: Any, pointer: str, root: Any) -> Iterator[Problem]:
     """A value that has none of several forms: what is wrong with the one that was meant, or all."""
     branches: dict[int, list[Any]] = {}
     for inner in error.context:
+        if not inner.relative_schema_path:  # the schema "false", which permits nothing
+            continue
         branches.setdefault(inner.relative_schema_path[0], []).append(inner)
-    # The form that was meant is the only one whose type the value has.
+    # The form that was meant is the only one whose type an object or array has.
     meant = [
         inner
         for inner in branches.values()
-        if not any(item.validator in ("type", "const") and not item.relative_path for item in inner)
+        if isinstance(error.instance, (dict, list))
+        and not any(item.validator in _OUTRIGHT and not item.relative_path for item in inner)
     ]
     if len(meant) == 1:
         for inner in sorted(meant[0], key=_place):
             yield from _sentences(inner, root)
         return
-    forms = ", ".join(_form(branch, root) for branch in error.validator_value)
+    forms = ", ".join(_form(branch, root) for branch in error.validator_value if branch)
     yield Problem(pointer, f"must have one of these forms: {forms}; not {_shown(error.instance)}")
 
 

@@ -1,0 +1,160 @@
+"""The model of an array's metadata: what is read comes back, only changes change."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import MetadataValidationError, UnsupportedFieldError
+from zarr_core.metadata.array import ArrayMetadata
+
+EXAMPLES = Path(__file__).parents[2] / "schemas" / "examples" / "valid"
+ARRAYS = {
+    file.stem: document
+    for file in sorted(EXAMPLES.glob("*.json"))
+    if (document := json.loads(file.read_bytes()))["node_type"] == "array"
+}
+
+
+def document(**changes):
+    return copy.deepcopy(ARRAYS["array-minimal"]) | changes
+
+
+def new_metadata(**changes):
+    fields = {
+        "shape": (4, 6),
+        "data_type": ExtensionDefinition("int32", spelling="int32"),
+        "chunk_grid": ExtensionDefinition("regular", {"chunk_shape": [2, 3]}),
+        "chunk_key_encoding": ExtensionDefinition("default", {"separator": "/"}),
+        "codecs": (ExtensionDefinition("bytes", {"endian": "little"}),),
+        "fill_value": 0,
+    }
+    return ArrayMetadata(**(fields | changes))
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_what_was_read_comes_back_to_the_letter(name):
+    original = ARRAYS[name]
+    metadata = ArrayMetadata.from_json(copy.deepcopy(original))
+    # As text, so that the order of members counts, and 1 is not 1.0.
+    assert json.dumps(metadata.to_json()) == json.dumps(original)
+    assert json.dumps(json.loads(metadata.to_bytes())) == json.dumps(original)
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_changing_attributes_changes_nothing_else(name):
+    original = ARRAYS[name]
+    changed = ArrayMetadata.from_json(original).replace(attributes={"new": 1}).to_json()
+    expected = {
+        key: {"new": 1} if key == "attributes" else value for key, value in original.items()
+    }
+    expected.setdefault("attributes", {"new": 1})
+    assert json.dumps(changed) == json.dumps(expected)
+
+
+def test_changing_one_codec_keeps_the_spelling_of_the_others():
+    codecs = [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]
+    metadata = ArrayMetadata.from_json(document(codecs=codecs))
+    first, _ = metadata.codecs
+    changed = metadata.replace(codecs=(first, ExtensionDefinition("gzip", {"level": 1})))
+    assert changed.to_json()["codecs"] == [
+        codecs[0],
+        {"name": "gzip", "configuration": {"level": 1}},
+    ]
+    assert metadata.to_json()["codecs"] == codecs
+
+
+def test_changing_the_shape_to_an_equal_number_of_other_type_is_seen():
+    changed = ArrayMetadata.from_json(document(attributes={"a": 1})).replace(attributes={"a": True})
+    assert changed.to_json()["attributes"]["a"] is True
+
+
+def test_dimension_names_can_be_given_and_taken():
+    metadata = ArrayMetadata.from_json(document())
+    named = metadata.replace(dimension_names=("y", None))
+    assert named.to_json()["dimension_names"] == ["y", None]
+    assert "dimension_names" not in named.replace(dimension_names=None).to_json()
+
+
+def test_optional_members_that_become_empty_stay_where_they_were():
+    metadata = ArrayMetadata.from_json(document(attributes={"a": 1}, storage_transformers=[]))
+    assert metadata.replace(attributes={}).to_json()["attributes"] == {}
+    assert metadata.to_json()["storage_transformers"] == []
+
+
+def test_fields_have_python_types():
+    metadata = ArrayMetadata.from_json(
+        document(dimension_names=["y", None], example={"must_understand": False})
+    )
+    assert metadata.shape == (100, 80)
+    assert metadata.ndim == 2
+    assert metadata.dimension_names == ("y", None)
+    assert metadata.data_type == ExtensionDefinition("float32")
+    assert metadata.additional_fields == {"example": {"must_understand": False}}
+    assert metadata.attributes == {}
+    assert metadata.storage_transformers == ()
+
+
+def test_new_metadata_has_the_members_of_the_specification_in_order():
+    assert list(new_metadata().to_json()) == [
+        "zarr_format",
+        "node_type",
+        "shape",
+        "data_type",
+        "chunk_grid",
+        "chunk_key_encoding",
+        "fill_value",
+        "codecs",
+        "attributes",
+    ]
+    assert ArrayMetadata.from_json(new_metadata().to_json()) == new_metadata()
+
+
+def test_values_of_numpy_are_written_as_plain_numbers():
+    stored = new_metadata(shape=(np.int64(4), 6), attributes={"scale": np.float32(0.5)}).to_bytes()
+    assert json.loads(stored)["shape"] == [4, 6]
+    assert json.loads(stored)["attributes"] == {"scale": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"shape": (4, -1)}, "/shape/1"),
+        ({"codecs": ()}, "/codecs"),
+        ({"dimension_names": ("y",)}, "/dimension_names"),
+        ({"attributes": {"a": float("nan")}}, "/attributes/a"),
+        ({"attributes": {"a": object()}}, "/attributes/a"),
+        ({"fill_value": float("inf")}, "/fill_value"),
+    ],
+)
+def test_an_invalid_document_is_never_written(change, pointer):
+    with pytest.raises(MetadataValidationError) as caught:
+        new_metadata(**change).to_bytes("memory://x zarr.json")
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
+    assert "memory://x zarr.json" in str(caught.value)
+
+
+def test_an_additional_field_that_must_be_understood_is_never_written():
+    with pytest.raises(UnsupportedFieldError):
+        new_metadata(additional_fields={"example": 1}).to_bytes()
+
+
+def test_equal_metadata_has_equal_hash_whatever_the_spelling():
+    short = ArrayMetadata.from_json(document(data_type="float32"))
+    long = ArrayMetadata.from_json(document(data_type={"name": "float32"}))
+    assert short == long
+    assert hash(short) == hash(long)
+    assert short != short.replace(shape=(1, 1))
+
+
+@pytest.mark.parametrize("name", ["array-every-member", "codec-sharding-nested"])
+def test_metadata_pickles(name):
+    metadata = ArrayMetadata.from_json(ARRAYS[name])
+    again = pickle.loads(pickle.dumps(metadata))
+    assert again == metadata
+    assert again.to_bytes() == metadata.to_bytes()

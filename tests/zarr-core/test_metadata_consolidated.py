@@ -1,0 +1,104 @@
+"""Consolidated metadata: reading, writing, noticing that it is stale."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from zarr_core.errors import MetadataValidationError
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.consolidated import ConsolidatedMetadata, Difference
+from zarr_core.metadata.group import GroupMetadata
+
+ARRAY = {
+    "zarr_format": 3,
+    "node_type": "array",
+    "shape": [4],
+    "data_type": "int32",
+    "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+    "chunk_key_encoding": "default",
+    "fill_value": 0,
+    "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+    "attributes": {"a": 1},
+}
+GROUP = {"zarr_format": 3, "node_type": "group"}
+DOCUMENTS = {"b": GROUP, "a": ARRAY, "b/c": ARRAY, "b/c2": GROUP}
+
+
+def test_writing_depends_on_the_documents_alone():
+    backwards = dict(reversed(DOCUMENTS.items()))
+    one = ConsolidatedMetadata.from_documents(DOCUMENTS).to_json()
+    other = ConsolidatedMetadata.from_documents(backwards).to_json()
+    assert json.dumps(one) == json.dumps(other)
+    assert list(one["metadata"]) == ["a", "b", "b/c", "b/c2"]
+
+
+def test_copies_are_not_copied_again():
+    nested = {
+        **GROUP,
+        "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": {}},
+    }
+    assert ConsolidatedMetadata.from_documents({"b": nested}).entries == {"b": GROUP}
+
+
+def test_nodes_are_parsed_when_they_are_asked_for():
+    broken = {"zarr_format": 3, "node_type": "banana"}
+    consolidated = ConsolidatedMetadata.from_documents({**DOCUMENTS, "bad": broken})
+    assert isinstance(consolidated.node("b/c"), ArrayMetadata)
+    assert isinstance(consolidated.node("b"), GroupMetadata)
+    assert "b/c" in consolidated
+    assert "c" not in consolidated
+    assert list(consolidated.paths()) == ["a", "b", "b/c", "b/c2", "bad"]
+    with pytest.raises(MetadataValidationError, match="memory://x of 'bad'"):
+        consolidated.node("bad", "memory://x")
+    with pytest.raises(LookupError, match="no node 'nope'") as caught:
+        consolidated.node("nope")
+    assert not isinstance(caught.value, KeyError)
+
+
+def test_nested_groups_may_have_copies_of_their_own():
+    # As zarr-python writes them: an envelope, or null.
+    envelope = {"kind": "inline", "must_understand": False, "metadata": {"c": ARRAY}}
+    consolidated = ConsolidatedMetadata(
+        {
+            "b": {**GROUP, "consolidated_metadata": envelope},
+            "d": {**GROUP, "consolidated_metadata": None},
+        }
+    )
+    assert consolidated.node("b").consolidated.node("c").shape == (4,)
+    assert consolidated.node("d").consolidated is None
+    assert not consolidated.compare({"b": GROUP, "d": GROUP})
+
+
+def test_the_part_below_a_group():
+    below = ConsolidatedMetadata.from_documents({**DOCUMENTS, "bb/x": GROUP}).below("b")
+    assert below.entries == {"c": ARRAY, "c2": GROUP}
+    assert below.below("").entries == below.entries
+
+
+def test_up_to_date_copies_have_no_difference():
+    consolidated = ConsolidatedMetadata.from_documents(DOCUMENTS)
+    reordered = {path: dict(reversed(item.items())) for path, item in DOCUMENTS.items()}
+    assert not consolidated.compare(reordered)
+    assert str(consolidated.compare(reordered)) == "up to date"
+
+
+def test_every_difference_is_found():
+    consolidated = ConsolidatedMetadata.from_documents(DOCUMENTS)
+    now = json.loads(json.dumps(DOCUMENTS))
+    now["a"]["attributes"]["a"] = True  # equal to 1 in Python, not in JSON
+    now["new"] = now.pop("b/c2")
+    difference = consolidated.compare(now)
+    assert difference == Difference(stale=("a",), missing=("new",), extra=("b/c2",))
+    assert difference
+    assert str(difference) == "1 stale ('a'), 1 missing ('new'), 1 extra ('b/c2')"
+
+
+def test_many_differences_are_abbreviated():
+    assert str(Difference(missing=("a", "b", "c", "d"))) == "4 missing ('a', 'b', 'c', ...)"
+
+
+def test_the_envelope_keeps_its_order():
+    envelope = {"metadata": {}, "must_understand": False, "kind": "inline"}
+    assert json.dumps(ConsolidatedMetadata.from_json(envelope).to_json()) == json.dumps(envelope)
+    assert ConsolidatedMetadata.from_json(None) is None

@@ -1,0 +1,89 @@
+"""Reading stored documents: the examples, one by one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from zarr_core.errors import MetadataDecodeError, MetadataValidationError, UnsupportedFieldError
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.group import GroupMetadata
+from zarr_core.metadata.node import parse_node
+
+EXAMPLES = Path(__file__).parents[2] / "schemas" / "examples"
+VALID = sorted(EXAMPLES.glob("valid/*.json"))
+INVALID = sorted(EXAMPLES.glob("invalid/*.json"))
+BY_STAGE = {
+    stage: [file for file in INVALID if json.loads(file.read_bytes())["stage"] == stage]
+    for stage in ("document", "configuration", "fill_value", "resolution")
+}
+
+
+@pytest.mark.parametrize("file", VALID, ids=lambda file: file.stem)
+def test_valid_documents_are_read(file):
+    kind = ArrayMetadata if json.loads(file.read_bytes())["node_type"] == "array" else GroupMetadata
+    assert isinstance(parse_node(file.read_bytes(), str(file)), kind)
+
+
+@pytest.mark.parametrize("file", BY_STAGE["document"], ids=lambda file: file.stem)
+def test_invalid_documents_are_refused_with_every_place(file):
+    example = json.loads(file.read_bytes())
+    with pytest.raises((MetadataValidationError, UnsupportedFieldError)) as caught:
+        parse_node(json.dumps(example["document"]).encode(), "s3://bucket/a zarr.json")
+    error = caught.value
+    assert sorted(problem.pointer for problem in error.problems) == sorted(example["pointers"])
+    assert str(error).startswith("s3://bucket/a zarr.json: ")
+    assert all(str(problem) in str(error) for problem in error.problems)
+
+
+@pytest.mark.parametrize(
+    "file",
+    BY_STAGE["configuration"] + BY_STAGE["fill_value"] + BY_STAGE["resolution"],
+    ids=lambda file: file.stem,
+)
+def test_what_only_an_extension_can_judge_is_read_as_data(file):
+    example = json.loads(file.read_bytes())
+    metadata = parse_node(json.dumps(example["document"]).encode())
+    assert json.dumps(metadata.to_json()) == json.dumps(example["document"])
+
+
+@pytest.mark.parametrize(
+    "file",
+    [file for file in INVALID if file.stem.startswith("unknown-member")],
+    ids=lambda file: file.stem,
+)
+def test_unknown_members_alone_have_an_error_of_their_own(file):
+    with pytest.raises(UnsupportedFieldError, match="must_understand"):
+        parse_node(json.dumps(json.loads(file.read_bytes())["document"]).encode())
+
+
+def test_unknown_members_beside_other_problems_are_reported_with_them():
+    example = json.loads((EXAMPLES / "invalid" / "many-problems.json").read_bytes())
+    with pytest.raises(MetadataValidationError) as caught:
+        parse_node(json.dumps(example["document"]).encode())
+    assert not isinstance(caught.value, UnsupportedFieldError)
+    assert "5 problems" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b'{"zarr_format": 3, "zarr_format": 3}', b"[" * 100_000]
+)
+def test_what_is_no_json_is_refused(data):
+    with pytest.raises(MetadataDecodeError, match=r"memory://x zarr\.json"):
+        parse_node(data, "memory://x zarr.json")
+
+
+def test_opening_needs_neither_schema_library_nor_numpy():
+    script = (
+        "import sys\n"
+        "from zarr_core.metadata.node import parse_node\n"
+        "for name in sys.argv[1:]:\n"
+        "    with open(name, 'rb') as file: parse_node(file.read()).to_bytes()\n"
+        "print([name for name in ('jsonschema', 'referencing', 'numpy') if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", script, *map(str, VALID)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert output.strip() == "[]"
