@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Pieces, Store, ValueReader
 
 
+# Documents that were checked before, so that opening an array again, or one like
+# it, costs no more than reading its document.
+_MOST_KNOWN = 512
+_LARGEST_KNOWN = 1 << 16  # bytes
+_known: dict[bytes, NodeMetadata] = {}
+
+
 class V3(Format):
     """The final version 3 (3.0 and 3.1)."""
 
@@ -32,7 +39,11 @@ class V3(Format):
         """Read ``zarr.json``; documents that were read before are not checked again."""
         key = metadata_key(path)
         data = store.get(key)
-        return None if data is None else parse_node(bytes(data), f"{store} {key!r}")
+        if data is None:
+            return None
+        document = bytes(data)
+        known = _known.get(document)
+        return known or _remember(document, parse_node(document, f"{store} {key!r}"))
 
     def parse(self, document: bytes, where: str) -> NodeMetadata:
         """Parse the bytes of a ``zarr.json``."""
@@ -117,6 +128,14 @@ class V3(Format):
         """Remove a node with everything below it, its own document first."""
         store.erase(metadata_key(path))
         store.erase_prefix(self.node_prefix(path))
+
+
+def _remember(document: bytes, metadata: NodeMetadata) -> NodeMetadata:
+    if len(document) <= _LARGEST_KNOWN:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[document] = metadata
+    return metadata
 
 
 def _is_array(store: Store, key: str) -> bool:

@@ -17,8 +17,12 @@ _MOST = 256
 _bindings: dict[tuple[int, bool], tuple[ArrayMetadata, Hashable, Binding]] = {}
 
 
-def binding(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Binding:
+def binding(
+    metadata: ArrayMetadata, store: object, path: str, keep_empty: bool = False
+) -> Binding:
     """As :func:`zarr_core.engine.binding.bind`, remembering the last few hundred.
+
+    The store and the path are only for messages.
 
     A result is used again for the same metadata object (formats give the same
     object for the same bytes) as long as names stand for the same code.
@@ -29,7 +33,7 @@ def binding(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bi
     # The metadata kept beside it proves that the id still means the same object.
     if found is not None and found[0] is metadata and found[1] == now:
         return found[2]
-    new = bind(metadata, where, keep_empty)
+    new = bind(metadata, f"{store} {'/' + path!r}", keep_empty)
     if len(_bindings) >= _MOST:
         _bindings.clear()
     _bindings[key] = (metadata, now, new)

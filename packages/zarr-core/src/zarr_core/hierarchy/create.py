@@ -145,8 +145,8 @@ def create_array(
         _shape(shape), dtype, chunks, shards, filters, serializer, compressors, fill_value,
         attributes, chunk_key_encoding, dimension_names, storage_transformers,
     )  # fmt: skip
-    binding = cached.binding(metadata, _WHERE, keep_empty)
     place, path = locate(store, name, storage_options=storage_options)
+    binding = cached.binding(metadata, place, path, keep_empty)
     format_ = format_named(zarr_format)
     consolidation = store._consolidation if isinstance(store, Node) else None
     if isinstance(store, Node):

@@ -187,7 +187,7 @@ class DescribedArray(Node[ArrayMetadata]):
         return self.store, self.path, self._format.name, document, self.read_only, config
 
     def _adopt(self, metadata: Any) -> None:
-        binding = cached.binding(metadata, self._where(), self._binding.keep_empty)
+        binding = cached.binding(metadata, self.store, self.path, self._binding.keep_empty)
         self.__init__(  # type: ignore[misc]  # the object becomes what it would be if opened now
             self.store,
             self.path,

@@ -227,7 +227,7 @@ def node(
             store,
             path,
             format_,
-            cached.binding(metadata, f"{store} {('/' + path)!r}", keep_empty),
+            cached.binding(metadata, store, path, keep_empty),
             read_only=read_only,
             missing_is_error=missing_is_error,
             consolidation=consolidation,
