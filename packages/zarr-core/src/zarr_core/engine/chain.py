@@ -20,7 +20,7 @@ from zarr_core.interfaces.codec import (
     Codec,
 )
 from zarr_core.registry.naming import name_of
-from zarr_core.registry.resolve import make
+from zarr_core.registry.resolve import find, make
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,20 @@ class CodecChain:
         >>> len(CodecChain.of(BytesCodec("little")).codecs)
         1
         """
-        return cls.from_definitions([codec_definition(item) for item in items])
+        definitions = [codec_definition(item) for item in items]
+        # Metadata must be complete, but a codec that somebody made need not be:
+        # it chooses the rest when an array is made.
+        codecs = tuple(
+            item
+            if isinstance(item, Codec)
+            else find("codec", item)()
+            if isinstance(item, str)
+            else make("codec", definition)
+            for item, definition in zip(items, definitions, strict=True)
+        )
+        chain = cls(tuple(definitions), codecs)
+        chain._check_order("", "")
+        return chain
 
     @property
     def skipped(self) -> tuple[ExtensionDefinition, ...]:
