@@ -173,6 +173,25 @@ def test_errors_of_inner_extensions_say_where_they_are(
     assert str(caught.value).startswith(f"s /a at /codecs/0{message}")
 
 
+def test_a_new_definition_may_leave_members_to_the_code_and_so_may_those_inside(
+    install, codec_source
+):
+    files = {
+        "acme/__init__.py": codec_source,
+        "acme/outer.py": codec_source + OUTER,
+        "acme/schemas/codec/acme.in.json": '{"required": ["key"]}',
+    }
+    names = {"acme.in": "acme:Codec", "acme.out": "acme.outer:Codec"}
+    install("acme", {"codec": names}, files)
+    inner, outer = define("acme.in"), define("acme.out", codecs=["acme.in"])
+    for definition in (inner, outer):
+        with pytest.raises(ExtensionConfigurationError, match="key: is missing"):
+            resolve.make("codec", definition)
+        assert resolve.make("codec", definition, complete=False)
+        with pytest.raises(ExtensionConfigurationError, match="key: is missing"):
+            resolve.make("codec", definition, "s /a")
+
+
 def test_what_an_extension_objects_to_itself_is_placed_in_the_document(install, codec_source):
     source = f"""{codec_source}
     @classmethod

@@ -81,3 +81,28 @@ def test_a_changed_one_is_read_after_a_refresh(install):
     assert problems({"level": 12})
     discovery.refresh()
     assert problems({"level": 12}) == []
+
+
+DEMANDING = {
+    "properties": {"level": {"maximum": 9}},
+    "required": ["level"],
+    "dependentRequired": {"level": ["mode"]},
+    "minProperties": 2,
+    "if": {"properties": {"level": {"const": 1}}},
+    "then": {"required": ["speed"]},
+    "allOf": [{"required": ["mode"]}],
+    "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
+    "oneOf": [{"required": ["c"]}, {"required": ["d"]}, False],
+}
+
+
+@pytest.mark.parametrize("configuration", [{}, {"level": 1}, {"mode": "x"}])
+def test_what_is_given_for_a_new_array_need_not_be_complete(install, configuration):
+    install("acme-dist", {}, {"acme/__init__.py": "", FILE: json.dumps(DEMANDING)})
+    definition = ExtensionDefinition("acme.x", configuration)
+    assert schemas.problems(LINE, definition, "")
+    assert schemas.problems(LINE, definition, "", complete=False) == []
+    wrong = ExtensionDefinition("acme.x", {**configuration, "level": 12})
+    assert [str(item) for item in schemas.problems(LINE, wrong, "", complete=False)] == [
+        "/configuration/level: 12 is more than 9"
+    ]

@@ -107,7 +107,11 @@ def find(kind: str, name: str, where: str = "") -> type[Any]:
 
 
 def make(
-    kind: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+    kind: str,
+    definition: ExtensionDefinition,
+    where: str = "",
+    pointer: str = "",
+    complete: bool = True,
 ) -> Any | None:
     """Make the extension that a definition describes.
 
@@ -119,6 +123,10 @@ def make(
         As for :func:`resolve`.  An extension that makes those inside it leaves out
         ``where``, and counts ``pointer`` from its own definition.  Not for formats,
         stores and hooks, which have no definitions.
+    complete : bool
+        False for a definition that somebody gave for a new node: members that a
+        document must have may be left to the code.  Holds for the extensions
+        inside it too.
 
     Returns
     -------
@@ -133,16 +141,16 @@ def make(
         As for :func:`implementation`.
     """
     if not where:  # an extension makes those inside it; it knows its own definition only
-        where, outer = _around.get()
-        pointer = outer + pointer
+        where, outer, strict = _around.get()
+        pointer, complete = outer + pointer, complete and strict
     found = implementation(kind, definition, where, pointer)
     if found is None:
         return None
     provider, extension = found
     place = _place(where, pointer)
-    if problems := schemas.problems(provider, definition, pointer):
+    if problems := schemas.problems(provider, definition, pointer, complete):
         raise ExtensionConfigurationError(kind, definition.name, place, problems)
-    token = _around.set((where, pointer))
+    token = _around.set((where, pointer, complete))
     try:
         made = extension.from_definition(definition)
     except ExtensionConfigurationError as error:
@@ -173,8 +181,10 @@ def state() -> Hashable:
     return (*registry.state(), scope.state())
 
 
-# Node and pointer of the definition that is being made.
-_around: ContextVar[tuple[str, str]] = ContextVar("zarr_core_definition", default=("", ""))
+# Node and pointer of the definition that is being made; whether it must be complete.
+_around: ContextVar[tuple[str, str, bool]] = ContextVar(
+    "zarr_core_definition", default=("", "", True)
+)
 
 _memory: tuple[Hashable, dict[tuple[str, str], Implementation]] = ((), {})
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os.path  # not pathlib, which takes milliseconds to import
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
 from zarr_core.errors import ZarrError
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from zarr_core.registry.provider import Provider
 
 
-def problems(provider: Provider, definition: ExtensionDefinition, pointer: str) -> list[Problem]:
+def problems(
+    provider: Provider, definition: ExtensionDefinition, pointer: str, complete: bool = True
+) -> list[Problem]:
     """What is wrong with a configuration; nothing if the extension has no schema.
 
     Parameters
@@ -36,13 +38,15 @@ def problems(provider: Provider, definition: ExtensionDefinition, pointer: str) 
         The definition.
     pointer : str
         JSON pointer of the definition in its document.
+    complete : bool
+        False if members may be left out that a document must have.
 
     Raises
     ------
     ExtensionLoadError
         If there is a schema, and it is broken.
     """
-    schema = schema_of(provider)
+    schema = schema_of(provider, complete)
     if schema is None:
         return []
     try:
@@ -51,19 +55,26 @@ def problems(provider: Provider, definition: ExtensionDefinition, pointer: str) 
         raise _broken(provider, str(error)) from error
 
 
-def schema_of(provider: Provider) -> Schema | None:
+def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
     """The schema of an extension's configuration; None if it has none.
+
+    Parameters
+    ----------
+    provider : Provider
+        Whose schema it is.
+    complete : bool
+        False for one that demands no members, but still says what they may be.
 
     Raises
     ------
     ExtensionLoadError
         If there is a file, and it is no JSON Schema that can be used.
     """
-    return _schema(provider, discovery.generation())
+    return _schema(provider, complete, discovery.generation())
 
 
 @lru_cache(maxsize=1024)
-def _schema(provider: Provider, _generation: int) -> Schema | None:
+def _schema(provider: Provider, complete: bool, _generation: int) -> Schema | None:
     file = schema_file(provider)
     if file is None:
         return None
@@ -79,7 +90,24 @@ def _schema(provider: Provider, _generation: int) -> Schema | None:
             raise _broken(
                 provider, f"it refers to {reference!r}, but may refer only to parts of itself"
             )
-    return Schema(document)
+    return Schema(document if complete else _undemanding(document))
+
+
+_DEMANDS = frozenset({"required", "dependentRequired", "minProperties", "if", "then", "else"})
+
+
+def _undemanding(schema: Any) -> Any:
+    """A schema of an object without the keywords that demand members of it."""
+    if not isinstance(schema, dict):
+        return schema
+    kept = {word: value for word, value in schema.items() if word not in _DEMANDS}
+    looser = []
+    for word in ("allOf", "anyOf", "oneOf"):
+        if isinstance(branches := kept.pop(word, None), list):
+            # Without its demands, more than one branch of oneOf may fit.
+            combined = "allOf" if word == "allOf" else "anyOf"
+            looser.append({combined: [_undemanding(branch) for branch in branches]})
+    return {**kept, "allOf": looser} if looser else kept
 
 
 def schema_file(provider: Provider) -> str | None:
