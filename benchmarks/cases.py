@@ -139,11 +139,11 @@ class Case:
             # Planes across the first axis touch whole rows of chunks, those across the last
             # axis a sliver of every chunk of a column.
             whole = [slice(None)] * self.ndim
-            chosen = []
-            for axis in (0, self.ndim - 1):
-                for start in draw.integers(0, self.shape[axis], 2).tolist():
-                    chosen.append((*whole[:axis], slice(start, start + 1), *whole[axis + 1 :]))
-            return chosen
+            return [
+                (*whole[:axis], slice(start, start + 1), *whole[axis + 1 :])
+                for axis in (0, self.ndim - 1)
+                for start in draw.integers(0, self.shape[axis], 2).tolist()
+            ]
         if self.operation == "chunk":
             number = max(4, min(200, 2**24 // (math.prod(self.chunk_shape) * 4)))
             grid = [n // c for n, c in zip(self.shape, self.chunk_shape, strict=True)]

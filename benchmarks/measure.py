@@ -74,7 +74,7 @@ class _Contender:
         return spent / (self.repeats * self.count)
 
 
-class Wrong(Exception):
+class WrongValuesError(Exception):
     """A library gave other values than were written."""
 
 
@@ -188,7 +188,7 @@ def _values(directory: Path) -> Mapping[str, bytes]:
 
 def _check(case: Case, library: Library, got: np.ndarray, expected: np.ndarray) -> None:
     if not np.array_equal(got, expected):
-        raise Wrong(f"{library.name} gives wrong values in {case.name!r}")
+        raise WrongValuesError(f"{library.name} gives wrong values in {case.name!r}")
 
 
 def take_peaks(result: Result, names: Sequence[str], directory: Path) -> None:

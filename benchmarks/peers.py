@@ -11,7 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from benchmarks.cases import Case
 

@@ -1,0 +1,109 @@
+"""Arrays that other libraries wrote are read alike here, and the reverse."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import interop_matrix
+import interop_peers
+import numpy as np
+import pytest
+import zarr_core
+from interop_differences import CANNOT_READ_OURS, CANNOT_WRITE, FORGETS, MISREADS, REFUSES, found
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from interop_matrix import Combination
+    from interop_peers import Peer
+
+COMBINATIONS = interop_matrix.combinations()
+PLACES = itertools.count()
+
+
+@pytest.fixture(scope="module", params=list(interop_peers.PEERS))
+def peer(request: pytest.FixtureRequest) -> Peer:
+    try:
+        return interop_peers.PEERS[request.param]()
+    except ImportError as error:
+        pytest.skip(f"{request.param} is not installed for this version of Python: {error}")
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("interop")
+
+
+@pytest.fixture
+def place(scratch: Path) -> Iterator[Path]:
+    # One directory for thousands of tests: pytest's own, one a test, take most of the time.
+    place = scratch / str(next(PLACES))
+    place.mkdir()
+    yield place
+    shutil.rmtree(place)
+
+
+def test_the_matrix_is_large_enough() -> None:
+    assert len(COMBINATIONS) >= 300
+    assert len(set(map(str, COMBINATIONS))) == len(COMBINATIONS)
+
+
+@pytest.mark.parametrize("item", COMBINATIONS, ids=str)
+def test_reads_what_it_writes(peer: Peer, item: Combination, place: Path) -> None:
+    (place / "zarr.json").write_text(json.dumps(item.document))
+    values = item.values()
+    if found(REFUSES + CANNOT_WRITE, peer, item):
+        with pytest.raises(peer.refusals):
+            peer.write(place, values)
+        return
+    peer.write(place, values)
+    if found(FORGETS, peer, item):
+        assert [path.name for path in place.iterdir()] == ["zarr.json"]
+        values[...] = item.fill_scalar
+    assert_same(zarr_core.open_array(place, mode="r")[...], values)
+
+
+@pytest.mark.parametrize("item", COMBINATIONS, ids=str)
+def test_writes_what_it_reads(peer: Peer, item: Combination, place: Path) -> None:
+    write(place, item)
+    if found(REFUSES + CANNOT_READ_OURS, peer, item):
+        with pytest.raises(peer.refusals):
+            peer.read(place, item.dtype)
+        return
+    got = peer.read(place, item.dtype)
+    if found(MISREADS, peer, item):
+        (own := place / "own").mkdir()
+        (own / "zarr.json").write_text(json.dumps(item.document))
+        peer.write(own, item.values())
+        assert got.tobytes() != item.values().tobytes()
+        assert got.tobytes() == peer.read(own, item.dtype).tobytes()
+        return
+    assert_same(got, item.values())
+
+
+def write(place: Path, item: Combination) -> None:
+    kinds = [codec["name"] for codec in item.codecs]
+    middle = next(i for i, kind in enumerate(kinds) if kind in ("bytes", "sharding_indexed"))
+    array = zarr_core.create_array(
+        place,
+        shape=item.shape,
+        chunks=item.stored_chunk,
+        dtype=item.data_type,
+        filters=item.codecs[:middle],
+        serializer=item.codecs[middle],
+        compressors=item.codecs[middle + 1 :],
+        fill_value=item.fill_scalar,
+    )
+    array[...] = item.values()
+
+
+def assert_same(got: Any, expected: np.ndarray) -> None:
+    got = np.asarray(got)
+    assert got.shape == expected.shape
+    assert got.dtype.newbyteorder("=") == expected.dtype
+    # The bytes: NaNs have payloads, and zeros signs.
+    assert got.astype(expected.dtype).tobytes() == expected.tobytes()
