@@ -1,0 +1,92 @@
+# `make` alone says what there is.  Every target does its own set-up, once, in $(VENV).
+
+PYTHON ?= $(shell for p in python3 python python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV ?= .venv
+JOBS ?= 2
+PYTEST ?= -n $(JOBS)
+
+BIN := $(VENV)/bin
+PROJECTS := $(wildcard packages/*/pyproject.toml)
+PACKAGES := $(PROJECTS:/pyproject.toml=)
+TYPED := benchmarks demo scripts
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+
+.PHONY: help demo test pytest lint types format bench schemas packages clean
+
+help:
+	@echo "make demo      write real data with this library, read it back with others, draw it"
+	@echo "make test      style, types, imports, tests with coverage"
+	@echo "make pytest    tests only; PYTEST='tests/zarr-core -x' for some of them"
+	@echo "make lint      style and imports only"
+	@echo "make types     types only"
+	@echo "make format    put the code into the common form"
+	@echo "make bench     compare the speed with other libraries (BENCH='--quick' for less)"
+	@echo "make schemas   publish the packages' JSON Schemas in schemas/"
+	@echo "make clean     remove what the above have made"
+	@echo
+	@echo "PYTHON=python3.13 VENV=.venv-3.13 choose another Python; it must be 3.11 or newer."
+
+demo: $(VENV)/.demo
+	@$(BIN)/python -m demo
+
+test: lint types
+	@$(BIN)/python -m pytest $(PYTEST) --cov --cov-report=term --cov-fail-under=95
+
+pytest: $(VENV)/.test
+	@$(BIN)/python -m pytest $(PYTEST)
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/lint-imports --no-logo
+
+types: $(VENV)/.dev
+	@$(BIN)/mypy
+	@$(BIN)/mypy $(TYPED)
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+bench: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks $(BENCH)
+
+schemas: $(VENV)/.dev
+	@$(BIN)/python scripts/publish_schemas.py
+
+clean:
+	rm -rf .venv .venv-* demo-output build dist .coverage .coverage.* \
+	    .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# --- set-up: a stamp is a file as old as what it stands for; newer inputs make it again ---
+
+packages: $(VENV)/.packages
+
+$(VENV)/.python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none was found. Say where: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "setting up $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV) || { echo "the venv module of $(PYTHON) does not work; on Debian it is the package python3-venv" >&2; exit 1; }
+	@$(PIP) install --quiet --upgrade "pip>=25.1"
+	@touch $@
+
+# Entry points are read when a package is installed, so a changed pyproject.toml installs it again.
+$(VENV)/.packages: $(VENV)/.python $(PROJECTS)
+	@echo "installing $(notdir $(PACKAGES))"
+	@$(PIP) install --quiet $(foreach package,$(PACKAGES),--editable $(package))
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.packages pyproject.toml
+	@echo "installing what the demonstration needs"
+	@$(PIP) install --quiet --group demo
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.packages pyproject.toml
+	@echo "installing what the tests need"
+	@$(PIP) install --quiet --group test
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/.dev: $(VENV)/.packages pyproject.toml
+	@echo "installing what development needs"
+	@$(PIP) install --quiet --group dev
+	@touch $@ $(VENV)/.test $(VENV)/.demo
