@@ -117,7 +117,11 @@ class Shard:
     def most_items(self, count: int) -> int:
         """How many inner chunks to handle together, of this many in all."""
         nbytes = self.inner.decoded.nbytes or _BATCH_BYTES
-        return max(1, min(_BATCH_BYTES // max(1, nbytes), -(-count // 8)))
+        most = max(1, _BATCH_BYTES // max(1, nbytes))
+        if self.parallel(count):
+            # Several pieces of work for each of a few threads, none of them tiny.
+            most = min(most, max(-(-count // 8), _PARALLEL_BYTES // nbytes, 1))
+        return most
 
 
 class InnerAxis(ChunkAxis):

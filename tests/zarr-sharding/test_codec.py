@@ -1,0 +1,259 @@
+"""Configuration of the codec."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from importlib import resources
+
+import jsonschema
+import numpy as np
+import pytest
+from zarr_core.errors import (
+    CodecChainError,
+    ExtensionConfigurationError,
+    UnknownExtensionError,
+)
+from zarr_core.extension import Box, BufferReader, CodecChain, ExtensionDefinition, make_extension
+from zarr_sharding.codec import ShardingCodec
+
+BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
+INDEX = [BYTES, {"name": "crc32c"}]
+SCHEMA = json.loads(
+    resources.files("zarr_sharding").joinpath("schemas/codec/sharding_indexed.json").read_text()
+)
+
+
+def configuration(**changes):
+    return {"chunk_shape": [2, 2], "codecs": [BYTES], "index_codecs": INDEX} | changes
+
+
+def make(**changes):
+    return make_extension(
+        "codec", ExtensionDefinition("sharding_indexed", configuration(**changes))
+    )
+
+
+def test_registry_finds_the_codec():
+    assert isinstance(make(), ShardingCodec)
+
+
+def test_index_location_defaults_to_end():
+    assert make().index_location == "end"
+    assert make(index_location="start").index_location == "start"
+
+
+def test_definitions_are_written_as_they_were_read():
+    document = configuration(
+        codecs=["bytes", {"name": "crc32c", "must_understand": True}],
+        index_codecs=[BYTES, "crc32c"],
+        index_location="start",
+    )
+    before = copy.deepcopy(document)
+    codec = make_extension("codec", ExtensionDefinition("sharding_indexed", document))
+    assert codec.to_configuration() == before
+    assert document == before
+
+
+def test_unknown_inner_codec_is_refused():
+    with pytest.raises(UnknownExtensionError, match=r"acme\.none"):
+        make(codecs=[BYTES, {"name": "acme.none"}])
+
+
+def test_unknown_inner_codec_that_need_not_be_understood_is_skipped():
+    unknown = {"name": "acme.none", "must_understand": False}
+    codec = make(codecs=[BYTES, unknown])
+    assert [it.name for it in codec.skipped] == ["acme.none"]
+    assert codec.to_configuration()["codecs"][1] == unknown
+    # A chain with such a shard in it must know, so that the array is read-only.
+    outer = {"name": "sharding_indexed", "configuration": configuration(codecs=[BYTES, unknown])}
+    chain = CodecChain.from_definitions([ExtensionDefinition.from_json(outer)])
+    assert [it.name for it in chain.skipped] == ["acme.none"]
+
+
+def test_bad_inner_configuration_is_refused_even_if_it_need_not_be_understood():
+    bad = {"name": "gzip", "configuration": {"level": 99}, "must_understand": False}
+    with pytest.raises(ExtensionConfigurationError):
+        make(codecs=[BYTES, bad])
+
+
+def test_resolve_records_what_depends_on_the_inner_chunk(rep):
+    codec = ShardingCodec((2, 2), ["bytes", "blosc"]).resolve(rep((4, 4), "float64"))
+    blosc = codec.to_configuration()["codecs"][1]
+    assert blosc["configuration"]["typesize"] == 8
+    assert codec.to_configuration()["codecs"][0]["configuration"]["endian"] in ("little", "big")
+
+
+def test_default_index_codecs():
+    assert [it.name for it in ShardingCodec((2,)).index_codecs] == ["bytes", "crc32c"]
+
+
+def test_codecs_may_be_given_in_any_form(rep):
+    forms = [
+        "bytes",
+        BYTES,
+        ExtensionDefinition("bytes", {"endian": "little"}),
+        make_extension("codec", ExtensionDefinition("bytes", {"endian": "little"})),
+    ]
+    decoded = rep((4, 4))
+    stored = {
+        b"".join(
+            ShardingCodec((2, 2), [form]).resolve(decoded).encode(np.ones((4, 4), "i4"), decoded)
+        )
+        for form in forms
+    }
+    assert len(stored) == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((0, 2), "at least 1"),
+        ((-1, 2), "at least 1"),
+        ((True, 2), "at least 1"),
+        ((1.5, 2), "at least 1"),
+        (("2", 2), "at least 1"),
+    ],
+)
+def test_constructor_refuses_shapes(shape, message):
+    with pytest.raises(ValueError, match=message):
+        ShardingCodec(shape)
+
+
+def test_constructor_takes_numpy_integers():
+    codec = ShardingCodec(np.array([2, 3]))
+    assert codec.chunk_shape == (2, 3)
+    assert json.dumps(codec.to_configuration())
+
+
+def test_constructor_refuses_other_locations():
+    with pytest.raises(ValueError, match="index_location"):
+        ShardingCodec((2, 2), index_location="middle")
+
+
+def test_codecs_compare_by_value():
+    one, same = make(), make()
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != make(index_location="start")
+    assert one != make(codecs=[BYTES, "crc32c"])
+
+
+def test_codec_is_frozen():
+    with pytest.raises(AttributeError):
+        make().chunk_shape = (1, 1)
+
+
+def test_codec_pickles_also_after_use(rep):
+    codec, decoded = make(), rep((4, 4))
+    data = b"".join(codec.encode(np.ones((4, 4), np.int32), decoded))
+    again = pickle.loads(pickle.dumps(codec))
+    assert again == codec
+    assert (again.decode(data, decoded) == 1).all()
+
+
+# --- refused when an array is opened or made ---
+
+
+def refused(codec, decoded):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the test looks at the message
+        codec.check(decoded)
+    return str(caught.value)
+
+
+def test_inner_chunks_that_do_not_divide_the_shard(rep):
+    assert "5 is no multiple of 2 in dimension 1" in refused(make(), rep((4, 5)))
+    with pytest.raises(ValueError, match="no multiple"):
+        make().resolve(rep((4, 5)))
+
+
+def test_another_number_of_dimensions(rep):
+    assert "2 dimensions, the shard has 3" in refused(make(), rep((4, 4, 4)))
+
+
+def test_compressed_index_is_refused_by_name(rep):
+    gzip = {"name": "gzip", "configuration": {"level": 1}}
+    message = refused(make(index_codecs=[BYTES, gzip, "crc32c"]), rep((4, 4)))
+    assert "'gzip'" in message
+    assert "crc32c'" not in message
+
+
+def test_sharded_index_is_refused(rep):
+    inner = {"name": "sharding_indexed", "configuration": configuration(chunk_shape=[1, 1, 1])}
+    assert "sharding_indexed" in refused(make(index_codecs=[inner]), rep((4, 4)))
+
+
+def test_index_of_terabytes_is_refused_before_any_memory_is_taken(rep):
+    codec = make(chunk_shape=[1, 1])
+    assert "17592186044416 bytes" in refused(codec, rep((2**20, 2**20)))
+
+
+def test_inner_codec_that_refuses_the_inner_chunk(rep):
+    wrong = {"name": "transpose", "configuration": {"order": [0, 1, 2]}}
+    with pytest.raises(CodecChainError, match="transpose"):
+        make(codecs=[wrong, BYTES]).check(rep((4, 4)))
+
+
+def test_inner_bytes_codec_needs_a_byte_order(rep):
+    with pytest.raises(CodecChainError, match="endian"):
+        make(codecs=["bytes"]).check(rep((4, 4), "int32"))
+    make(codecs=["bytes"]).check(rep((4, 4), "uint8"))
+
+
+def test_chain_of_inner_chunk_is_known_to_the_array(rep):
+    decoded = rep((4, 6), "float32", 7.5)
+    inner = make().inner_chain(decoded)
+    assert inner.decoded.shape == (2, 2)
+    assert inner.decoded.fill_value == 7.5
+
+
+# --- the schema ---
+
+
+def test_schema_and_its_examples_are_valid():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    for example in SCHEMA["examples"]:
+        jsonschema.Draft202012Validator(SCHEMA).validate(example)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"chunk_shape": [0, 2]},
+        {"chunk_shape": [1.5, 2]},
+        {"chunk_shape": 2},
+        {"codecs": []},
+        {"codecs": "bytes"},
+        {"codecs": [{"configuration": {}}]},
+        {"codecs": [{"name": "bytes", "level": 3}]},
+        {"index_codecs": []},
+        {"index_location": "middle"},
+        {"compact": True},
+    ],
+    ids=str,
+)
+def test_schema_refuses(changes):
+    with pytest.raises(ExtensionConfigurationError):
+        make(**changes)
+
+
+@pytest.mark.parametrize("member", ["chunk_shape", "codecs", "index_codecs"])
+def test_schema_requires(member):
+    document = configuration()
+    del document[member]
+    with pytest.raises(ExtensionConfigurationError, match=member):
+        make_extension("codec", ExtensionDefinition("sharding_indexed", document))
+
+
+def test_zero_dimensional_shard(rep):
+    decoded = rep((), "int16", 3)
+    codec = ShardingCodec((), [BYTES])
+    data = b"".join(codec.encode(np.array(5, np.int16), decoded))
+    assert codec.decode(data, decoded)[()] == 5
+    assert codec.encode(np.array(3, np.int16), decoded) is None
+    out = np.zeros((), np.int16)
+    codec.decode_part(BufferReader(data), decoded, Box(()), out)
+    assert out[()] == 5
+    data = b"".join(codec.encode_part(BufferReader(data), decoded, Box(()), np.array(9, np.int16)))
+    assert codec.decode(data, decoded)[()] == 9

@@ -1,0 +1,106 @@
+"""The index of a shard: nothing that it claims is believed unchecked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarr_core.errors import ChecksumError, ChunkDecodeError
+from zarr_core.extension import BufferReader
+from zarr_sharding.codec import ShardingCodec
+from zarr_sharding.index import EMPTY, ShardIndex
+
+EXTREMES = [0, 1, 16, 99, 100, 101, 2**31, 2**32, 2**62, 2**63, 2**64 - 100, 2**64 - 2, EMPTY]
+
+
+def index_from(entries, low=16, high=100):
+    table = np.array(entries, np.uint64).reshape(-1, 2)
+    return ShardIndex(table, low, high, (len(table),))
+
+
+def expected(offset, nbytes, low=16, high=100):
+    """What an entry means, in integers that do not wrap around."""
+    if offset == nbytes == EMPTY:
+        return "empty"
+    return "found" if low <= offset and offset + nbytes <= high else "broken"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(EXTREMES), st.sampled_from(EXTREMES)), min_size=1))
+def test_entries_mean_the_same_together_and_alone(entries):
+    index = index_from(entries)
+    meanings = [expected(*entry) for entry in entries]
+    for number, (entry, meaning) in enumerate(zip(entries, meanings, strict=True)):
+        if meaning == "broken":
+            with pytest.raises(ChunkDecodeError):
+                index.locate_one(number)
+        else:
+            assert index.locate_one(number) == (None if meaning == "empty" else entry)
+    numbers = np.arange(len(entries))
+    if "broken" in meanings:
+        with pytest.raises(ChunkDecodeError, match=rf"\({meanings.index('broken')},\)"):
+            index.locate(numbers)
+        numbers = numbers[[meaning != "broken" for meaning in meanings]]
+    found, empty = index.locate(numbers)
+    assert sorted(found) == found or [it[0] for it in found] == sorted(it[0] for it in found)
+    assert {position: (offset, nbytes) for offset, nbytes, position in found} == {
+        position: entries[number]
+        for position, number in enumerate(numbers)
+        if meanings[number] == "found"
+    }
+    assert empty == [p for p, number in enumerate(numbers) if meanings[number] == "empty"]
+
+
+def test_messages_say_what_is_wrong():
+    index = index_from([(EMPTY, 5), (90, 20), (3, 4)])
+    with pytest.raises(ChunkDecodeError, match="half empty"):
+        index.locate_one(0)
+    with pytest.raises(ChunkDecodeError, match="at byte 90 with length 20"):
+        index.locate_one(1)
+    with pytest.raises(ChunkDecodeError, match="between bytes 16 and 100"):
+        index.locate_one(2)
+
+
+@pytest.fixture(params=["start", "end"])
+def stored(request, rep):
+    codec = ShardingCodec((2,), index_location=request.param)
+    decoded = rep((8,), "uint8")
+    codec = codec.resolve(decoded)
+    data = b"".join(codec.encode(np.arange(1, 9, dtype=np.uint8), decoded))
+    return codec, decoded, data
+
+
+def test_layout(stored):
+    codec, decoded, data = stored
+    assert len(data) == 4 * 16 + 4 + 8
+    content = data[68:] if codec.index_location == "start" else data[:8]
+    assert content == bytes(range(1, 9))
+    index = codec._shard(decoded).index.read(BufferReader(data))
+    start = 68 if codec.index_location == "start" else 0
+    assert index.entries.tolist() == [[start + 2 * it, 2] for it in range(4)]
+
+
+def test_damaged_index_breaks_the_shard(stored):
+    codec, decoded, data = stored
+    broken = bytearray(data)
+    broken[3 if codec.index_location == "start" else -7] ^= 1
+    with pytest.raises(ChecksumError, match="index of the shard"):
+        codec.decode(bytes(broken), decoded)
+
+
+@pytest.mark.parametrize("length", [0, 1, 4, 67])
+def test_shard_shorter_than_its_index(stored, length):
+    codec, decoded, data = stored
+    with pytest.raises(ChunkDecodeError, match=f"{length} bytes, fewer than the 68 of its index"):
+        codec.decode(data[:length], decoded)
+
+
+def test_index_in_other_fixed_size_codecs(rep):
+    big = {"name": "bytes", "configuration": {"endian": "big"}}
+    order = {"name": "transpose", "configuration": {"order": [1, 0]}}
+    codec = ShardingCodec((2,), ["bytes"], [order, big, "crc32c", "crc32c"])
+    decoded = rep((4,), "uint8")
+    data = b"".join(codec.encode(np.array([1, 2, 3, 4], np.uint8), decoded))
+    assert data[4:-8] == np.array([[0, 2], [2, 2]], ">u8").tobytes()  # offsets, then lengths
+    assert codec.decode(data, decoded).tolist() == [1, 2, 3, 4]

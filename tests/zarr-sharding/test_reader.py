@@ -1,0 +1,387 @@
+"""Reading parts of shards: only what is needed, whatever the rest looks like."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarr_core.config import config
+from zarr_core.errors import ChunkDecodeError
+from zarr_core.extension import Box, BufferReader, Outer, Points, StoreReadError
+from zarr_sharding import reader as reading
+from zarr_sharding.codec import ShardingCodec
+
+EMPTY = 2**64 - 1
+
+
+def box(*index):
+    return Box(tuple(slice(*part) if len(part) == 3 else slice(*part, 1) for part in index))
+
+
+def read(codec, decoded, reader, selection):
+    out = np.full(selection.shape, 99, decoded.data_type.numpy_dtype)
+    codec.decode_part(reader, decoded, selection, out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def large(rep):
+    """A shard of 4 x 4 inner chunks of 8 KiB each, not compressed."""
+    decoded = rep((128, 256), "int32")
+    codec = ShardingCodec((32, 64)).resolve(decoded)
+    values = np.arange(decoded.size, dtype=np.int32).reshape(decoded.shape) + 1
+    return codec, decoded, values, b"".join(codec.encode(values, decoded))
+
+
+INDEX = 16 * 16 + 4
+CHUNK = 8192
+
+
+# --- what is read ---
+
+
+def test_one_inner_chunk_costs_the_index_and_itself(large, counting):
+    codec, decoded, values, data = large
+    reader = counting(data)
+    out = read(codec, decoded, reader, box((40, 50), (70, 100)))
+    np.testing.assert_array_equal(out, values[40:50, 70:100])
+    assert reader.reads == [[(16 * CHUNK, INDEX)], [(5 * CHUNK, CHUNK)]]
+
+
+def test_neighbours_are_read_together(large, counting):
+    codec, decoded, values, data = large
+    reader = counting(data)
+    out = read(codec, decoded, reader, box((33, 34), (0, 256)))
+    np.testing.assert_array_equal(out, values[33:34])
+    assert reader.reads == [[(16 * CHUNK, INDEX)], [(4 * CHUNK, 4 * CHUNK)]]
+
+
+def test_points_far_apart_do_not_read_what_is_between(large, counting):
+    codec, decoded, values, data = large
+    reader = counting(data)
+    points = Points((np.array([127, 0, 127]), np.array([255, 0, 254])))
+    np.testing.assert_array_equal(read(codec, decoded, reader, points), values[points.index])
+    assert reader.nbytes == INDEX + 2 * CHUNK
+
+
+def test_most_of_a_small_shard_is_one_read(large, counting):
+    codec, decoded, values, data = large
+    reader = counting(data)
+    np.testing.assert_array_equal(
+        read(codec, decoded, reader, box((0, 128), (0, 255))), values[:, :255]
+    )
+    assert reader.reads == [[(0, len(data))]]
+
+
+def test_large_shard_is_read_in_pieces_of_bounded_size(rep, counting):
+    decoded = rep((64, 256, 256), "uint8")
+    codec = ShardingCodec((32, 32, 32), ["bytes", "crc32c"])
+    values = np.random.default_rng(1).integers(1, 255, decoded.shape, np.uint8)
+    data = b"".join(codec.encode(values, decoded))
+    reader = counting(data)
+    np.testing.assert_array_equal(
+        read(codec, decoded, reader, box((0, 64), (0, 256), (0, 256))), values
+    )
+    assert max(length for parts in reader.reads for _, length in parts) <= 1 << 20
+    assert reader.nbytes == len(data)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_raw_rows_are_read_straight_into_place(rep, counting, threads):
+    decoded = rep((1 << 18,), "float64")
+    codec = ShardingCodec((1 << 14,), ["bytes"]).resolve(decoded)
+    values = np.arange(decoded.size, dtype=np.float64)
+    values[1 << 15 : 1 << 16] = 0  # two empty inner chunks
+    data = b"".join(codec.encode(values, decoded))
+    reader = counting(data)
+    with config.set(threads=threads):
+        np.testing.assert_array_equal(read(codec, decoded, reader, box((0, 1 << 18))), values)
+    assert reader.nbytes == len(data)
+    strided = np.zeros((1 << 18, 2))[:, 1]
+    codec.decode_part(counting(data), decoded, box((0, 1 << 18)), strided)
+    np.testing.assert_array_equal(strided, values)
+
+
+def test_raw_inner_chunk_of_another_size_is_no_chunk(rep, index_of, reindexed):
+    decoded = rep((8,), "uint8")
+    codec = ShardingCodec((4,))
+    data = b"".join(codec.encode(np.ones(8, np.uint8), decoded))
+    entries = index_of(codec, decoded, data)
+    entries[1, 1] = 3
+    data = reindexed(codec, decoded, data, entries)
+    for part in (box((0, 8)), box((5, 6)), box((4, 8)), box((1, 7))):
+        with pytest.raises(ChunkDecodeError, match=r"inner chunk \(1,\): 3 bytes instead of 4"):
+            read(codec, decoded, BufferReader(data), part)
+    assert read(codec, decoded, BufferReader(data), box((0, 4))).tolist() == [1] * 4
+
+
+def nested(rep, location="end"):
+    decoded = rep((256, 256), "int32")
+    inner = {
+        "name": "sharding_indexed",
+        "configuration": {
+            "chunk_shape": [16, 16],
+            "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"],
+            "index_location": location,
+        },
+    }
+    codec = ShardingCodec((128, 128), [inner], index_location=location)
+    values = np.arange(decoded.size, dtype=np.int32).reshape(decoded.shape)
+    values[128:, 128:] = 0  # an empty inner shard
+    values[16:32, 16:32] = 0  # an empty inner chunk of an inner shard
+    return codec, decoded, values, b"".join(codec.encode(values, decoded))
+
+
+@pytest.mark.parametrize("location", ["start", "end"])
+def test_part_of_a_shard_in_a_shard_reads_two_indexes_and_a_chunk(rep, counting, location):
+    codec, decoded, values, data = nested(rep, location)
+    reader = counting(data)
+    out = read(codec, decoded, reader, box((130, 140), (5, 6)))
+    np.testing.assert_array_equal(out, values[130:140, 5:6])
+    assert [parts[0][1] for parts in reader.reads] == [4 * 16 + 4, 64 * 16 + 4, 16 * 16 * 4]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        box((0, 256), (0, 256)),
+        box((100, 200), (100, 200)),
+        box((0, 256, 50), (3, 250, 7)),
+        box((0, 32), (0, 32)),
+        box((128, 256), (128, 256)),
+        Points((np.array([0, 200, 17, 130]), np.array([255, 200, 17, 0]))),
+        Outer((np.array([250, 3, 3]), slice(0, 256, 100))),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_shards_in_shards(rep, counting, part):
+    codec, decoded, values, data = nested(rep)
+    index = (
+        np.ix_(*(np.arange(256)[it] for it in part.index))
+        if isinstance(part, Outer)
+        else part.index
+    )
+    for reader in (counting(data), BufferReader(data)):
+        np.testing.assert_array_equal(read(codec, decoded, reader, part), values[index])
+
+
+# --- what is empty ---
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bits"),
+    [
+        ("float32", 0x7FC0BEEF),  # a NaN with a payload
+        ("float32", 0x80000000),  # minus zero
+        ("float64", 0xFFF8000000000001),
+        ("uint16", 0xABCD),
+    ],
+)
+def test_empty_inner_chunks_have_the_bits_of_the_fill_value(rep, dtype, bits):
+    word = np.dtype(f"u{np.dtype(dtype).itemsize}")
+    fill = np.array(bits, word).view(dtype)
+    decoded = rep((4, 6), dtype, fill)
+    codec = ShardingCodec((2, 3), ["bytes"]).resolve(decoded)
+    values = np.full((4, 6), fill)
+    values[3, 5] = 1
+    data = b"".join(codec.encode(values, decoded))
+    for part in (box((0, 4), (0, 6)), box((0, 2), (0, 3)), box((1, 3), (1, 5))):
+        out = read(codec, decoded, BufferReader(data), part)
+        np.testing.assert_array_equal(out.view(word), values[part.index].view(word))
+
+
+def test_index_of_empty_entries_only_is_all_fill(rep, index_of, reindexed):
+    decoded = rep((4,), "uint8", 7)
+    codec = ShardingCodec((2,))
+    data = b"".join(codec.encode(np.ones(4, np.uint8), decoded))
+    data = reindexed(codec, decoded, data, np.full((2, 2), EMPTY, np.uint64))
+    assert codec.decode(data, decoded).tolist() == [7] * 4
+
+
+# --- what is damaged ---
+
+
+@pytest.fixture(params=["start", "end"])
+def small(request, rep):
+    decoded = rep((16,), "uint8")
+    gzip = {"name": "gzip", "configuration": {"level": 1}}
+    codec = ShardingCodec((4,), ["bytes", gzip], index_location=request.param)
+    values = np.arange(1, 17, dtype=np.uint8)
+    return codec, decoded, values, b"".join(codec.encode(values, decoded))
+
+
+@pytest.mark.parametrize(
+    ("offset", "nbytes", "message"),
+    [
+        (10**6, 10, "at byte 1000000"),
+        (None, 2**62, "with length 4611686018427387904"),
+        (2**64 - 8, 16, "at byte 18446744073709551608"),
+        (None, 2**64 - 2, "with length"),
+        (EMPTY, 5, "half empty"),
+        (5, EMPTY, "half empty"),
+        (None, 0, "gzip"),
+        (None, 7, "gzip"),
+        ("index", 20, "lie between bytes"),
+    ],
+    ids=["outside", "huge", "wraps", "wraps-too", "no-offset", "no-length", "zero", "cut", "index"],
+)
+def test_broken_entry_breaks_its_inner_chunk_only(
+    small, index_of, reindexed, offset, nbytes, message
+):
+    codec, decoded, values, data = small
+    entries = index_of(codec, decoded, data)
+    if offset == "index":
+        offset = 0 if codec.index_location == "start" else len(data) - 20
+    entries[2] = (entries[2, 0] if offset is None else offset, nbytes)
+    broken = reindexed(codec, decoded, data, entries)
+    for part in (box((8, 12)), box((9, 10)), box((0, 16)), box((6, 10)), Points((np.array([8]),))):
+        with pytest.raises(ChunkDecodeError, match=message) as caught:
+            read(codec, decoded, BufferReader(broken), part)
+        assert "inner chunk (2,)" in str(caught.value)
+    others = np.r_[0:8, 12:16]
+    np.testing.assert_array_equal(
+        read(codec, decoded, BufferReader(broken), Outer((others,))), values[others]
+    )
+
+
+def test_inner_chunks_may_overlap(small, index_of, reindexed):
+    codec, decoded, values, data = small
+    entries = index_of(codec, decoded, data)
+    entries[1] = entries[0]
+    shared = reindexed(codec, decoded, data, entries)
+    out = codec.decode(shared, decoded)
+    np.testing.assert_array_equal(out, np.r_[values[:4], values[:4], values[8:]])
+
+
+def test_unused_bytes_between_inner_chunks_are_allowed(small, index_of, reindexed):
+    codec, decoded, values, data = small
+    entries = index_of(codec, decoded, data)
+    size = codec._shard(decoded).index.size
+    at_start = codec.index_location == "start"
+    content = data[size:] if at_start else data[:-size]
+    moved = bytes(1000) + content + bytes(50)
+    entries[:, 0] += 1000
+    spaced = bytes(size) + moved if at_start else moved + bytes(size)
+    spaced = reindexed(codec, decoded, spaced, entries)
+    np.testing.assert_array_equal(codec.decode(spaced, decoded), values)
+
+
+def test_damaged_inner_chunk_in_a_shard_in_a_shard_is_located(rep, index_of):
+    codec, decoded, _, data = nested(rep)
+    offset = int(index_of(codec, decoded, data)[1, 0])
+    nbytes = int(index_of(codec, decoded, data)[1, 1])
+    broken = bytearray(data)
+    broken[offset + nbytes - 1] ^= 1
+    for part in (box((0, 10), (128, 140)), box((0, 256), (0, 256))):
+        with pytest.raises(ChunkDecodeError, match=r"inner chunk \(0, 1\): index of the shard"):
+            read(codec, decoded, BufferReader(bytes(broken)), part)
+
+
+def test_failing_store_is_not_taken_for_damage(large, counting):
+    codec, decoded, _, data = large
+
+    class Failing(counting):
+        def read_into(self, parts):
+            if self.reads:
+                raise StoreReadError("the disk is on fire")
+            super().read_into(parts)
+
+    with pytest.raises(StoreReadError, match="on fire"):
+        read(codec, decoded, Failing(data), box((33, 34), (0, 256)))
+
+
+# --- every selection gives what NumPy gives ---
+
+
+@st.composite
+def selections(draw, shape):
+    def indices(length, count):
+        return np.array(draw(st.lists(st.integers(0, length - 1), min_size=count, max_size=count)))
+
+    def part(length):
+        start = draw(st.integers(0, length))
+        stop = draw(st.integers(start, length))
+        return slice(start, stop, draw(st.integers(1, 5)))
+
+    kind = draw(st.sampled_from(["box", "outer", "points"]))
+    if kind == "box":
+        return Box(tuple(part(length) for length in shape))
+    if kind == "points":
+        count = draw(st.integers(1, 8))
+        return Points(tuple(indices(length, count).astype(np.intp) for length in shape))
+    count = draw(st.integers(1, 6))
+    axis = draw(st.integers(0, len(shape) - 1))
+    return Outer(
+        tuple(
+            indices(length, count).astype(np.intp) if it == axis else part(length)
+            for it, length in enumerate(shape)
+        )
+    )
+
+
+def numpy_index(selection, shape):
+    if isinstance(selection, Outer):
+        return np.ix_(*(np.arange(n)[part] for part, n in zip(selection.index, shape, strict=True)))
+    return selection.index
+
+
+CHAINS = [
+    ["bytes"],
+    [{"name": "bytes", "configuration": {"endian": "big"}}, "crc32c"],
+    [{"name": "transpose", "configuration": {"order": [1, 0]}}, "bytes", "zstd"],
+]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_selections_agree_with_numpy(rep, counting, data):
+    shape = (12, 20)
+    decoded = rep(shape, "int16", -1)
+    chunks = data.draw(st.sampled_from([(3, 4), (12, 20), (1, 1), (12, 5), (4, 20)]))
+    codec = ShardingCodec(
+        chunks,
+        data.draw(st.sampled_from(CHAINS)),
+        index_location=data.draw(st.sampled_from(["start", "end"])),
+    ).resolve(decoded)
+    values = np.arange(240, dtype=np.int16).reshape(shape)
+    values[data.draw(st.integers(0, 11)) :, : data.draw(st.integers(0, 20))] = -1
+    pieces = codec.encode(values, decoded)
+    stored = b"".join(pieces)
+    selection = data.draw(selections(shape))
+    expected = values[numpy_index(selection, shape)]
+    for reader in (BufferReader(stored), counting(stored)):
+        np.testing.assert_array_equal(read(codec, decoded, reader, selection), expected)
+
+
+def test_plans_of_many_inner_chunks_are_made_in_windows(rep, counting, monkeypatch):
+    monkeypatch.setattr(reading, "WINDOW", 7)
+    decoded = rep((10, 10), "uint8")
+    codec = ShardingCodec((1, 2), ["bytes", "crc32c"])
+    values = np.arange(100, dtype=np.uint8).reshape(10, 10)
+    values[4:6] = 0
+    data = b"".join(codec.encode(values, decoded))
+    for part in (box((0, 10), (0, 10)), box((1, 10), (0, 9))):
+        for reader in (BufferReader(data), counting(data)):
+            np.testing.assert_array_equal(read(codec, decoded, reader, part), values[part.index])
+
+
+def test_threads_read_the_same(rep, counting):
+    decoded = rep((64, 128, 64), "float32")
+    codec = ShardingCodec((16, 32, 32), ["bytes", "zstd"]).resolve(decoded)
+    values = np.random.default_rng(0).integers(0, 9, decoded.shape).astype(np.float32)
+    data = b"".join(codec.encode(values, decoded))
+    everything = box((0, 64), (0, 128), (0, 64))
+    with config.set(threads=3):
+        assert b"".join(codec.encode(values, decoded)) == data
+        for part in (everything, box((1, 64), (0, 127), (3, 60))):
+            out = read(codec, decoded, counting(data), part)
+            np.testing.assert_array_equal(out, values[part.index])
+
+
+def test_empty_selection_reads_nothing(large, counting):
+    codec, decoded, _, data = large
+    reader = counting(data)
+    assert read(codec, decoded, reader, box((3, 3), (0, 256))).shape == (0, 256)
+    assert not reader.reads

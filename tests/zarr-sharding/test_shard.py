@@ -1,0 +1,79 @@
+"""What is worked out once for all shards of one shape."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from zarr_sharding.codec import ShardingCodec
+from zarr_sharding.shard import InnerAxis, grid_of
+
+
+def test_grid():
+    assert grid_of((8, 9), (2, 3)) == (4, 3)
+    assert grid_of((), ()) == ()
+
+
+@pytest.mark.parametrize(
+    ("shape", "inner", "message"),
+    [
+        ((8,), (2, 2), "2 dimensions, the shard has 1"),
+        ((8, 9), (2, 2), "9 is no multiple of 2 in dimension 1"),
+        ((2**14, 2**14), (1, 1), "index of 4294967296 bytes"),
+        ((2, 2), (4, 4), "2 is no multiple of 4 in dimension 0"),
+    ],
+)
+def test_grids_that_are_refused(shape, inner, message):
+    with pytest.raises(ValueError, match=message):
+        grid_of(shape, inner)
+
+
+@pytest.fixture
+def shard(rep):
+    return ShardingCodec((2, 3, 1))._shard(rep((4, 6, 2), "uint8"))
+
+
+def test_numbers_count_in_c_order(shard):
+    coordinates = shard.coordinates(range(shard.count))
+    assert coordinates == [(a, b, c) for a in range(2) for b in range(2) for c in range(2)]
+    assert shard.numbers(coordinates).tolist() == list(range(8))
+    assert [shard.number(place) for place in coordinates] == list(range(8))
+    assert shard.coordinates(range(3, 5)) == coordinates[3:5]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_blocks_are_views_whatever_the_strides(shard, order):
+    array = np.zeros((8, 6, 4), np.uint8, order)[::-2, :, 1:3]
+    blocks = shard.blocks(array)
+    assert blocks.shape == (2, 2, 2, 2, 3, 1)
+    blocks[1, 0, 1] = 7
+    assert (array[2:, :3, 1:] == 7).all()
+    assert array.sum() == 7 * 6
+
+
+def test_threads_only_where_they_pay(rep):
+    def parallel(inner, count):
+        return ShardingCodec(inner)._shard(rep((1 << 20,), "uint8")).parallel(count)
+
+    assert parallel((1 << 16,), 16)
+    assert not parallel((1 << 16,), 2)
+    assert not parallel((1 << 10,), 1024)
+
+
+def test_axis():
+    axis = InnerAxis(4, 5)
+    assert (axis.size, axis.count, axis.uniform) == (20, 4, 5)
+    assert (axis.start(3), axis.length(3), axis.chunk_of(14)) == (15, 5, 2)
+    assert axis.chunks_of(np.array([0, 4, 5, 19])).tolist() == [0, 0, 1, 3]
+
+
+def test_what_is_remembered_does_not_keep_its_key_alive(rep):
+    codec = ShardingCodec((2,))
+    decoded = rep((4,), "uint8")
+    assert codec._shard(decoded) is codec._shard(decoded)
+    gone = weakref.ref(decoded)
+    del decoded
+    gc.collect()
+    assert gone() is None

@@ -1,0 +1,378 @@
+"""Writing shards: what is stored, and what of an older shard is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarr_core.config import config
+from zarr_core.errors import ChecksumError, ChunkDecodeError
+from zarr_core.extension import (
+    Box,
+    BufferReader,
+    BytesToBytesCodec,
+    ExtensionDefinition,
+    Outer,
+    Points,
+    make_extension,
+)
+from zarr_core.registry.scope import extensions
+from zarr_sharding import writer as writing
+from zarr_sharding.codec import ShardingCodec
+
+EMPTY = 2**64 - 1
+
+
+def box(*index):
+    return Box(tuple(slice(*part) if len(part) == 3 else slice(*part, 1) for part in index))
+
+
+def joined(pieces):
+    return None if pieces is None else b"".join(pieces)
+
+
+def pieces_of(entries, data):
+    """The encoded inner chunks, by number; those that are stored."""
+    return {
+        number: data[offset : offset + nbytes]
+        for number, (offset, nbytes) in enumerate(entries.tolist())
+        if offset != EMPTY
+    }
+
+
+@pytest.fixture(params=["start", "end"])
+def small(request, rep):
+    decoded = rep((4, 6), "int16")
+    codec = ShardingCodec((2, 2), ["bytes", "crc32c"], index_location=request.param)
+    codec = codec.resolve(decoded)
+    values = np.arange(1, 25, dtype=np.int16).reshape(4, 6)
+    return codec, decoded, values
+
+
+def test_inner_chunks_lie_in_c_order_without_gaps(small, index_of):
+    codec, decoded, values = small
+    data = joined(codec.encode(values, decoded))
+    entries = index_of(codec, decoded, data)
+    start = 6 * 16 + 4 if codec.index_location == "start" else 0
+    assert entries.tolist() == [[start + 12 * number, 12] for number in range(6)]
+    assert len(data) == 6 * 12 + 6 * 16 + 4
+
+
+def test_empty_inner_chunks_are_not_stored(small, index_of):
+    codec, decoded, values = small
+    values[:2, 2:4] = 0
+    values[2:, 4:] = 0
+    data = joined(codec.encode(values, decoded))
+    assert sorted(pieces_of(index_of(codec, decoded, data), data)) == [0, 2, 3, 4]
+    assert len(data) == 4 * 12 + 6 * 16 + 4
+
+
+def test_shard_of_empty_inner_chunks_is_not_stored(small):
+    codec, decoded, values = small
+    assert codec.encode(np.zeros_like(values), decoded) is None
+    data = joined(codec.encode(values, decoded))
+    everything = box((0, 4), (0, 6))
+    zeros = np.zeros_like(values)
+    assert codec.encode_part(BufferReader(data), decoded, everything, zeros) is None
+    assert codec.encode_part(None, decoded, box((0, 1), (0, 1)), zeros[:1, :1]) is None
+
+
+def test_empty_inner_chunks_are_stored_if_asked(small, rep, index_of):
+    codec, _, values = small
+    decoded = rep((4, 6), "int16", keep_empty=True)
+    data = joined(codec.encode(np.zeros_like(values), decoded))
+    assert len(pieces_of(index_of(codec, decoded, data), data)) == 6
+
+
+def test_minus_zero_is_not_the_fill_value_zero(rep):
+    decoded = rep((4,), "float32", 0.0)
+    codec = ShardingCodec((2,)).resolve(decoded)
+    data = joined(codec.encode(np.array([0.0, -0.0, 0.0, 0.0], np.float32), decoded))
+    out = codec.decode(data, decoded)
+    assert np.signbit(out).tolist() == [False, True, False, False]
+
+
+def test_nothing_is_joined_into_one_buffer(small):
+    codec, decoded, values = small
+    assert len(codec.encode(values, decoded)) == 7
+
+
+def test_values_may_have_any_strides(small):
+    codec, decoded, values = small
+    expected = joined(codec.encode(values, decoded))
+    assert joined(codec.encode(np.asfortranarray(values), decoded)) == expected
+    assert joined(codec.encode(np.repeat(values, 2, axis=1)[:, ::2], decoded)) == expected
+    assert joined(codec.encode(values[::-1][::-1], decoded)) == expected
+
+
+# --- changing a part ---
+
+
+def test_untouched_inner_chunks_keep_their_bytes_even_if_damaged(small, index_of):
+    codec, decoded, values = small
+    data = bytearray(joined(codec.encode(values, decoded)))
+    entries = index_of(codec, decoded, bytes(data))
+    data[entries[5, 0]] ^= 1  # breaks the checksum of the last inner chunk
+    data = bytes(data)
+    before = pieces_of(entries, data)
+    changed = joined(
+        codec.encode_part(BufferReader(data), decoded, box((1, 2), (1, 3)), values[:1, :2])
+    )
+    after = pieces_of(index_of(codec, decoded, changed), changed)
+    assert {number for number in before if before[number] != after[number]} == {0, 1}
+    assert len(changed) == len(data)  # what was replaced is gone
+    with pytest.raises(ChecksumError, match=r"inner chunk \(1, 2\)"):
+        codec.decode(changed, decoded)
+
+
+def test_damaged_inner_chunk_can_be_replaced_but_not_changed(small, index_of):
+    codec, decoded, values = small
+    data = bytearray(joined(codec.encode(values, decoded)))
+    data[index_of(codec, decoded, bytes(data))[5, 0]] ^= 1
+    reader = BufferReader(bytes(data))
+    with pytest.raises(ChecksumError, match=r"inner chunk \(1, 2\)"):
+        codec.encode_part(reader, decoded, box((3, 4), (5, 6)), values[3:, 5:])
+    repaired = joined(codec.encode_part(reader, decoded, box((2, 4), (4, 6)), values[2:, 4:]))
+    np.testing.assert_array_equal(codec.decode(repaired, decoded), values)
+
+
+def test_entry_out_of_the_shard_cannot_be_kept(small, index_of, reindexed):
+    codec, decoded, values = small
+    data = joined(codec.encode(values, decoded))
+    entries = index_of(codec, decoded, data)
+    entries[5] = (10**9, 12)
+    reader = BufferReader(reindexed(codec, decoded, data, entries))
+    with pytest.raises(ChunkDecodeError, match=r"inner chunk \(1, 2\)"):
+        codec.encode_part(reader, decoded, box((0, 1), (0, 1)), values[:1, :1])
+    repaired = joined(codec.encode_part(reader, decoded, box((2, 4), (4, 6)), values[2:, 4:]))
+    np.testing.assert_array_equal(codec.decode(repaired, decoded), values)
+
+
+@pytest.mark.parametrize("length", [0, 50])
+def test_shard_without_an_index_cannot_be_changed(small, length):
+    codec, decoded, values = small
+    with pytest.raises(ChunkDecodeError, match="fewer than"):
+        codec.encode_part(BufferReader(bytes(length)), decoded, box((0, 1), (0, 1)), values[:1, :1])
+
+
+def test_inner_chunk_that_becomes_empty_is_dropped(small, index_of):
+    codec, decoded, values = small
+    data = joined(codec.encode(values, decoded))
+    zeros = np.zeros((2, 2), np.int16)
+    data = joined(codec.encode_part(BufferReader(data), decoded, box((0, 2), (0, 2)), zeros))
+    assert sorted(pieces_of(index_of(codec, decoded, data), data)) == [1, 2, 3, 4, 5]
+    # ... and one of which only a part is new, but the rest was fill already.
+    data = joined(codec.encode_part(BufferReader(data), decoded, box((0, 1), (2, 4)), zeros[:1]))
+    data = joined(codec.encode_part(BufferReader(data), decoded, box((1, 2), (2, 4)), zeros[:1]))
+    assert sorted(pieces_of(index_of(codec, decoded, data), data)) == [2, 3, 4, 5]
+
+
+def test_part_of_a_shard_that_is_not_stored(small):
+    codec, decoded, values = small
+    data = joined(codec.encode_part(None, decoded, box((1, 3), (1, 2)), values[1:3, 1:2]))
+    expected = np.zeros_like(values)
+    expected[1:3, 1:2] = values[1:3, 1:2]
+    np.testing.assert_array_equal(codec.decode(data, decoded), expected)
+
+
+def test_unused_bytes_do_not_survive_a_change(small, index_of, reindexed):
+    codec, decoded, values = small
+    data = joined(codec.encode(values, decoded))
+    size = codec._shard(decoded).index.size
+    entries = index_of(codec, decoded, data)
+    if codec.index_location == "start":
+        spaced = bytes(size) + bytes(500) + data[size:]
+        entries[:, 0] += 500
+    else:
+        spaced = data[:-size] + bytes(500) + bytes(size)
+    spaced = reindexed(codec, decoded, spaced, entries)
+    changed = codec.encode_part(BufferReader(spaced), decoded, box((0, 1), (0, 1)), values[:1, :1])
+    assert len(joined(changed)) == len(data)
+
+
+def test_claims_on_the_same_bytes_do_not_multiply_them(rep, index_of, reindexed):
+    decoded = rep((64, 4), "uint8")
+    codec = ShardingCodec((1, 4))
+    values = np.arange(256, dtype=np.uint8).reshape(64, 4)
+    data = joined(codec.encode(values, decoded))
+    entries = index_of(codec, decoded, data)
+    entries[1:] = (0, 256)  # every inner chunk claims everything
+    data = reindexed(codec, decoded, data, entries)
+    changed = joined(
+        codec.encode_part(BufferReader(data), decoded, box((0, 1), (0, 4)), values[9:10])
+    )
+    assert len(changed) == len(data) + 4
+    kept = pieces_of(index_of(codec, decoded, changed), changed)
+    assert kept[5] == bytes(range(256))
+
+
+def test_untouched_inner_chunks_are_read_once_and_not_decoded(rep, counting):
+    decoded = rep((8, 4096), "int32")
+    codec = ShardingCodec((1, 4096)).resolve(decoded)
+    values = np.arange(1, decoded.size + 1, dtype=np.int32).reshape(decoded.shape)
+    data = joined(codec.encode(values, decoded))
+    reader = counting(data)
+    codec.encode_part(reader, decoded, box((2, 3), (0, 4096)), values[:1])
+    chunk = 4096 * 4
+    assert sorted(reader.reads) == sorted(
+        [[(8 * chunk, 8 * 16 + 4)], [(0, 2 * chunk), (3 * chunk, 5 * chunk)]]
+    )
+
+
+def test_shard_in_a_shard_keeps_what_is_not_touched(rep, index_of):
+    decoded = rep((16, 16), "uint8")
+    inner = ShardingCodec((2, 2), ["bytes", "crc32c"])
+    codec = ShardingCodec((8, 8), [inner])
+    values = np.arange(1, 257, dtype=np.uint16).reshape(16, 16).astype(np.uint8)
+    data = bytearray(joined(codec.encode(values, decoded)))
+    offset = int(index_of(codec, decoded, bytes(data))[0, 0])
+    data[offset + 3 * 8] ^= 1  # damages the inner chunk (0, 3) of the inner shard (0, 0)
+    reader = BufferReader(bytes(data))
+    changed = joined(codec.encode_part(reader, decoded, box((5, 6), (5, 6)), values[:1, :1]))
+    values[5, 5] = values[0, 0]
+    out = np.zeros((16, 8), np.uint8)
+    codec.decode_part(BufferReader(changed), decoded, box((0, 16), (8, 16)), out)
+    np.testing.assert_array_equal(out, values[:, 8:])
+    out = np.zeros((6, 8), np.uint8)
+    codec.decode_part(BufferReader(changed), decoded, box((2, 8), (0, 8)), out)
+    np.testing.assert_array_equal(out, values[2:8, :8])
+    with pytest.raises(ChecksumError, match=r"inner chunk \(0, 0\): inner chunk \(0, 3\)"):
+        codec.decode(changed, decoded)
+
+
+# --- memory that is used again must not be part of what is stored ---
+
+
+@dataclass(frozen=True, slots=True)
+class Same(BytesToBytesCodec):
+    """Gives back the very memory that it gets, and does not say its size."""
+
+    def encode(self, data):
+        return memoryview(data)
+
+    def decode(self, data, decoded_size):
+        return data
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_codecs_may_return_views_of_what_they_get(rep, counting, threads):
+    decoded = rep((64, 1024), "int32")
+    values = np.arange(1, decoded.size + 1, dtype=np.int32).reshape(decoded.shape)
+    with extensions({"codec": {"test.same": Same}}), config.set(threads=threads):
+        for inner in (["bytes", "test.same"], [ShardingCodec((4, 16), ["bytes", "test.same"])]):
+            codec = ShardingCodec((16, 256), inner).resolve(decoded)
+            data = joined(codec.encode(values, decoded))
+            np.testing.assert_array_equal(codec.decode(data, decoded), values)
+            part = box((3, 50), (7, 1000))
+            new = values[part.index][::-1]
+            changed = joined(codec.encode_part(counting(data), decoded, part, new))
+            expected = values.copy()
+            expected[part.index] = new
+            np.testing.assert_array_equal(codec.decode(changed, decoded), expected)
+
+
+# --- any sequence of changes gives what NumPy gives ---
+
+CHAINS = [
+    ["bytes"],
+    [{"name": "bytes", "configuration": {"endian": "big"}}, "crc32c"],
+    [{"name": "transpose", "configuration": {"order": [1, 0]}}, "bytes", "zstd"],
+    [
+        {
+            "name": "sharding_indexed",
+            "configuration": {
+                "chunk_shape": [1, 2],
+                "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+                "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+                "index_location": "start",
+            },
+        }
+    ],
+    [
+        {"name": "transpose", "configuration": {"order": [1, 0]}},
+        {
+            "name": "sharding_indexed",
+            "configuration": {
+                "chunk_shape": [1, 1],
+                "codecs": [{"name": "bytes", "configuration": {"endian": "big"}}],
+                "index_codecs": [{"name": "bytes", "configuration": {"endian": "big"}}, "crc32c"],
+            },
+        },
+    ],
+]
+
+
+def random_selection(random, shape):
+    kind = random.integers(3)
+    if kind == 0:
+        index = []
+        for length in shape:
+            start, stop = sorted(random.integers(0, length + 1, 2).tolist())
+            index.append(slice(start, stop, int(random.integers(1, 4))))
+        return Box(tuple(index)), tuple(index)
+    if kind == 1:
+        rows = random.permutation(shape[0])[: random.integers(1, shape[0])]
+        columns = slice(1, shape[1], int(random.integers(1, 4)))
+        return Outer((rows, columns)), (rows, columns)
+    places = random.permutation(shape[0] * shape[1])[: random.integers(1, 9)]
+    index = np.unravel_index(places, shape)
+    return Points(index), index
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(CHAINS),
+    st.sampled_from(["start", "end"]),
+    st.sampled_from(["uint8", "int16", "float64", "complex64", "bool"]),
+    st.booleans(),
+)
+def test_changes_agree_with_numpy(rep, counting, seed, chain, location, dtype, keep_empty):
+    random = np.random.default_rng(seed)
+    shape = (6, 8)
+    decoded = rep(shape, dtype, 0, keep_empty)
+    chunks = (3, 4) if seed % 2 else (2, 8)
+    codec = ShardingCodec(chunks, chain, index_location=location).resolve(decoded)
+    model = np.zeros(shape, dtype)
+    data = None
+    for _ in range(6):
+        selection, index = random_selection(random, shape)
+        value = random.integers(0, 2, selection.shape).astype(dtype)
+        if not value.size:
+            continue
+        source = BufferReader if random.integers(2) else counting
+        reader = None if data is None else source(data)
+        data = joined(codec.encode_part(reader, decoded, selection, value))
+        model[index] = value
+        if data is None:
+            assert not model.any()
+        else:
+            np.testing.assert_array_equal(codec.decode(data, decoded), model)
+            whole = joined(codec.encode(model, decoded))
+            if keep_empty:
+                assert len(data) <= len(whole)
+            else:
+                assert len(data) == len(whole)  # compact, and nothing empty is kept
+
+
+def test_plans_of_many_inner_chunks_are_made_in_windows(rep, monkeypatch):
+    monkeypatch.setattr(writing, "WINDOW", 7)
+    decoded = rep((10, 10), "uint8")
+    codec = ShardingCodec((1, 2))
+    values = np.arange(100, dtype=np.uint8).reshape(10, 10)
+    data = joined(codec.encode(values, decoded))
+    new = values[1:9, 1:9][::-1]
+    changed = joined(codec.encode_part(BufferReader(data), decoded, box((1, 9), (1, 9)), new))
+    values[1:9, 1:9] = new.copy()
+    np.testing.assert_array_equal(codec.decode(changed, decoded), values)
+
+
+def test_definition_of_an_inner_shard_may_be_an_instance():
+    codec = ShardingCodec((8, 8), [ShardingCodec((2, 2), ["bytes"])])
+    again = make_extension(
+        "codec", ExtensionDefinition("sharding_indexed", codec.to_configuration())
+    )
+    assert again.to_configuration() == codec.to_configuration()
