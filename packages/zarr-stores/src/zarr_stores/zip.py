@@ -18,6 +18,7 @@ from zarr_core.extension import (
     Store,
     StoreCapabilityError,
     StoreError,
+    StoreKeyError,
     StoreReadError,
     StoreReadOnlyError,
     ValueReader,
@@ -36,7 +37,7 @@ from zarr_stores.zip_archive import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
     from zarr_core.extension import Buffer, Pieces
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["ZipStore"]
 
 _SCHEME = "zip://"
+_NAME_LIMIT = 0xFFFF
 
 
 class ZipStore(Store):
@@ -139,20 +141,22 @@ class ZipStore(Store):
         found = self._find(key)
         if found is None:
             return None
-        try:
-            buffer = memoryview(bytearray(found[1].size))
-        except MemoryError as error:
-            raise StoreReadError("no memory for a value of its size", self, key) from error
-        self._read_start(key, found, buffer)
-        return buffer.toreadonly()
+        descriptor, entry = found
+        with _naming(self, key):
+            start = data_start(descriptor, entry)
+            buffer = memoryview(bytearray(entry.size))
+            read_start(descriptor, start, entry, buffer)
+            return buffer.toreadonly()
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         found = self._find(key)
         if found is None:
             return None
-        size = found[1].size
-        self._read_start(key, found, buffer[:size])
-        return size
+        descriptor, entry = found
+        with _naming(self, key):
+            start = data_start(descriptor, entry)
+            read_start(descriptor, start, entry, buffer[: entry.size])
+            return entry.size
 
     def open_value(self, key: str) -> ValueReader | None:
         found = self._find(key)
@@ -172,15 +176,10 @@ class ZipStore(Store):
         return None if found is None else found[1].size
 
     def _find(self, key: str) -> tuple[Descriptor, Entry] | None:
-        check_key(key)
+        _check(key)
         descriptor, entries = self._opened or self._open()
         entry = entries.get(key)
         return None if entry is None or descriptor is None else (descriptor, entry)
-
-    def _read_start(self, key: str, found: tuple[Descriptor, Entry], buffer: memoryview) -> None:
-        descriptor, entry = found
-        with _naming(self, key):
-            read_start(descriptor, data_start(descriptor, entry), entry, buffer)
 
     def _open(self) -> tuple[Descriptor | None, dict[str, Entry]]:
         with self._lock():
@@ -198,7 +197,7 @@ class ZipStore(Store):
     # --- writeable ---
 
     def set(self, key: str, value: Pieces) -> None:
-        check_key(key)
+        _check(key)
         self._require_writable(key)
         pieces: Sequence[Buffer] = (
             (value,) if isinstance(value, bytes | bytearray | memoryview) else value
@@ -219,6 +218,7 @@ class ZipStore(Store):
                 ) from error
 
     def erase(self, key: str) -> None:
+        _check(key)
         self._require_writable(key)
         if self.exists(key):
             raise StoreCapabilityError(
@@ -226,6 +226,16 @@ class ZipStore(Store):
                 store=self,
                 key=key,
             )
+
+    def erase_prefix(self, prefix: str) -> None:
+        check_prefix(prefix)
+        self._require_writable(prefix)
+        super().erase_prefix(prefix)
+
+    def update(self, key: str, change: Callable[[ValueReader | None], Pieces | None]) -> None:
+        _check(key)
+        self._require_writable(key)
+        super().update(key, change)
 
     def _begin_writing(self, *, empty: bool) -> Writer:
         try:
@@ -326,6 +336,19 @@ class _StoredReader(ValueReader):
                 fill(self._descriptor, self._start + start, buffer)
 
 
+def _check(key: str) -> None:
+    """Refuse what is no key, or cannot be the name of an entry."""
+    check_key(key)
+    if key.isascii() and len(key) <= _NAME_LIMIT:
+        return
+    try:
+        length = len(key.encode())
+    except UnicodeEncodeError as error:
+        raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
+    if length > _NAME_LIMIT:
+        raise StoreKeyError("too long for the name of an entry", key=f"{key[:40]}...")
+
+
 @contextmanager
 def _naming(store: ZipStore, key: str) -> Iterator[None]:
     """Add store and key to what goes wrong while an entry is read."""
@@ -335,3 +358,5 @@ def _naming(store: ZipStore, key: str) -> Iterator[None]:
         raise StoreReadError(error.reason, store, key) from error.__cause__
     except OSError as error:
         raise StoreReadError(f"cannot be read: {error.strerror}", store, key) from error
+    except MemoryError as error:
+        raise StoreReadError("there is no memory for a value of its size", store, key) from error

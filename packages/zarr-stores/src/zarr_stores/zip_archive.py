@@ -137,6 +137,8 @@ def data_start(descriptor: Descriptor, entry: Entry) -> int:
         raise StoreReadError("damaged archive: an entry reaches beyond the end of the file")
     if entry.method == ZIP_STORED and entry.size != entry.compressed_size:
         raise StoreReadError("damaged archive: an uncompressed entry with two sizes")
+    if entry.size > (entry.compressed_size + 1) * _DEFLATE_LIMIT:
+        raise StoreReadError(f"damaged archive: {entry.size} bytes cannot come of so few")
     return start
 
 
@@ -169,8 +171,6 @@ def read_start(descriptor: Descriptor, start: int, entry: Entry, buffer: memoryv
 
 
 def _inflated(descriptor: Descriptor, start: int, entry: Entry, length: int) -> bytes:
-    if entry.size > entry.compressed_size * _DEFLATE_LIMIT + _DEFLATE_LIMIT:
-        raise StoreReadError(f"damaged archive: {entry.size} bytes cannot come of so few")
     compressed = memoryview(bytearray(entry.compressed_size))
     fill(descriptor, start, compressed)
     try:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["LocalStore"]
 
 _MISSING = -1
+_FOLLOW = "If it is to be followed out of the store: LocalStore(..., follow_links=True)"
 
 
 class LocalStore(Store):
@@ -208,12 +209,8 @@ class LocalStore(Store):
         """Path that a symbolic link at a key leads to."""
         real = self._boundary.real_path(self._root + key)
         if real is None:
-            raise StoreReadError(
-                "a symbolic link that leads out of the store, in a circle or nowhere. If it is "
-                "to be followed out of the store: LocalStore(..., follow_links=True)",
-                store=self,
-                key=key,
-            )
+            reason = "a symbolic link that leads out of the store, in a circle or nowhere"
+            raise StoreReadError(f"{reason}. {_FOLLOW}", self, key)
         return real
 
     # --- writeable ---
@@ -354,12 +351,8 @@ class LocalStore(Store):
         except ValueError as error:
             raise self._not_a_name(prefix) from error
         if not inside:
-            raise StoreReadError(
-                "a symbolic link on the way leads out of the store. If it is to be followed: "
-                "LocalStore(..., follow_links=True)",
-                store=self,
-                key=prefix,
-            )
+            reason = "a symbolic link on the way leads out of the store"
+            raise StoreReadError(f"{reason}. {_FOLLOW}", self, prefix)
 
     def _check_listing(self, prefix: str) -> None:
         check_prefix(prefix)
@@ -375,6 +368,10 @@ class LocalStore(Store):
                 store=self,
                 key=key,
             )
+        try:
+            os.fsencode(key)
+        except UnicodeEncodeError as error:
+            raise self._not_a_name(key) from error
         return self._root + key
 
     def _require_writable(self, key: str) -> None:
@@ -388,10 +385,10 @@ class LocalStore(Store):
         return StoreReadError(local_read.reason(error), store=self, key=key)
 
     def _unlistable(self, prefix: str, error: OSError) -> StoreReadError:
-        return StoreReadError(f"cannot be listed: {error.strerror}", store=self, key=prefix)
+        return StoreReadError(f"cannot be listed: {error.strerror}", self, prefix)
 
     def _unwritable(self, key: str, error: OSError) -> StoreError:
         return StoreError(local_write.reason(error), store=self, key=key)
 
     def _not_a_name(self, key: str) -> StoreKeyError:
-        return StoreKeyError("not a key: contains a NUL or cannot be encoded", store=self, key=key)
+        return StoreKeyError("not a key: contains a NUL or cannot be encoded", self, ascii(key))

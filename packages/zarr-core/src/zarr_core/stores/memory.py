@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import StoreError, StoreReadError, StoreReadOnlyError
+from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
 from zarr_core.interfaces.store import Store, check_key, check_prefix
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ class MemoryStore(Store):
     # --- writeable ---
 
     def set(self, key: str, value: Pieces) -> None:
+        check_key(key)
         self._require_writable(key)
         copy = bytes(value) if isinstance(value, _BUFFERS) else b"".join(value)
         try:
@@ -113,6 +114,7 @@ class MemoryStore(Store):
             ) from error
 
     def erase(self, key: str) -> None:
+        check_key(key)
         self._require_writable(key)
         try:
             del self._mapping[key]
@@ -123,6 +125,11 @@ class MemoryStore(Store):
                 f"the mapping did not remove the key: {_said(error)}", store=self, key=key
             ) from error
 
+    def erase_prefix(self, prefix: str) -> None:
+        check_prefix(prefix)
+        self._require_writable(prefix)
+        super().erase_prefix(prefix)
+
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
@@ -131,7 +138,7 @@ class MemoryStore(Store):
             keys = tuple(self._mapping)
         except Exception as error:
             raise self._unreadable(prefix, error) from error
-        return (key for key in keys if key.startswith(prefix) and key != prefix)
+        return (key for key in keys if _is_key(key) and key.startswith(prefix))
 
     # --- the object ---
 
@@ -165,7 +172,6 @@ class MemoryStore(Store):
     # --- helpers ---
 
     def _require_writable(self, key: str) -> None:
-        check_key(key)
         if self.read_only:
             raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
 
@@ -184,6 +190,14 @@ class MemoryStore(Store):
 
 
 _BUFFERS = (bytes, bytearray, memoryview)
+
+
+def _is_key(key: Any) -> bool:
+    """Whether something in a mapping of the user's is a key that can be asked for."""
+    try:
+        return isinstance(key, str) and bool(check_key(key))
+    except StoreKeyError:
+        return False
 
 
 def _said(error: Exception) -> str:

@@ -1,0 +1,599 @@
+import errno
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from store_contract import StoreContract
+from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
+from zarr_core.stores import local_tree, local_write
+from zarr_core.stores.local import LocalStore
+
+
+class TestLocalStore(StoreContract):
+    key_may_be_prefix = False
+
+    def make(self, tmp_path):
+        return LocalStore(tmp_path / "store.zarr")
+
+    def again(self, store, *, read_only):
+        return LocalStore(store.path, read_only=read_only)
+
+
+class TestSynced(TestLocalStore):
+    """The same with every value forced to the disk."""
+
+    test_deep_keys = None  # thousands of directories, each forced to the disk
+
+    def make(self, tmp_path):
+        return LocalStore(tmp_path / "deep" / "store.zarr", fsync=True)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return LocalStore(tmp_path / "store.zarr")
+
+
+def files(store):
+    """All files in the directory, those that are never keys included."""
+    return sorted(
+        os.path.relpath(os.path.join(place, name), store.path)
+        for place, _, names in os.walk(store.path)
+        for name in names
+    )
+
+
+def room(size=16):
+    return memoryview(bytearray(size))
+
+
+# --- the directory ---
+
+
+def test_nothing_is_created_before_something_is_written(store):
+    assert store.get("zarr.json") is None
+    assert list(store.list()) == []
+    assert store.list_dir("a/") == ([], [])
+    store.erase("k")
+    store.erase_prefix("")
+    assert store.sweep() == 0
+    store.update("a/b", lambda reader: None)
+    assert not os.path.exists(store.path) or os.listdir(store.path) == []
+    LocalStore(os.path.join(store.path, "other"), read_only=True).get("zarr.json")
+    assert not os.path.exists(os.path.join(store.path, "other"))
+
+
+def test_a_file_is_no_store(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="not a directory"):
+        LocalStore(tmp_path / "file")
+    with pytest.raises(StoreError, match="a file stands where a directory is needed"):
+        LocalStore(tmp_path / "file" / "below").set("k", b"")
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", b"bytes"])
+def test_paths_that_are_none(path):
+    with pytest.raises(StoreError, match="not the path"):
+        LocalStore(path)
+
+
+def test_a_relative_path_survives_a_change_of_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = LocalStore("data.zarr")
+    store.set("k", b"v")
+    monkeypatch.chdir("/")
+    assert store.get("k") == b"v"
+    assert store == LocalStore(tmp_path / "data.zarr")
+
+
+def test_a_new_directory_is_forced_to_the_disk_with_its_value(tmp_path, monkeypatch):
+    synced = []
+    fsync = os.fsync
+    monkeypatch.setattr(
+        os, "fsync", lambda fd: (synced.append(os.readlink(f"/proc/self/fd/{fd}")), fsync(fd))
+    )
+    store = LocalStore(tmp_path / "s", fsync=True)
+    store.set("a/b/k", b"v")
+    assert ".zarr-partial" in synced[0]
+    top = str(tmp_path)
+    assert sorted(synced[1:]) == [top, f"{top}/s", f"{top}/s/a", f"{top}/s/a/b"]
+    synced.clear()
+    LocalStore(store.path).set("a/b/k", b"w")
+    assert synced == []
+
+
+def test_urls(tmp_path):
+    store = LocalStore(tmp_path / "a b%41?#\u00e9")
+    assert store.url.startswith("file:///")
+    assert " " not in store.url
+    for url in (store.url, store.url.replace("file://", "file://localhost"), store.path):
+        assert LocalStore.from_url(url) == store
+    assert LocalStore.from_url(store.url.replace("file:///", "FILE:/")) == store
+    assert LocalStore.from_url("file:///a?b#c").path == "/a?b#c"
+    made = LocalStore.from_url(store.url, read_only=True, fsync=True, follow_links=True)
+    assert made.read_only
+    for url in ("file://host/x", "file://relative.zarr", "file:x", "file://"):
+        with pytest.raises(StoreError, match="absolute path"):
+            LocalStore.from_url(url)
+    with pytest.raises(StoreError, match="no options anon"):
+        LocalStore.from_url(store.url, anon=True)
+
+
+def test_equal_if_the_same_directory(tmp_path):
+    os.mkdir(tmp_path / "real")
+    os.symlink(tmp_path / "real", tmp_path / "link")
+    one, two = LocalStore(tmp_path / "real"), LocalStore(tmp_path / "link" / "")
+    assert one == two
+    assert hash(one) == hash(two)
+    two.set("a/k", b"v")
+    assert one.get("a/k") == b"v"
+    assert list(two.list()) == ["a/k"]
+
+
+# --- what stands in the way of a value ---
+
+
+@pytest.fixture
+def odd(store):
+    """A store with every kind of file that is not a value."""
+    store.set("good", b"v")
+    os.mkdir(os.path.join(store.path, "directory"))
+    os.mkfifo(os.path.join(store.path, "fifo"))
+    os.symlink("/dev/zero", os.path.join(store.path, "zero"))
+    os.symlink("nowhere", os.path.join(store.path, "dangling"))
+    os.symlink("circle", os.path.join(store.path, "circle"))
+    os.symlink("/etc/passwd", os.path.join(store.path, "outside"))
+    listener = socket.socket(socket.AF_UNIX)
+    here = os.getcwd()
+    os.chdir(store.path)  # a socket's path must be short
+    listener.bind("socket")
+    os.chdir(here)
+    listener.close()
+    if os.geteuid() == 0:
+        os.mknod(os.path.join(store.path, "device"), 0o20644, os.makedev(1, 5))
+    return store
+
+
+ODD = ("directory", "fifo", "zero", "dangling", "circle", "outside", "socket", "device")
+
+
+@pytest.mark.parametrize("key", ODD)
+def test_what_is_no_value_is_neither_read_nor_taken_for_a_missing_one(odd, key):
+    if not os.path.lexists(os.path.join(odd.path, key)):
+        pytest.skip("only root can make a device")
+    for call in (
+        odd.get,
+        odd.open_value,
+        lambda key: odd.get_into(key, room()),
+        lambda key: odd.get_into(key, room(0)),
+        lambda key: odd.update(key, lambda reader: b"new"),
+    ):
+        with pytest.raises(StoreReadError, match=key):
+            call(key)
+    if key == "directory":
+        assert not odd.exists(key)
+    else:
+        with pytest.raises(StoreReadError, match=key):
+            odd.getsize(key)
+    assert odd.get("good") == b"v"
+
+
+@pytest.mark.parametrize("key", ODD[1:])
+def test_what_is_no_value_is_replaced_and_erased_without_being_touched(odd, key):
+    before = os.stat("/etc/passwd")
+    odd.set(key, b"new")
+    assert odd.get(key) == b"new"
+    odd.erase(key)
+    assert odd.get(key) is None
+    assert os.stat("/etc/passwd") == before
+
+
+def test_a_directory_is_not_replaced_or_erased_by_a_value(odd):
+    for call in (lambda: odd.set("directory", b""), lambda: odd.erase("directory")):
+        with pytest.raises(StoreError, match="a directory stands"):
+            call()
+    odd.erase_prefix("directory/")
+    odd.set("directory", b"now")
+    assert odd.get("directory") == b"now"
+
+
+def test_a_fifo_with_a_writer_is_not_read_either(store):
+    os.makedirs(store.path)
+    path = os.path.join(store.path, "fifo")
+    os.mkfifo(path)
+    holder = os.open(path, os.O_RDWR)
+    os.write(holder, b"0123456789abcdef")
+    with pytest.raises(StoreReadError, match="not a regular file"):
+        store.get_into("fifo", room())
+    os.close(holder)
+
+
+def test_a_value_too_large_for_memory(store):
+    store.set("a/k", b"v")
+    os.truncate(os.path.join(store.path, "a/k"), 1 << 43)
+    with pytest.raises(StoreReadError, match=r"a/k.*no memory"):
+        store.get("a/k")
+    buffer = room()
+    assert store.get_into("a/k", buffer) == 1 << 43
+    assert store.getsize("a/k") == 1 << 43
+    assert bytes(buffer[:2]) == b"v\0"
+
+
+def test_other_failures_are_not_missing_values(store, monkeypatch):
+    # No permission bits stop root, and this file system does not fail: the call is made to.
+    store.set("a/k", b"v")
+
+    def refuse(*arguments, **options):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    for name, calls in {
+        "open": [store.get, store.open_value, lambda key: store.get_into(key, room())],
+        "preadv": [lambda key: store.get_into(key, room())],
+        "pread": [store.get],
+        "lstat": [store.exists],
+        "scandir": [lambda key: list(store.list_prefix("a/")), lambda key: store.list_dir("a/")],
+    }.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, refuse)
+            for call in calls:
+                with pytest.raises(StoreReadError, match=r"a/.*Permission denied") as caught:
+                    call("a/k")
+                assert isinstance(caught.value.__cause__, PermissionError)
+    for name, call in {
+        "replace": lambda: store.set("a/k", b"new"),
+        "unlink": lambda: store.erase("a/k"),
+        "rmdir": lambda: store.erase_prefix("a/"),
+        "open": lambda: store.update("a/k", lambda reader: b"new"),
+    }.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, refuse)
+            with pytest.raises(StoreError, match=r"a/.*Permission denied"):
+                call()
+
+
+def test_short_reads_are_continued(store, monkeypatch):
+    value = bytes(range(200))
+    store.set("k", value)
+    preadv, pread = os.preadv, os.pread
+    monkeypatch.setattr(os, "preadv", lambda fd, bufs, at: preadv(fd, [bufs[0][:7]], at))
+    monkeypatch.setattr(os, "pread", lambda fd, size, at: pread(fd, min(size, 7), at))
+    buffer = room(300)
+    assert store.get_into("k", buffer) == 200
+    assert bytes(buffer[:200]) == value
+    assert bytes(store.get("k")) == value
+    with store.open_value("k") as reader:
+        assert bytes(reader.read(10, 100)) == value[10:110]
+        part = room(50)
+        reader.read_into([(20, part)])
+        assert bytes(part) == value[20:70]
+
+
+def test_short_writes_are_continued(store, monkeypatch):
+    writev = os.writev
+
+    def short(descriptor, pieces):
+        piece = next((piece for piece in pieces if len(piece)), b"")
+        return writev(descriptor, [memoryview(piece)[:3]])
+
+    monkeypatch.setattr(os, "writev", short)
+    pieces = [b"0123456789", b"", b"ab", bytes(range(100))]
+    store.set("k", pieces)
+    store.set("l", [b"x"] * 3000)
+    assert bytes(store.get("k")) == b"".join(pieces)
+    assert bytes(store.get("l")) == b"x" * 3000
+
+
+def test_a_reader_says_that_it_is_closed(store):
+    store.set("k", b"v")
+    reader = store.open_value("k")
+    reader.close()
+    reader.close()
+    with pytest.raises(StoreReadError, match="closed"):
+        reader.read(0, 1)
+    with pytest.raises(StoreReadError, match="closed"):
+        reader.read_into([(0, room(1))])
+
+
+def test_descriptors_are_not_leaked(odd):
+    before = len(os.listdir("/proc/self/fd"))
+    for key in (*ODD, "good", "none", "..", "directory/x"):
+        for call in (
+            odd.get,
+            odd.open_value,
+            odd.getsize,
+            lambda key: odd.get_into(key, room()),
+            lambda key: odd.set(key + "/x", [b"", "no buffer"]),
+            lambda key: odd.update(key, lambda reader: 1 / 0),
+        ):
+            try:
+                call(key)
+            except (StoreError, TypeError, ZeroDivisionError):
+                continue
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+# --- links ---
+
+
+@pytest.fixture
+def linked(store, tmp_path):
+    """A store with links that stay inside and links that do not."""
+    store.set("a/k", b"inside")
+    outside = tmp_path / "store.zarr-not"  # begins like the store's own name
+    outside.mkdir()
+    (outside / "k").write_bytes(b"outside")
+    os.symlink(outside, os.path.join(store.path, "out"))
+    os.symlink("a", os.path.join(store.path, "in"))
+    os.symlink("a/k", os.path.join(store.path, "file"))
+    os.symlink("..", os.path.join(store.path, "a", "up"))
+    return store
+
+
+def test_links_that_stay_inside_are_followed(linked):
+    assert linked.get("in/k") == b"inside"
+    assert linked.get("file") == b"inside"
+    assert linked.getsize("file") == 6
+    assert linked.get_into("in/k", room()) == 6
+    with linked.open_value("file") as reader:
+        assert reader.size == 6
+    assert linked.get("a/up/a/k") == b"inside"
+
+
+@pytest.mark.parametrize("key", ["out/k", "out/none", "in/up/out/k"])
+def test_links_that_leave_the_store_are_refused(linked, key):
+    for call in (
+        linked.get,
+        linked.exists,
+        linked.open_value,
+        lambda key: linked.get_into(key, room()),
+        lambda key: linked.set(key, b"new"),
+        lambda key: linked.erase(key),
+        lambda key: linked.update(key, lambda reader: b"new"),
+        lambda key: linked.list_dir("out/"),
+        lambda key: linked.list_prefix("out/"),
+        lambda key: linked.erase_prefix("out/sub/"),
+    ):
+        for _ in range(2):  # not only the first time
+            with pytest.raises(StoreReadError, match="follow_links=True"):
+                call(key)
+    assert os.listdir(os.path.join(linked.path, "out")) == ["k"]
+
+
+def test_links_that_leave_the_store_are_followed_on_request(linked):
+    store = LocalStore(linked.path, follow_links=True)
+    assert store.get("out/k") == b"outside"
+    assert store.list_dir("out/") == (["out/k"], [])
+    assert "out/k" in store.list()
+
+
+def test_circles_of_links_end(linked):
+    os.symlink(".", os.path.join(linked.path, "self"))
+    os.makedirs(os.path.join(linked.path, "b"))
+    os.symlink("../b", os.path.join(linked.path, "a", "to_b"))
+    os.symlink("../a", os.path.join(linked.path, "b", "to_a"))
+    found = list(linked.list())
+    assert len(found) == len(set(found)) < 30
+    assert {"a/k", "in/k", "file", "b/to_a/k"} <= set(found)
+    keys, prefixes = linked.list_dir("")
+    assert sorted(keys) == ["file", "out"]
+    assert sorted(prefixes) == ["a/", "b/", "in/", "self/"]
+
+
+def test_erasing_a_prefix_removes_links_and_not_what_they_lead_to(linked):
+    linked.erase_prefix("in/")
+    assert linked.get("a/k") == b"inside"
+    linked.erase_prefix("")
+    assert os.listdir(linked.path) == []
+    assert os.listdir(linked.path + "-not") == ["k"]
+
+
+# --- names ---
+
+
+@pytest.mark.parametrize("key", [".x.zarr-lock", ".zarr-partial", "a/.b.1-2.zarr-partial/c"])
+def test_names_of_the_store_itself_are_refused(store, key):
+    for call in (
+        lambda: store.set(key, b""),
+        lambda: store.update(key, lambda reader: b""),
+        lambda: store.erase(key),
+    ):
+        with pytest.raises(StoreKeyError, match="belong to the store"):
+            call()
+    assert files(store) == []
+
+
+def test_names_that_only_look_like_the_stores_own(store):
+    for key in ("x.zarr-lock", "x.zarr-partial", ".zarr-partial.x", ".zarr-locks"):
+        store.set(key, b"v")
+        assert store.get(key) == b"v"
+    assert len(list(store.list())) == 4
+
+
+@pytest.mark.parametrize("name", ["n" * 255, "\u00e9" * 127, "\U0001f40d" * 63])
+def test_the_longest_names_have_room_for_a_lock(store, name):
+    store.update(f"a/{name}", lambda reader: b"v")
+    assert store.get(f"a/{name}") == b"v"
+    assert files(store) == [f"a/{name}"]
+
+
+def test_files_that_cannot_be_keys_are_not_listed(store):
+    store.set("a/k", b"")
+    for name in ("back\\slash", ".k.77-1.zarr-partial", ".k.zarr-lock"):
+        with open(os.path.join(store.path, "a", name), "wb"):
+            pass
+    os.mkdir(os.path.join(store.path, "back\\slash"))
+    assert list(store.list()) == ["a/k"]
+    assert store.list_dir("a/") == (["a/k"], [])
+    assert store.list_dir("") == ([], ["a/"])
+
+
+# --- writing ---
+
+
+def test_nothing_is_left_beside_the_values(store):
+    store.set("a/k", b"v")
+    store.update("a/k", lambda reader: b"w")
+    store.update("a/l", lambda reader: None)
+    with pytest.raises(TypeError):
+        store.set("a/k", [b"new", "no buffer"])
+    with pytest.raises(ZeroDivisionError):
+        store.update("a/k", lambda reader: 1 / 0)
+    assert files(store) == ["a/k"]
+    assert store.get("a/k") == b"w"
+
+
+def test_erasing_removes_empty_directories_and_no_others(store):
+    store.set("a/b/c/k", b"")
+    store.set("a/l", b"")
+    store.erase("a/b/c/k")
+    assert store.list_dir("a/") == (["a/l"], [])
+    store.erase("a/l")
+    assert os.listdir(store.path) == []
+    store.update("x/y/z", lambda reader: None)
+    assert os.listdir(store.path) == []
+
+
+def test_setting_and_erasing_in_one_directory_at_the_same_time(store):
+    """Erasing removes the directory that setting is about to use."""
+    done = threading.Event()
+    failures = []
+
+    def erase():
+        while not done.is_set():
+            try:
+                store.erase("a/b/other")
+                store.erase("a/b/mine")
+                store.erase_prefix("a/")
+            except StoreError as error:
+                failures.append(error)
+
+    thread = threading.Thread(target=erase)
+    thread.start()
+    try:
+        for _ in range(300):
+            store.set("a/b/other", b"v")
+            store.update("a/b/mine", lambda reader: b"v")
+    finally:
+        done.set()
+        thread.join()
+    assert failures == []
+    assert all(not name.endswith((".zarr-partial", ".zarr-lock")) for name in files(store))
+
+
+def test_permissions_follow_the_umask(store):
+    before = os.umask(0o027)
+    try:
+        store.set("a/k", b"")
+    finally:
+        os.umask(before)
+    assert os.stat(os.path.join(store.path, "a/k")).st_mode & 0o777 == 0o640
+    assert os.stat(os.path.join(store.path, "a")).st_mode & 0o777 == 0o750
+
+
+def test_a_file_system_without_locks_is_said_and_survived(store, monkeypatch):
+    def refuse(descriptor, operation):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(local_write, "flock", refuse)
+    with pytest.warns(RuntimeWarning, match="no file locks"):
+        store.update("k", lambda reader: b"v")
+    assert store.get("k") == b"v"
+
+
+def test_a_platform_without_locks(store, monkeypatch):
+    monkeypatch.setattr(local_write, "HAVE_LOCKS", False)
+    store.update("k", lambda reader: b"v")
+    assert files(store) == ["k"]
+
+
+LIMITED = """
+import resource, sys
+from zarr_core.errors import StoreError
+from zarr_core.stores.local import LocalStore
+store = LocalStore(sys.argv[1])
+store.set("a/k", b"old")
+resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
+for change in (
+    lambda: store.set("a/k", bytes(50000)),
+    lambda: store.set("a/k", [bytes(6000)] * 3),
+    lambda: store.update("a/k", lambda reader: bytes(50000)),
+):
+    try:
+        change()
+    except StoreError as error:
+        assert "'a/k'" in str(error) and "too large" in str(error), error
+        assert isinstance(error.__cause__, OSError)
+    else:
+        sys.exit("no error")
+    assert store.get("a/k") == b"old"
+"""
+
+
+def test_a_full_disk_keeps_the_old_value(store):
+    subprocess.run([sys.executable, "-c", LIMITED, store.path], check=True)
+    assert files(store) == ["a/k"]
+
+
+# --- what killed processes leave ---
+
+
+def test_sweep(store):
+    store.set("a/k", b"v")
+    folder = os.path.join(store.path, "a")
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    day = 86400
+    made = {
+        f".k.{dead.pid}-1.zarr-partial": 2 * 3600,
+        f".k.{dead.pid}-2.zarr-partial": 0,
+        f".k.{os.getpid()}-3.zarr-partial": 2 * 3600,
+        f".k.{os.getpid()}-4.zarr-partial": 2 * day,
+        ".odd.zarr-partial": 2 * 3600,
+        ".k.zarr-lock": 0,
+    }
+    for name, age in made.items():
+        with open(os.path.join(folder, name), "wb"):
+            pass
+        then = time.time() - age
+        os.utime(os.path.join(folder, name), (then, then))
+    assert list(store.list()) == ["a/k"]
+    assert store.sweep() == 4
+    assert files(store) == [
+        f"a/.k.{pid}-{n}.zarr-partial"
+        for pid, n in sorted([(dead.pid, 2), (os.getpid(), 3)], key=lambda pair: str(pair[0]))
+    ] + ["a/k"]
+    assert store.sweep(older_than=0) == 1
+    with pytest.raises(StoreReadOnlyError):
+        LocalStore(store.path, read_only=True).sweep()
+
+
+def test_a_lock_in_use_is_neither_swept_nor_erased(store):
+    store.set("a/k", b"v")
+
+    def change(reader):
+        assert store.sweep(older_than=0) == 0
+        store.erase_prefix("a/")
+        assert files(store) == ["a/.k.zarr-lock"]
+        return b"new"
+
+    store.update("a/k", change)
+    assert files(store) == ["a/k"]
+
+
+def test_a_lock_file_that_was_left_is_used_again(store):
+    store.set("k", b"v")
+    with open(os.path.join(store.path, ".k.zarr-lock"), "wb"):
+        pass
+    store.update("k", lambda reader: b"w")
+    assert files(store) == ["k"]
+
+
+def test_the_memory_of_directories_is_bounded(store, monkeypatch):
+    monkeypatch.setattr(local_tree, "_REMEMBERED", 10)
+    for number in range(50):
+        store.set(f"{number}/k", b"v")
+        assert store.get(f"{number}/k") == b"v"
+    assert len(store._known) <= 12

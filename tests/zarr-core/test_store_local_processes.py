@@ -1,0 +1,171 @@
+"""Several processes, some of them killed, at one local store."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+from zarr_core.stores.local import LocalStore
+
+WRITER = """
+import sys, zlib
+from zarr_core.stores.local import LocalStore
+store = LocalStore(sys.argv[1])
+state = int(sys.argv[2])
+
+def value(counter):
+    body = counter.to_bytes(8, "little") * (1 + counter * 7919 % 4000)
+    return [zlib.crc32(body).to_bytes(4, "little"), body]
+
+def add(reader):
+    old = 0 if reader is None else int.from_bytes(reader.read(4, 8), "little")
+    return value(old + 1)
+
+print("ready", flush=True)
+counter = state * 1000
+while True:
+    counter += 1
+    store.set(f"set/{counter % 5}", value(counter))
+    store.update(f"update/{counter % 2}", add)
+    store.set("gone/k", value(counter))
+    store.erase("gone/k")
+"""
+
+
+def start(code, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def check(store):
+    import zlib
+
+    for key in store.list():
+        assert "zarr-" not in key
+        value = bytes(store.get(key))
+        body = value[4:]
+        assert zlib.crc32(body).to_bytes(4, "little") == value[:4], f"{key} is torn"
+        counter = int.from_bytes(body[:8], "little")
+        assert body == counter.to_bytes(8, "little") * (1 + counter * 7919 % 4000)
+
+
+def kill_writers(store, rounds):
+    generator = random.Random(rounds)
+    counters = {0: 0, 1: 0}
+    for number in range(rounds):
+        writer = start(WRITER, store.path, number)
+        assert writer.stdout.readline() == "ready\n"
+        time.sleep(generator.random() * 0.02)
+        writer.kill()
+        assert writer.wait() == -9
+        writer.stdout.close()
+        check(store)
+        for index, before in counters.items():
+            value = store.get(f"update/{index}")
+            if value is not None:
+                counters[index] = int.from_bytes(value[4:12], "little")
+            assert counters[index] >= before
+    store.update("update/0", lambda reader: reader.read(0, reader.size))  # no lock is left held
+    store.sweep(older_than=0)
+    assert not [
+        name for _, _, names in os.walk(store.path) for name in names if name.startswith(".")
+    ]
+
+
+def test_killed_writers_leave_old_or_new_values(tmp_path):
+    kill_writers(LocalStore(tmp_path / "store.zarr"), 40)
+
+
+@pytest.mark.slow
+def test_killed_writers_leave_old_or_new_values_very_often(tmp_path):
+    kill_writers(LocalStore(tmp_path / "store.zarr"), 300)
+
+
+CELLS = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from zarr_core.stores.local import LocalStore
+store = LocalStore(sys.argv[1])
+first = int(sys.argv[2])
+
+def work(cell):
+    def change(reader):
+        value = bytearray(reader.read(0, reader.size)) if reader else bytearray(192)
+        value[cell] += 1
+        return value
+    for _ in range(2):
+        store.update("c/0", change)
+
+with ThreadPoolExecutor(8) as pool:
+    list(pool.map(work, range(first, first + 48)))
+"""
+
+
+def test_processes_and_threads_that_change_one_value_lose_nothing(tmp_path):
+    store = LocalStore(tmp_path / "store.zarr")
+    writers = [start(CELLS, store.path, 48 * number) for number in range(4)]
+    assert [writer.wait() for writer in writers] == [0] * 4
+    for writer in writers:
+        writer.stdout.close()
+    assert store.get("c/0") == b"\2" * 192
+    assert os.listdir(os.path.join(store.path, "c")) == ["0"]
+
+
+FORK = """
+import os, sys, threading
+from zarr_core.stores.local import LocalStore
+store = LocalStore(sys.argv[1])
+store.set("k", b"0")
+inside, leave = threading.Event(), threading.Event()
+
+def change(reader):
+    inside.set()
+    leave.wait(10)
+    return b"1"
+
+thread = threading.Thread(target=store.update, args=("k", change))
+thread.start()
+inside.wait()
+# The child has a copy of the descriptor of the lock that the thread holds.
+ready, finish = os.pipe(), os.pipe()
+child = os.fork()
+if not child:
+    os.write(ready[1], b".")
+    os.read(finish[0], 1)
+    store.update("k", lambda reader: bytes(reader.read(0, 1)) + b"2")
+    os._exit(0)
+os.read(ready[0], 1)
+leave.set()
+thread.join()
+store.update("k", lambda reader: bytes(reader.read(0, 1)))  # not held by the child
+os.write(finish[1], b".")
+assert os.waitpid(child, 0)[1] == 0
+assert store.get("k") == b"12", store.get("k")
+"""
+
+
+def test_a_fork_while_a_lock_is_held(tmp_path):
+    code = "import warnings; warnings.simplefilter('ignore', DeprecationWarning)\n" + FORK
+    subprocess.run([sys.executable, "-c", code, tmp_path / "s"], check=True, timeout=30)
+
+
+FEW_FILES = """
+import resource, sys
+from zarr_core.stores.local import LocalStore
+resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+store = LocalStore(sys.argv[1])
+for number in range(200):
+    key = f"{number}/{number}/k"
+    store.update(key, lambda reader: b"v")
+    store.open_value(key)
+    assert store.get(key) == b"v"
+assert len(list(store.list())) == 200
+store.erase_prefix("")
+"""
+
+
+def test_few_open_files_are_enough(tmp_path):
+    subprocess.run([sys.executable, "-c", FEW_FILES, tmp_path / "s"], check=True, timeout=30)

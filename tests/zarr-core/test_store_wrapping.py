@@ -1,0 +1,105 @@
+"""The stores that tests wrap around others keep the contract themselves."""
+
+import pytest
+from counting_store import Call, CountingStore
+from failing_store import FailingStore
+from store_contract import StoreContract
+from zarr_core.errors import StoreError, StoreReadError
+from zarr_core.interfaces.store import Store
+from zarr_core.stores.memory import MemoryStore
+
+
+class TestCountingStore(StoreContract):
+    pickles = False
+
+    def make(self, tmp_path):
+        return CountingStore(MemoryStore())
+
+    def again(self, store, *, read_only):
+        return CountingStore(MemoryStore(store.inner._mapping, read_only))
+
+    test_pickle = None
+
+
+class TestFailingStore(TestCountingStore):
+    def make(self, tmp_path):
+        return FailingStore(MemoryStore())
+
+    def again(self, store, *, read_only):
+        return FailingStore(MemoryStore(store.inner._mapping, read_only))
+
+
+class Least(Store):
+    """The four methods that a store must have, to try what the base class makes of them."""
+
+    def __init__(self, values=None, read_only=False):
+        self.values = MemoryStore(values)
+        self.read_only = self.values.read_only = read_only
+
+    @property
+    def url(self):
+        return self.values.url
+
+    def get(self, key):
+        return self.values.get(key)
+
+    def set(self, key, value):
+        self.values.set(key, value)
+
+    def erase(self, key):
+        self.values.erase(key)
+
+    def list_prefix(self, prefix):
+        return self.values.list_prefix(prefix)
+
+    def __eq__(self, other):
+        return isinstance(other, Least) and self.values == other.values
+
+    def __hash__(self):
+        return hash(self.values)
+
+    def __repr__(self):
+        return f"Least({self.values!r})"
+
+
+class TestBaseClass(StoreContract):
+    test_pickle = None
+    test_read_only = None
+
+    def make(self, tmp_path):
+        return Least()
+
+    def again(self, store, *, read_only):
+        return Least(store.values._mapping, read_only)
+
+
+def test_calls_are_counted():
+    store = CountingStore(MemoryStore())
+    store.set("a", b"12345")
+    store.get_into("a", memoryview(bytearray(2)))
+    with store.open_value("a") as reader:
+        reader.read(1, 3)
+    store.get("none")
+    assert store.calls == [
+        Call("set", "a", 5),
+        Call("get_into", "a", 2),
+        Call("open_value", "a", 0),
+        Call("reader.read", "a", 3),
+        Call("get", "none", 0),
+    ]
+    assert store.count() == 5
+    assert store.nbytes("get_into", "reader.read") == 5
+    assert store.keys("get") == ["none"]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_the_call_that_was_named_fails(when):
+    inner = MemoryStore()
+    store = FailingStore(inner, fail_at=2, when=when)
+    store.set("a", b"1")
+    with pytest.raises(StoreError, match="call 2, set"):
+        store.set("b", b"2")
+    assert inner.exists("b") == (when == "after")
+    with pytest.raises(StoreReadError):
+        FailingStore(inner, fail_at=1, forever=True).get("a")
+    assert store.get("a") == b"1"

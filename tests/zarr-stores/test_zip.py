@@ -1,0 +1,371 @@
+import pickle
+import struct
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from store_contract import StoreContract
+from zarr_core.extension import StoreCapabilityError, StoreError, StoreReadError
+from zarr_stores.zip import ZipStore
+from zarr_stores.zip_recover import recover
+
+
+class TestZipStore(StoreContract):
+    can_erase = False
+    pickles = False
+
+    def make(self, tmp_path):
+        return ZipStore(tmp_path / "store.zip")
+
+    def again(self, store, *, read_only):
+        return ZipStore(store.path, read_only=read_only)
+
+
+class TestDeflated(TestZipStore):
+    def make(self, tmp_path):
+        return ZipStore(tmp_path / "store.zip", compression=zipfile.ZIP_DEFLATED)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "a b%41.zip"
+
+
+def test_other_programs_read_what_was_written(path):
+    with ZipStore(path) as store:
+        store.set("zarr.json", b"{}")
+        store.set("c/0/1", [b"chunk", b"s"])
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert {info.filename: archive.read(info) for info in archive.infolist()} == {
+            "zarr.json": b"{}",
+            "c/0/1": b"chunks",
+        }
+        assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_STORED}
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_what_other_programs_wrote_is_read(path, method):
+    value = bytes(1000) + b"x"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.mkdir("c")
+        with archive.open("c/0", "w", force_zip64=True) as entry:
+            entry.write(value)
+        archive.writestr("zarr.json", b"{}")
+    with ZipStore(path, mode="r") as store:
+        assert store.list_dir("") == (["zarr.json"], ["c/"])
+        assert bytes(store.get("c/0")) == value
+        assert store.getsize("c/0") == 1001
+        with store.open_value("c/0") as reader:
+            assert bytes(reader.read(999, 2)) == b"\0x"
+
+
+def test_adding_to_an_archive_keeps_what_is_in_it(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.comment = b"kept"
+        archive.writestr("a", b"1" * 3000)
+    with ZipStore(path) as store:
+        store.set("b", b"2")
+        assert bytes(store.get("a")) == b"1" * 3000
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == ["a", "b"]
+        assert archive.comment == b"kept"
+
+
+def test_of_entries_with_one_name_the_last_counts(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("k", b"old")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("k", b"newer")
+    with ZipStore(path) as store:
+        assert bytes(store.get("k")) == b"newer"
+        store.set("k", b"newest")
+        store.set("k", b"last")
+        assert list(store.list()) == ["k"]
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == ["k"]  # each name once, whatever a reader does with twins
+        assert archive.read("k") == b"last"
+
+
+def test_opening_creates_nothing(path):
+    for store in (ZipStore(path), ZipStore(path, mode="r"), ZipStore.from_url(str(path))):
+        assert store.get("zarr.json") is None
+        assert list(store.list()) == []
+        store.erase("x") if not store.read_only else None
+        store.close()
+    assert not path.exists()
+
+
+def test_modes(path):
+    ZipStore(path, mode="x").close()
+    with zipfile.ZipFile(path) as archive:  # an archive, though an empty one
+        assert archive.namelist() == []
+    with pytest.raises(StoreError, match="exists"):
+        ZipStore(path, mode="x")
+    with ZipStore(path) as store:
+        store.set("k", b"v")
+    with ZipStore(path, mode="w") as store:
+        assert list(store.list()) == []
+    with pytest.raises(StoreError, match="mode must be"):
+        ZipStore(path, mode="rb")
+    with pytest.raises(StoreError, match="compression"):
+        ZipStore(path, compression=zipfile.ZIP_LZMA)
+
+
+def test_urls(path):
+    store = ZipStore(path)
+    assert store.url == f"zip://{str(path).replace(' ', '%20').replace('%41', '%2541')}"
+    assert ZipStore.from_url(store.url) == store
+    assert ZipStore.from_url(str(path), mode="r").read_only
+    with pytest.raises(StoreError, match="no options anon"):
+        ZipStore.from_url(store.url, anon=True)
+
+
+def test_an_empty_file_becomes_an_archive(path):
+    path.touch()
+    with ZipStore(path) as store:
+        assert list(store.list()) == []
+        store.set("k", b"v")
+    assert zipfile.is_zipfile(path)
+
+
+def test_a_directory_is_no_archive(tmp_path):
+    with pytest.raises(StoreError, match="a directory"):
+        ZipStore(tmp_path, mode="r").get("k")
+    with pytest.raises(StoreError):
+        ZipStore(tmp_path).set("k", b"")
+
+
+def test_use_after_close_opens_the_file_again(path):
+    store = ZipStore(path)
+    store.set("a", b"1")
+    store.close()
+    assert zipfile.is_zipfile(path)
+    store.set("b", b"2")
+    store.close()
+    assert sorted(store.list()) == ["a", "b"]
+    store.close()
+
+
+def test_a_forgotten_store_is_finished(path):
+    code = f"from zarr_stores.zip import ZipStore\ns = ZipStore({str(path)!r})\ns.set('k', b'v')"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert bytes(ZipStore(path, mode="r").get("k")) == b"v"
+    store = ZipStore(path)
+    store.set("l", b"w")
+    del store
+    assert sorted(ZipStore(path, mode="r").list()) == ["k", "l"]
+
+
+def test_one_writer_at_a_time(path):
+    with ZipStore(path) as one, ZipStore(path) as two:
+        one.set("k", b"v")
+        with pytest.raises(StoreError, match="is writing this archive"):
+            two.set("l", b"w")
+        one.close()
+        two.set("l", b"w")
+        two.close()
+        assert sorted(one.list()) == ["k", "l"]
+
+
+FORK = """
+import gc, os, sys
+from zarr_core.extension import StoreError
+from zarr_stores.zip import ZipStore
+store = ZipStore(sys.argv[1])
+store.set("a", b"1")
+child = os.fork()
+if not child:
+    code = 0 if bytes(store.get("a")) == b"1" else 1
+    try:
+        store.set("b", b"2")
+        code = 2
+    except StoreError:
+        pass
+    store.close()
+    del store
+    gc.collect()
+    sys.exit(code)
+assert os.waitpid(child, 0)[1] == 0
+store.set("c", b"3")
+store.close()
+"""
+
+
+def test_a_forked_child_reads_and_leaves_the_file_alone(path):
+    done = subprocess.run([sys.executable, "-c", FORK, path], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(ZipStore(path, mode="r").list()) == ["a", "c"]
+
+
+def test_pickle_keeps_read_only(path):
+    with ZipStore(path) as store:
+        store.set("k", b"v")
+    other = pickle.loads(pickle.dumps(ZipStore(path, read_only=True)))
+    assert other.read_only
+    assert bytes(other.get("k")) == b"v"
+
+
+# --- archives that are damaged, or mean harm ---
+
+
+def test_entries_that_lead_out_are_not_keys(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("../x", "/abs", "a/../../y", "good"):
+            archive.writestr(zipfile.ZipInfo(name), b"")
+    assert list(ZipStore(path, mode="r").list()) == ["good"]
+
+
+def test_every_cut_of_an_archive_is_noticed(path):
+    with ZipStore(path) as store:
+        store.set("a", b"1" * 50)
+        store.set("b", b"2" * 50)
+    whole = path.read_bytes()
+    for length in range(0, len(whole), 7):
+        path.write_bytes(whole[:length])
+        with pytest.raises(StoreError, match="recover"):
+            ZipStore(path, mode="r").get("a")
+        if length:
+            with pytest.raises(StoreError, match="recover"):
+                ZipStore(path).set("c", b"3")
+        assert path.read_bytes() == whole[:length]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_every_flipped_byte_is_harmless_or_noticed(path, method):
+    value = bytes(range(64)) * 2
+    with ZipStore(path, compression=method) as store:
+        store.set("k", value)
+    whole = path.read_bytes()
+    noticed = 0
+    for place in range(len(whole)):
+        broken = bytearray(whole)
+        broken[place] ^= 0x55
+        path.write_bytes(broken)
+        try:
+            got = ZipStore(path, mode="r").get("k")
+        except StoreError:
+            noticed += 1
+        else:
+            assert got is None or bytes(got) == value
+    assert noticed > len(value) if method == zipfile.ZIP_STORED else noticed > 40
+
+
+def test_a_bomb_is_refused_and_a_large_claim_costs_nothing(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("k", bytes(1 << 24))
+    store = ZipStore(path, mode="r")
+    buffer = memoryview(bytearray(16))
+    assert store.get_into("k", buffer) == 1 << 24  # the caller sees the claim, 16 bytes are made
+    directory = bytearray(path.read_bytes())
+    place = directory.rindex(b"PK\1\2")
+    struct.pack_into("<I", directory, place + 24, 0xF0000000)
+    path.write_bytes(directory)
+    with pytest.raises(StoreReadError, match=r"k.*cannot come of so few"):
+        ZipStore(path, mode="r").get_into("k", buffer)
+
+
+def test_methods_that_are_not_read_are_named(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a/k", b"v")
+    with pytest.raises(StoreReadError, match=r"a/k.*method 14"):
+        ZipStore(path, mode="r").get("a/k")
+
+
+def test_erasing_says_what_to_do(path):
+    with ZipStore(path) as store:
+        store.set("k", b"v")
+        with pytest.raises(StoreCapabilityError, match="copy what is to stay"):
+            store.erase("k")
+
+
+# --- failures while writing ---
+
+
+LIMITED = """
+import resource, sys
+from zarr_core.extension import StoreError
+from zarr_stores.zip import ZipStore
+resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+store = ZipStore(sys.argv[1])
+store.set("k", b"old")
+try:
+    store.set("k", bytes(50000))
+    sys.exit("no error")
+except StoreError as error:
+    assert "'k'" in str(error) and "too large" in str(error), error
+assert bytes(store.get("k")) == b"old"
+store.set("l", b"after")
+store.close()
+"""
+
+
+def test_a_full_disk_keeps_the_old_values(path):
+    subprocess.run([sys.executable, "-c", LIMITED, path], check=True)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            "k": b"old",
+            "l": b"after",
+        }
+
+
+def test_a_value_that_fails_half_way_is_rolled_back(path):
+    with ZipStore(path) as store:
+        store.set("k", b"old")
+        with pytest.raises(TypeError):
+            store.set("k", [b"new", "no buffer"])
+        with pytest.raises(TypeError):
+            store.set("l", [b"new", "no buffer"])
+        store.set("m", b"after")
+        assert bytes(store.get("k")) == b"old"
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == ["k", "m"]
+
+
+KILLED = """
+import os, signal, sys
+from zarr_stores.zip import ZipStore
+store = ZipStore(sys.argv[1])
+for number in range(20):
+    store.set(f"c/{number}", bytes([number]) * 5000)
+os.write(store._writer._stream.fileno(), b"PK" + bytes(100))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_what_a_killed_writer_completed_is_recovered(path, tmp_path, before):
+    if before:
+        with ZipStore(path) as store:
+            store.set("first", b"1")
+    assert subprocess.run([sys.executable, "-c", KILLED, path]).returncode == -9
+    with pytest.raises(StoreError, match="recover"):
+        ZipStore(path).get("c/0")
+    new = tmp_path / "new.zip"
+    assert recover(path, new) == 20 + before
+    store = ZipStore(new, mode="r")
+    assert all(bytes(store.get(f"c/{n}")) == bytes([n]) * 5000 for n in range(20))
+    assert (store.get("first") is not None) == before
+    with pytest.raises(StoreError, match="exists"):
+        recover(path, new)
+    with pytest.raises(StoreError, match="cannot be opened"):
+        recover(tmp_path / "none.zip", tmp_path / "newer.zip")
+
+
+def test_recovery_stops_at_the_first_value_that_is_not_whole(path, tmp_path):
+    with ZipStore(path) as store:
+        store.set("a", b"1" * 100)
+        store.set("b", b"2" * 100)
+    whole = path.read_bytes()
+    for number, length in enumerate(range(0, len(whole), 13)):
+        path.write_bytes(whole[:length])
+        new = tmp_path / f"{number}.zip"
+        count = recover(path, new)
+        values = ZipStore(new, mode="r")
+        assert len(list(values.list())) == count
+        assert values.get("a") in (None, b"1" * 100)
+        assert count == (length >= 131) + (length >= 262)
