@@ -52,7 +52,8 @@ class Bool(DataType):
         return bool(value)
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
-        plain = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+        is_scalar = isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0
+        plain = value.item() if is_scalar else value
         if not isinstance(plain, (bool, int, float)) or plain not in (0, 1):
             raise ValueError(f"bool can hold True or False, not {value!r}")
         return np.array(bool(plain))

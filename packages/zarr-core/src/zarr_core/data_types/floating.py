@@ -166,7 +166,7 @@ def cast_float(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, A
         if value.dtype.newbyteorder("=") == dtype:
             return np.array(value, dtype)  # bit for bit
         if value.dtype.kind == "f":
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(all="ignore"):
                 result = np.array(value).astype(dtype)
             return _in_range(result, value, bool(np.isfinite(value)), name)
         value = value.item()
@@ -186,7 +186,7 @@ def _in_range(
 
 def _rounded(value: float, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """The value of a type nearest to a number, infinity where it is too large (IEEE 754)."""
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         try:
             near = np.array(float(value)).astype(dtype)
         except OverflowError:  # an integer beyond float64

@@ -73,7 +73,8 @@ class Integer(DataType):
         return int(value)
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
-        plain = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+        is_scalar = isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0
+        plain = value.item() if is_scalar else value
         if isinstance(plain, float) and plain.is_integer():
             plain = int(plain)
         if not isinstance(plain, int):  # Python's bool is one, and fits
