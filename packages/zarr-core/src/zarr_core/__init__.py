@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+# Not lazy: importing the module anywhere would put it in the place of the settings.
+from zarr_core.config import config
+
 if TYPE_CHECKING:
     from typing import Any
 
-    from zarr_core.config import config
     from zarr_core.hierarchy.array import Array
     from zarr_core.hierarchy.consolidation import check_consolidated, consolidate_metadata
     from zarr_core.hierarchy.convenience import (
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "zarr_core.config": ("config",),
     "zarr_core.hierarchy.array": ("Array",),
     "zarr_core.hierarchy.consolidation": ("check_consolidated", "consolidate_metadata"),
     "zarr_core.hierarchy.convenience": (
