@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,11 @@ from zarr_core.extension import (
     ValueReader,
     make_extension,
 )
-from zarr_sharding.codec import ShardingCodec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from zarr_sharding.codec import ShardingCodec
 
 EMPTY = 2**64 - 1
 
