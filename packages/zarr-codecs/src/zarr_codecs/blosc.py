@@ -20,11 +20,12 @@ from zarr_codecs import _blosc_header, _numcodecs
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr_core.extension import ArrayRepresentation, Buffer, ExtensionDefinition
+    from zarr_core.extension import ArrayRepresentation, Buffer
 
 _CNAMES = ("lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib")
 _SHUFFLES = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
 _LARGEST_TYPESIZE = 255  # one byte of the header
+_COPY_PAYS = 1 << 15  # bytes; below, numcodecs takes longer to accept memory than to copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +66,6 @@ class BloscCodec(BytesToBytesCodec):
             raise ValueError(
                 f"blocksize must be an integer from 0 to 2147483647, not {self.blocksize!r}"
             )
-
-    @classmethod
-    def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        """Make the codec; metadata must say the ``typesize`` of any shuffling.
-
-        Raises
-        ------
-        ValueError
-            If it does not (section "Configuration parameters").
-        """
-        configuration = definition.configuration
-        shuffle = configuration.get("shuffle")
-        if "typesize" not in configuration and shuffle != "noshuffle":
-            raise ValueError(
-                f'"typesize" is missing, which "shuffle": "{shuffle}" needs: give the bytes of '
-                'an element, such as 4, or say "shuffle": "noshuffle"'
-            )
-        return cls(**configuration)  # type: ignore[arg-type]  # the constructor checks
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
         """Choose what was left open, by the size of an element.
@@ -126,8 +109,11 @@ class BloscCodec(BytesToBytesCodec):
 
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress a frame into memory of exactly the decoded size."""
-        if _checked_size(data, len(out)):
+        size = _checked_size(data, len(out))
+        if size > _COPY_PAYS:
             _decompress(data, out)
+        elif size:
+            out[:] = _decompress(data)
 
 
 def _checked_size(data: Buffer, expected: int | None) -> int:

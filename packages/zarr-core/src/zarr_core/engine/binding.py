@@ -13,7 +13,7 @@ from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import CodecChainError, MetadataValidationError
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.problem import Problem
-from zarr_core.registry.resolve import make
+from zarr_core.registry.resolve import make, require
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,9 +112,9 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
     CodecChainError
         If the codecs do not form a chain for such chunks.
     """
-    data_type = make("data_type", metadata.data_type, where, "/data_type")
-    grid = make("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
-    key_encoding = make(
+    data_type = require("data_type", metadata.data_type, where, "/data_type")
+    grid = require("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+    key_encoding = require(
         "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
     )
     problems = []

@@ -88,17 +88,33 @@ class BoundChain:
         self._is_fill = fill_test(self.decoded.fill_value)
         # A byte other than 0 and 1 is no bool, and NumPy would compute with it.
         self._boolean = self._memory is not None and self._memory.kind == "b"
-        self._straight = (
-            not before and self._memory is not None and self._memory == self.dtype
-        )
+        self._straight = not before and self._memory is not None and self._memory == self.dtype
         self.is_memory = self._straight and not after and not self._boolean
         self.supports_parts = self._middle.supports_parts and not after
         nbytes = self.decoded.nbytes or 0
-        self.reads_parts = self.supports_parts and (
-            self._memory is None or nbytes > _PARTS_PAY
-        )
+        self.reads_parts = self.supports_parts and (self._memory is None or nbytes > _PARTS_PAY)
         # Compressors may add a little to what they cannot compress.
         self.room = size if size is not None else nbytes + (nbytes >> 4) + 1024
+
+    @property
+    def array_to_array(self) -> tuple[ArrayToArrayCodec, ...]:
+        """The array -> array codecs."""
+        return tuple(codec for _, codec in self._before)
+
+    @property
+    def array_to_bytes(self) -> ArrayToBytesCodec:
+        """The array -> bytes codec."""
+        return self._middle
+
+    @property
+    def bytes_to_bytes(self) -> tuple[BytesToBytesCodec, ...]:
+        """The bytes -> bytes codecs."""
+        return tuple(codec for _, codec in self._after)
+
+    @property
+    def inner(self) -> BoundChain | None:
+        """The codecs of the inner chunks, if chunks are shards."""
+        return None if self._before else self._middle.inner_chain(self._last)
 
     # --- decoding ---
 

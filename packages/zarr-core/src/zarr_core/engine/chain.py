@@ -20,7 +20,7 @@ from zarr_core.interfaces.codec import (
     Codec,
 )
 from zarr_core.registry.naming import name_of
-from zarr_core.registry.resolve import find, make
+from zarr_core.registry.resolve import make
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,8 +71,13 @@ class CodecChain:
         return chain
 
     @classmethod
-    def of(cls, *items: ExtensionDefinition | Codec | str) -> CodecChain:
-        """Make a chain from definitions, names or codecs.
+    def of(
+        cls, *items: ExtensionDefinition | Codec | str, where: str = "", pointer: str = ""
+    ) -> CodecChain:
+        """Make a chain for a new array, from definitions, names or codecs.
+
+        What a definition does not say is what the constructor of the codec chooses,
+        or :meth:`resolve`.  Both record it, so what is written is complete.
 
         Examples
         --------
@@ -80,19 +85,15 @@ class CodecChain:
         >>> len(CodecChain.of(BytesCodec("little")).codecs)
         1
         """
-        definitions = [codec_definition(item) for item in items]
-        # Metadata must be complete, but a codec that somebody made need not be:
-        # it chooses the rest when an array is made.
+        definitions = tuple(codec_definition(item) for item in items)
         codecs = tuple(
             item
             if isinstance(item, Codec)
-            else find("codec", item)()
-            if isinstance(item, str)
-            else make("codec", definition)
-            for item, definition in zip(items, definitions, strict=True)
+            else make("codec", definition, where, f"{pointer}/{number}", complete=False)
+            for number, (item, definition) in enumerate(zip(items, definitions, strict=True))
         )
-        chain = cls(tuple(definitions), codecs)
-        chain._check_order("", "")
+        chain = cls(definitions, codecs)
+        chain._check_order(where, pointer)
         return chain
 
     @property
@@ -122,9 +123,7 @@ class CodecChain:
                 resolved = codec.resolve(decoded)
                 configuration = resolved.to_configuration()
                 if configuration != dict(definition.configuration):
-                    definition = replace(  # noqa: PLW2901 - the definition to write
-                        definition, configuration=configuration, spelling=None
-                    )
+                    definition = replace(definition, configuration=configuration, spelling=None)
             if isinstance(resolved, ArrayToArrayCodec):
                 decoded = encoded_representation(resolved, definition.name, decoded)
             definitions.append(definition)
@@ -162,16 +161,14 @@ class CodecChain:
     def _check_order(self, where: str, pointer: str) -> None:
         order = {ArrayToArrayCodec: 0, ArrayToBytesCodec: 1, BytesToBytesCodec: 2}
         kinds = [
-            rank
-            for codec in self.codecs
-            for kind, rank in order.items()
-            if isinstance(codec, kind)
+            rank for codec in self.codecs for kind, rank in order.items() if isinstance(codec, kind)
         ]
         if kinds != sorted(kinds) or kinds.count(1) != 1:
             names = ", ".join(
                 f"{definition.name} ({_KIND_NAMES[rank]})"
                 for definition, rank in zip(
-                    (d for d, c in zip(self.definitions, self.codecs, strict=True) if c), kinds,
+                    (d for d, c in zip(self.definitions, self.codecs, strict=True) if c),
+                    kinds,
                     strict=True,
                 )
             )

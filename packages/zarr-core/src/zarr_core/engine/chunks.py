@@ -28,7 +28,7 @@ class Chunks:
         Whether reading a chunk that is not stored raises.
     """
 
-    __slots__ = ("axes", "binding", "missing_is_error", "prefix", "store", "threads", "_joint")
+    __slots__ = ("_joint", "axes", "binding", "missing_is_error", "prefix", "store", "threads")
 
     def __init__(
         self, store: Store, prefix: str, binding: Binding, missing_is_error: bool = False

@@ -33,8 +33,9 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
         return lambda array: bool(np.all(array == fill_value))
     if dtype.kind == "c":
         part = np.empty((), dtype).real.dtype
-        real, imaginary = fill_test(fill_value.real.astype(part)), fill_test(
-            fill_value.imag.astype(part)
+        real, imaginary = (
+            fill_test(fill_value.real.astype(part)),
+            fill_test(fill_value.imag.astype(part)),
         )
         return lambda array: real(array.real) and imaginary(array.imag)
     word = _WORDS.get(dtype.itemsize)

@@ -50,7 +50,7 @@ class scratch:  # noqa: N801 - used as a function is: with scratch(n) as memory
         nbytes = self._nbytes
         buffer = free.pop() if free else None
         if buffer is None or len(buffer) < nbytes:
-            buffer = memoryview(np.empty(max(nbytes, _SMALLEST), np.uint8))
+            buffer = np.empty(max(nbytes, _SMALLEST), np.uint8).data
         self._buffer = buffer
         return buffer[:nbytes]
 

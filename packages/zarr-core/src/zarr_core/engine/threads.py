@@ -90,7 +90,7 @@ def _share(tasks: Sequence[T], work: Callable[[T], None], count: int) -> None:
                 except IndexError:
                     return
                 work(task)
-        except BaseException as failure:  # noqa: BLE001 - raised again by the caller, below
+        except BaseException as failure:
             failures.append(failure)
         finally:
             _here.working = False
@@ -108,7 +108,7 @@ def _share(tasks: Sequence[T], work: Callable[[T], None], count: int) -> None:
         try:
             for other in others:
                 other.result()
-        except BaseException as failure:  # noqa: BLE001 - an interrupt while waiting
+        except BaseException as failure:
             failures.append(failure)
             for other in others:
                 other.result()
@@ -117,7 +117,7 @@ def _share(tasks: Sequence[T], work: Callable[[T], None], count: int) -> None:
 
 
 def _executor() -> ThreadPoolExecutor:
-    global _pool  # noqa: PLW0603 - one pool a process, made at first need
+    global _pool
     if _pool is None:
         from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - lazy: brings logging
 
@@ -126,7 +126,7 @@ def _executor() -> ThreadPoolExecutor:
 
 
 def _after_fork() -> None:
-    global _pool  # noqa: PLW0603 - the parent's threads do not exist in the child
+    global _pool
     _pool = None
     _here.working = False
 

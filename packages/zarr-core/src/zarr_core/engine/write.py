@@ -12,6 +12,7 @@ from zarr_core.errors import ChunkDecodeError
 from zarr_core.selection.projection import project, put
 
 if TYPE_CHECKING:
+    from zarr_core.engine.bound import BoundChain
     from zarr_core.engine.chunks import Chunks
     from zarr_core.interfaces.store import Pieces, ValueReader
     from zarr_core.selection.normalised import Selection
@@ -30,7 +31,7 @@ def write(chunks: Chunks, selection: Selection, value: Array) -> None:
     selection : Selection
         Where to.
     value : ndarray
-        The elements; shape of the selection, dtype of the data type.
+        The elements; shape of the selection.  Cast to the data type as NumPy casts.
 
     Raises
     ------
@@ -48,9 +49,24 @@ def write(chunks: Chunks, selection: Selection, value: Array) -> None:
     if not value.size:
         return
 
+    dtype = chunks.binding.dtype
+    same: dict[BoundChain, Pieces | None] | None = None
+    if value.size > 1 and not any(value.strides):
+        # One value everywhere: chunks of one shape are encoded once.
+        value = np.broadcast_to(value[(0,) * value.ndim].astype(dtype), value.shape)
+        same = {}
+
     def work(part: Part) -> None:
         chunk, within, target, whole, covers = part
-        write_chunk(chunks, chunk, within, value[target], whole, covers)
+        new = value[target]
+        if whole and same is not None:
+            bound = chunks.binding.bound(chunk)
+            if bound not in same:
+                same[bound] = bound.encode(new)
+            _store(chunks, chunks.key(chunk), same[bound])
+            return
+        # Cast by the chunk: all at once would take as much memory again.
+        write_chunk(chunks, chunk, within, new.astype(dtype, copy=False), whole, covers)
 
     parts = project(selection, chunks.axes)
     bound = chunks.binding.bound((0,) * len(chunks.axes))
@@ -125,5 +141,3 @@ def _store(chunks: Chunks, key: str, value: Pieces | None) -> None:
         chunks.store.erase(key)
     else:
         chunks.store.set(key, value)
-
-

@@ -25,7 +25,7 @@ from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.problem import Problem
-from zarr_core.registry.resolve import make
+from zarr_core.registry.resolve import require
 from zarr_core.registry.scope import extensions as scope
 
 if TYPE_CHECKING:
@@ -272,13 +272,13 @@ def _resolved(
     fill_value: np.ndarray[Any, Any],
 ) -> tuple[ExtensionDefinition, ...]:
     """Definitions with everything recorded that was left to be chosen."""
-    chunk_grid = make("chunk_grid", grid, _WHERE, "/chunk_grid")
+    chunk_grid = require("chunk_grid", grid, _WHERE, "/chunk_grid")
     try:
         axes = chunk_grid.axes(shape)
     except ValueError as error:
         raise MetadataValidationError(_WHERE, [Problem("/chunk_grid", str(error))]) from error
     chunk = chunk_grid.chunk_shape(axes, (0,) * len(axes))
-    chain = CodecChain.from_definitions(codecs, _WHERE, "/codecs")
+    chain = CodecChain.of(*codecs, where=_WHERE, pointer="/codecs")
     return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).to_definitions()
 
 

@@ -12,7 +12,7 @@ from zarr_core.errors import UnknownExtensionError
 from zarr_core.interfaces.data_type import DataType
 from zarr_core.registry.builtin import LINES
 from zarr_core.registry.listing import names
-from zarr_core.registry.resolve import find, make
+from zarr_core.registry.resolve import find, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,5 +77,5 @@ def _others() -> Iterator[str]:
 
 
 def _made(definition: ExtensionDefinition) -> DataType:
-    data_type: DataType = make("data_type", definition, "new array", "/data_type")
+    data_type: DataType = require("data_type", definition, "new array", "/data_type")
     return data_type

@@ -98,7 +98,7 @@ class Node(Generic[M]):
     def _check_writable(self) -> None:
         """Raise if the node was opened for reading."""
         if self.read_only:
-            raise StoreReadOnlyError(f'opened read-only; open it with mode="r+"', self._where())
+            raise StoreReadOnlyError('opened read-only; open it with mode="r+"', self._where())
 
     def _rewrite(self, change: Callable[[M], M]) -> None:
         """Change the stored document: what others have changed meanwhile is kept."""

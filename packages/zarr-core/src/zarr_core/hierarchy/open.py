@@ -26,7 +26,7 @@ Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _MODES = ("r", "r+", "a", "w", "w-", "x")
 
 
-def open(  # noqa: A001 - the name that users of Zarr know
+def open(
     store: StoreLike = None,
     mode: Mode | None = None,
     *,

@@ -173,6 +173,15 @@ def make(
     return made
 
 
+def require(
+    kind: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
+) -> Any:
+    """As :func:`make`, for the kinds that are never left out."""
+    made = make(kind, definition, where, pointer)
+    assert made is not None, f"{kind} {definition.name}: of a kind that is never left out"
+    return made
+
+
 def state() -> Hashable:
     """A value that is equal as long as the same names give the same code.
 

@@ -220,7 +220,7 @@ def _quick(index: Any, shape: tuple[int, ...]) -> Request | None:
     for size in shape[len(parts) :]:
         parts.append(slice(0, size, 1))
         lengths.append(size)
-    return Request(Box(tuple(parts)), tuple(lengths), (), not lengths)
+    return Request(Box(tuple(parts)), tuple(lengths), (), not lengths, len(lengths) == len(parts))
 
 
 def _itemwise(index: Any, shape: tuple[int, ...], *, arrays: bool) -> Request:

@@ -29,12 +29,15 @@ class Request(NamedTuple):
         Axes of the engine's shape that run backwards for the user.
     scalar : bool
         The result is one element rather than an array (``z[1, 2]``, ``z[()]``).
+    same : bool
+        Known to be the same for user and engine: neither shape nor direction differs.
     """
 
     selection: Selection
     shape: tuple[int, ...]
     flipped: tuple[int, ...] = ()
     scalar: bool = False
+    same: bool = False
 
     def view(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Look at an array of the user's shape as the engine does.
@@ -59,6 +62,8 @@ class Request(NamedTuple):
             raise SelectionError(
                 f"the array for the result has shape {array.shape}, the selection {self.shape}"
             )
+        if self.same:
+            return array
         engine_shape = self.selection.shape
         if engine_shape == self.shape:
             return self._flip(array)
@@ -89,8 +94,10 @@ class Request(NamedTuple):
         SelectionError
             If the value does not fit.
         """
-        engine_shape = self.selection.shape
         shape = value.shape
+        if self.same and shape == self.shape:
+            return value
+        engine_shape = self.selection.shape
         if shape != self.shape:
             import numpy as np  # noqa: PLC0415 - lazy: values of the very shape do without
 
