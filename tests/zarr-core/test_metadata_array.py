@@ -139,6 +139,19 @@ def test_an_invalid_document_is_never_written(change, pointer):
     assert "memory://x zarr.json" in str(caught.value)
 
 
+@pytest.mark.parametrize("wrong", [None, [], "array", 3])
+def test_what_is_no_object_is_refused(wrong):
+    with pytest.raises(MetadataValidationError, match="must be an object"):
+        ArrayMetadata.from_json(wrong)
+
+
+def test_a_document_that_the_fast_check_does_not_know_is_judged_by_the_library():
+    # A subclass of str does not come from JSON; the compiled check is for what does.
+    metadata = ArrayMetadata.from_json(document(data_type=np.str_("float32")))
+    assert metadata.data_type.name == "float32"
+    assert json.loads(metadata.to_bytes())["data_type"] == "float32"
+
+
 def test_an_additional_field_that_must_be_understood_is_never_written():
     with pytest.raises(UnsupportedFieldError):
         new_metadata(additional_fields={"example": 1}).to_bytes()

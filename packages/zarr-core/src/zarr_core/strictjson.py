@@ -21,7 +21,7 @@ from zarr_core.metadata.problem import Problem, json_pointer
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
 
-__all__ = ["MAX_DEPTH", "dumps", "identical", "loads", "plain"]
+__all__ = ["MAX_DEPTH", "dumps", "encode", "identical", "loads", "plain"]
 
 MAX_DEPTH = 256
 """Arrays and objects within each other that a document may have."""
@@ -109,11 +109,15 @@ def dumps(document: Any, where: str = "document") -> bytes:
     MetadataValidationError
         If a value has no JSON form, with the JSON pointer of each.
     """
-    value = plain(document, where)
+    return encode(plain(document, where))
+
+
+def encode(document: JSON) -> bytes:
+    """Write a document that is plain already, as :func:`plain` and :func:`loads` give it."""
     try:
-        return json.dumps(value, indent=2, ensure_ascii=False).encode()
+        return json.dumps(document, indent=2, ensure_ascii=False).encode()
     except UnicodeEncodeError:  # half of a surrogate pair: only an escape can say it
-        return json.dumps(value, indent=2).encode()
+        return json.dumps(document, indent=2).encode()
 
 
 def plain(value: Any, where: str = "document", pointer: str = "") -> JSON:

@@ -119,7 +119,7 @@ class ArrayMetadata:
             such a document never reaches a store.
         """
         document = strictjson.plain(self.to_json(), where)
-        return strictjson.dumps(check_array(document, where), where)
+        return strictjson.encode(check_array(document, where))
 
 
 def _from_v3(document: dict[str, Any]) -> ArrayMetadata:

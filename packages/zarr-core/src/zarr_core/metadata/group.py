@@ -84,7 +84,7 @@ class GroupMetadata:
             If it would not be valid, or has a value without JSON form.
         """
         document = strictjson.plain(self.to_json(), where)
-        return strictjson.dumps(check_group(document, where), where)
+        return strictjson.encode(check_group(document, where))
 
 
 def _from_v3(document: dict[str, Any]) -> GroupMetadata:
