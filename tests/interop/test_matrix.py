@@ -64,7 +64,9 @@ def test_reads_what_it_writes(peer: Peer, item: Combination, place: Path) -> Non
     if found(FORGETS, peer, item):
         assert [path.name for path in place.iterdir()] == ["zarr.json"]
         values[...] = item.fill_scalar
-    assert_same(zarr_core.open_array(place, mode="r")[...], values)
+    array = zarr_core.open_array(place, mode="r")
+    assert_same(array[...], values)
+    assert_same(array[part(item)], values[part(item)])
 
 
 @pytest.mark.parametrize("item", COMBINATIONS, ids=str)
@@ -99,6 +101,13 @@ def write(place: Path, item: Combination) -> None:
         fill_value=item.fill_scalar,
     )
     array[...] = item.values()
+    # Once more in part, which reads, changes and writes what is stored.
+    array[part(item)] = item.values()[part(item)]
+
+
+def part(item: Combination) -> tuple[slice, ...]:
+    """Return a selection that begins within chunks and ends at the edge."""
+    return tuple(slice(length // 3, None) for length in item.shape)
 
 
 def assert_same(got: Any, expected: np.ndarray) -> None:
