@@ -16,11 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from zarr_core.codecs.parts import read_part
 from zarr_core.errors import ChunkDecodeError
 from zarr_core.interfaces.codec import ArrayRepresentation, ArrayToBytesCodec, Buffer
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from zarr_core.interfaces.store import ValueReader
+    from zarr_core.selection.normalised import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,18 @@ class BytesCodec(ArrayToBytesCodec):
         """The data type in the configured byte order."""
         dtype = decoded.data_type.numpy_dtype
         return dtype if self.endian is None else dtype.newbyteorder(self.endian)
+
+    decodes_parts = True
+
+    def decode_part(
+        self,
+        reader: ValueReader,
+        decoded: ArrayRepresentation,
+        selection: Selection,
+        out: np.ndarray[Any, Any],
+    ) -> None:
+        """Read the runs of elements that the part consists of."""
+        read_part(reader, decoded.shape, self.memory_dtype(decoded), selection, out)
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Lay the elements out in C order."""

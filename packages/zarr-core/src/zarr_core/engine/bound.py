@@ -92,7 +92,9 @@ class BoundChain:
         self.is_memory = self._straight and not after and not self._boolean
         self.supports_parts = self._middle.supports_parts and not after
         nbytes = self.decoded.nbytes or 0
-        self.reads_parts = self.supports_parts and (self._memory is None or nbytes > _PARTS_PAY)
+        self.reads_parts = self.supports_parts or (
+            self._middle.decodes_parts and not after and nbytes > _PARTS_PAY
+        )
         # Compressors may add a little to what they cannot compress.
         self.room = size if size is not None else nbytes + (nbytes >> 4) + 1024
 
@@ -176,7 +178,7 @@ class BoundChain:
     def read_part(self, reader: ValueReader, selection: Selection, out: Array) -> None:
         """Decode a part of a stored chunk, reading no more than needed.
 
-        Only where :attr:`supports_parts`.
+        Only where :attr:`reads_parts`.
 
         Parameters
         ----------
@@ -187,12 +189,16 @@ class BoundChain:
         out : ndarray
             Receives the elements; has the shape of the selection.
         """
+        if self.encoded_size is not None and reader.size != self.encoded_size:
+            raise ChunkDecodeError(f"{reader.size} bytes instead of {self.encoded_size}")
         moved = self._moved(selection, out)
         if moved is None:
             self.decode_part_of(reader.read(0, reader.size), selection, out)
             return
         selection, target = moved
         self._middle.decode_part(reader, self._last, selection, target)
+        if self._boolean:
+            _check_booleans(out.view(np.uint8))
 
     def _array(self, data: Buffer) -> Array:
         """From the bytes of the array -> bytes codec to the chunk."""

@@ -159,6 +159,9 @@ class ArrayToBytesCodec(Codec):
     supports_parts = False
     """Whether :meth:`decode_part` and :meth:`encode_part` are there."""
 
+    decodes_parts = False
+    """Whether :meth:`decode_part` is there."""
+
     def check(self, decoded: ArrayRepresentation) -> None:
         """Refuse what the codec cannot encode, when an array is opened or made.
 

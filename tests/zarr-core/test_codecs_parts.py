@@ -1,0 +1,109 @@
+"""Parts of arrays that are stored as their memory."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarr_core.codecs import parts
+from zarr_core.interfaces.store import BufferReader
+from zarr_core.selection.elements import take
+from zarr_core.selection.normalised import Box, Outer, Points
+
+
+class Recorder(BufferReader):
+    def __init__(self, data):
+        super().__init__(data)
+        self.bytes_read = 0
+        self.reads = 0
+
+    def read_into(self, wanted):
+        self.reads += len(wanted)
+        self.bytes_read += sum(len(buffer) for _, buffer in wanted)
+        super().read_into(wanted)
+
+
+@pytest.fixture
+def small_windows(monkeypatch):
+    """Windows so small that arrays of a test have many."""
+    monkeypatch.setattr(parts, "_WINDOW", 64)
+    monkeypatch.setattr(parts, "_SMALL", 16)
+    monkeypatch.setattr(parts, "_GAP", 8)
+
+
+@st.composite
+def arrays_and_selections(draw):
+    shape = tuple(draw(st.lists(st.integers(1, 7), min_size=0, max_size=4)))
+    dtype = draw(st.sampled_from(["u1", "<i2", ">i4", "<f8", "V3"]))
+    count = int(np.prod(shape, dtype=int))
+    raw = np.random.default_rng(0).bytes(count * np.dtype(dtype).itemsize)
+    array = np.frombuffer(raw, dtype).reshape(shape)
+    kind = draw(st.sampled_from([Box, Outer, Points]))
+    if kind is Points:
+        number = 1 if not shape else draw(st.integers(1, 9))
+        index = tuple(
+            np.array(
+                draw(st.lists(st.integers(0, n - 1), min_size=number, max_size=number)), "intp"
+            )
+            for n in shape
+        )
+        return array, Points(index)
+    index = []
+    for length in shape:
+        if kind is Outer and draw(st.booleans()):
+            numbers = draw(st.lists(st.integers(0, length - 1), min_size=1, max_size=5))
+            index.append(np.array(numbers, "intp"))
+            continue
+        start = draw(st.integers(0, length - 1))
+        stop = draw(st.integers(start + 1, length))
+        step = draw(st.integers(1, 3))
+        last = start + (stop - 1 - start) // step * step
+        index.append(slice(start, last + 1, step))
+    boxed = all(isinstance(item, slice) for item in index)
+    return array, (Box if boxed else Outer)(tuple(index))
+
+
+@pytest.mark.usefixtures("small_windows")
+@settings(max_examples=200, suppress_health_check=[], deadline=None)
+@given(case=arrays_and_selections(), contiguous=st.booleans())
+def test_a_part_is_what_numpy_selects(case, contiguous):
+    array, selection = case
+    expected = take(array, selection)
+    native = array.dtype.newbyteorder("=")
+    room = np.empty(selection.shape + ((1,) if contiguous else (2,)), native)
+    out = room[..., 0]
+    reader = BufferReader(array.tobytes())
+    parts.read_part(reader, array.shape, array.dtype, selection, out)
+    assert out.tobytes() == expected.astype(native).tobytes()
+
+
+def test_a_thin_slice_reads_little():
+    array = np.arange(1024 * 1024, dtype="u4").reshape(1024, 1024)
+    reader = Recorder(array.tobytes())
+    out = np.empty((3, 8), "u4")
+    index = (slice(0, 1023, 511), slice(5, 13, 1))
+    parts.read_part(reader, array.shape, array.dtype, Box(index), out)
+    assert (out == array[index]).all()
+    assert reader.bytes_read == out.nbytes
+    assert reader.reads == 3
+
+
+def test_a_run_is_read_in_one_piece_into_the_result():
+    array = np.arange(1024 * 1024, dtype="u4").reshape(1024, 1024)
+    reader = Recorder(array.tobytes())
+    out = np.empty((700, 1024), "u4")
+    parts.read_part(
+        reader, array.shape, array.dtype, Box((slice(9, 709, 1), slice(0, 1024, 1))), out
+    )
+    assert (out == array[9:709]).all()
+    assert (reader.reads, reader.bytes_read) == (1, out.nbytes)
+
+
+def test_scattered_points_read_little():
+    array = np.arange(4_000_000, dtype="u4")
+    reader = Recorder(array.tobytes())
+    points = np.array([3_999_999, 5, 6, 2_000_000], "intp")
+    out = np.empty(4, "u4")
+    parts.read_part(reader, array.shape, array.dtype, Points((points,)), out)
+    assert out.tolist() == points.tolist()
+    assert reader.reads == 3
+    assert reader.bytes_read == 16
