@@ -29,9 +29,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--only", metavar="PATTERN", help="cases whose name this regular expression finds"
     )
-    parser.add_argument(
-        "--rounds", type=int, default=0, help="samples of each library (7; quick: 5)"
-    )
+    parser.add_argument("--rounds", type=int, default=5, help="samples of each library (5)")
     parser.add_argument(
         "--libraries", metavar="NAMES", help="a comma-separated selection of libraries"
     )
@@ -66,7 +64,7 @@ def main() -> None:
         print(f"without {name}: {reason}", file=sys.stderr)
     names = [library.name for library in libraries]
     atomic = frozenset(library.name for library in libraries if library.atomic)
-    rounds = options.rounds or (5 if options.quick else 7)
+    rounds = options.rounds
     gc.freeze()
     results = []
     start = time.perf_counter()

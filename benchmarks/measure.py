@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from benchmarks.peers import Library
 
 
+_LONGEST = 10.0
+"""Seconds that the rounds of one case may take, if three rounds are enough for that."""
+
+
 @dataclass(slots=True)
 class Result:
     """What was measured of one case."""
@@ -95,6 +99,7 @@ def take_times(
     result = Result(case)
     stored = _store(case, directory, libraries)
     contenders = []
+    once = 0.0
     for library in libraries:
         if reason := library.lacks(case):
             result.skipped[library.name] = reason
@@ -106,7 +111,11 @@ def take_times(
         spent = contender.sample()  # also starts threads, imports what is lazy, fills caches
         if spent < seconds:
             spent = contender.sample()
-        contender.repeats = max(1, math.ceil(seconds / rounds / (spent * contender.count)))
+        spent *= contender.count
+        contender.repeats = max(1, math.ceil(seconds / rounds / spent))
+        once += spent * contender.repeats
+    if once:  # cases that take seconds get fewer rounds
+        rounds = max(3, min(rounds, int(_LONGEST / once)))
     for turn in range(rounds):
         start = turn % max(1, len(contenders))
         for contender in contenders[start:] + contenders[:start]:

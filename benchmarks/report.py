@@ -115,6 +115,13 @@ def verdict(results: Sequence[Result], atomic: frozenset[str]) -> list[str]:
                 f"{operation}: {kept} of {len(ratios)} within the limit; "
                 f"to the best peer {middle:.2f} in the middle, {worst:.2f} at worst"
             )
+    for operation in ("read", "write"):
+        measured = [r for r in results if OURS in r.peaks and r.case.operation == operation]
+        if measured:
+            returned = operation == "read"
+            above = max(r.peaks[OURS] - returned * r.case.nbytes for r in measured) / 2**20
+            what = "more than what is returned" if returned else "more than what is given"
+            lines.append(f"memory: a {operation} takes at most {above:.0f} MiB {what}")
     return lines
 
 
