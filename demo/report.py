@@ -1,0 +1,73 @@
+"""What took part in a hierarchy, for people to read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import zarr_core as zarr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from zarr_core.extension import ExtensionDefinition
+
+Uses = dict[tuple[str, str], list[str]]
+
+
+def who_did_what(arrays: dict[str, zarr.Array]) -> str:
+    """List the extensions in use: which distribution brings each, and where it is used.
+
+    Parameters
+    ----------
+    arrays : dict of str to Array
+        The arrays, by path.
+    """
+    uses: Uses = {}
+    for path, array in arrays.items():
+        document = array.metadata
+        _note(uses, "data_type", [document.data_type], path)
+        _note(uses, "chunk_grid", [document.chunk_grid], path)
+        _note(uses, "chunk_key_encoding", [document.chunk_key_encoding], path)
+        _note(uses, "codec", _with_inner(document.codecs), path)
+    rows = [
+        (
+            line.kind.replace("_", " "),
+            line.name,
+            line.distribution,
+            _places(uses, line.kind, line.name),
+        )
+        for line in zarr.installed_extensions(load=False)
+        if line.wins and (line.kind, line.name) in uses
+    ]
+    return table([("kind", "name", "brought by", "used by"), *rows])
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Rows as columns of even width."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def _note(uses: Uses, kind: str, definitions: Iterable[ExtensionDefinition], path: str) -> None:
+    for definition in definitions:
+        places = uses.setdefault((kind, definition.name), [])
+        if path not in places:
+            places.append(path)
+
+
+def _with_inner(codecs: Iterable[ExtensionDefinition]) -> Iterator[ExtensionDefinition]:
+    """Go through the codecs, those within shards included."""
+    for codec in codecs:
+        yield codec
+        for member in ("codecs", "index_codecs"):
+            inner = codec.configuration.get(member)
+            if isinstance(inner, list):
+                yield from _with_inner(type(codec).from_json(item) for item in inner)
+
+
+def _places(uses: Uses, kind: str, name: str) -> str:
+    places = uses[kind, name]
+    return ", ".join(places) if len(places) < 4 else f"{len(places)} arrays"
