@@ -120,6 +120,17 @@ class BoundChain:
 
     # --- decoding ---
 
+    def check_size(self, size: int) -> None:
+        """Refuse stored bytes of a wrong number before they are read.
+
+        Raises
+        ------
+        ChunkDecodeError
+            If the encoded size is known, and another.
+        """
+        if self.encoded_size is not None and size != self.encoded_size:
+            raise ChunkDecodeError(f"{size} bytes instead of {self.encoded_size}")
+
     def decode(self, data: Buffer) -> Array:
         """Decode a chunk.
 
@@ -286,6 +297,7 @@ class BoundChain:
         decoded = self.decoded
         if reader is None:
             return np.full(decoded.shape, decoded.fill_value, self.dtype)
+        self.check_size(reader.size)
         whole = np.empty(decoded.shape, self.dtype)
         with scratch(reader.size) as buffer:
             reader.read_into([(0, buffer)])

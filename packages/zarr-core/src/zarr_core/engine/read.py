@@ -13,12 +13,15 @@ from zarr_core.selection.normalised import Box
 from zarr_core.selection.projection import project, single_chunk
 
 if TYPE_CHECKING:
+    from zarr_core.engine.bound import BoundChain
     from zarr_core.engine.chunks import Chunks
     from zarr_core.interfaces.codec import Buffer
     from zarr_core.selection.normalised import Selection
     from zarr_core.selection.projection import Part
 
     Array = np.ndarray[Any, Any]
+
+_LARGE = 1 << 24  # bytes; so much memory is not kept from one chunk to the next anyhow
 
 
 def read(chunks: Chunks, selection: Selection, out: Array) -> None:
@@ -103,13 +106,15 @@ def read_chunk(
                 with reader:
                     size = reader.size
                     bound.read_part(reader, within, out)
+        elif bound.room > _LARGE:
+            size = _read_large(chunks, bound, key, within, out, whole)
         else:
             with scratch(bound.room) as buffer:
                 size = store.get_into(key, buffer)
                 if size is not None:
                     data: Buffer = buffer[:size]
                     if size > len(buffer):
-                        data = _all_of(chunks, key, size)
+                        data = _all_of(chunks, bound, key, size)
                     if whole:
                         bound.decode_into(data, out)
                     else:
@@ -127,11 +132,27 @@ def read_chunk(
         out[...] = chunks.binding.fill_value
 
 
-def _all_of(chunks: Chunks, key: str, size: int) -> Buffer:
+def _read_large(
+    chunks: Chunks, bound: BoundChain, key: str, within: Selection, out: Array, whole: bool
+) -> int | None:
+    """Read a chunk for which memory is asked for only once it is known to be needed."""
+    reader = chunks.store.open_value(key)
+    if reader is None:
+        return None
+    with reader:
+        size = reader.size
+        bound.check_size(size)
+        with scratch(size) as buffer:
+            reader.read_into([(0, buffer)])
+            if whole:
+                bound.decode_into(buffer, out)
+            else:
+                bound.decode_part_of(buffer, within, out)
+    return size
+
+
+def _all_of(chunks: Chunks, bound: BoundChain, key: str, size: int) -> Buffer:
     """A value that is longer than was to be expected."""
-    bound = chunks.binding.bound
-    expected = bound((0,) * len(chunks.axes)).encoded_size
-    if expected is not None:
-        raise ChunkDecodeError(f"{size} bytes instead of {expected}")
+    bound.check_size(size)
     data = chunks.store.get(key)
     return b"" if data is None else data

@@ -8,7 +8,7 @@ import numpy as np
 
 from zarr_core.engine.scratch import scratch
 from zarr_core.engine.threads import run
-from zarr_core.errors import ChunkDecodeError
+from zarr_core.errors import ChunkDecodeError, CodecError
 from zarr_core.selection.projection import project, put
 
 if TYPE_CHECKING:
@@ -104,6 +104,25 @@ def write_chunk(
     """
     bound = chunks.binding.bound(chunk)
     key = chunks.key(chunk)
+    try:
+        _write_chunk(chunks, bound, key, within, value, whole, covers)
+    except ChunkDecodeError as error:
+        raise error.located(chunks.where(key)) from error
+    except MemoryError as error:
+        raise CodecError(
+            f"{chunks.where(key)}: a chunk of shape {bound.decoded.shape} does not fit into memory"
+        ) from error
+
+
+def _write_chunk(
+    chunks: Chunks,
+    bound: BoundChain,
+    key: str,
+    within: Selection,
+    value: Array,
+    whole: bool,
+    covers: bool,
+) -> None:
     if not covers:
 
         def change(reader: ValueReader | None) -> Pieces | None:
@@ -113,10 +132,7 @@ def write_chunk(
             put(array, within, value)
             return bound.encode(array)
 
-        try:
-            chunks.store.update(key, change)
-        except ChunkDecodeError as error:
-            raise error.located(chunks.where(key)) from error
+        chunks.store.update(key, change)
         return
     nbytes = bound.decoded.nbytes
     if nbytes is None:
