@@ -1,4 +1,4 @@
-"""The fastest way to compress and decompress a gzip member.
+"""gzip members by the fastest library that is installed.
 
 libdeflate (the package ``deflate``) where it is installed, the standard library
 otherwise.  Measured on one core with 64 KiB of an int32 random walk, level 5, in

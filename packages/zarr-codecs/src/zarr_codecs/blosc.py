@@ -1,4 +1,4 @@
-"""blosc codec (bytes -> bytes): shuffled and compressed blocks.
+"""blosc codec (bytes -> bytes): blocks that are shuffled, then compressed.
 
 Name:           blosc
 Specification:  v3 codecs, "Blosc codec", version 1.0

@@ -1,4 +1,4 @@
-"""Zarr arrays and groups, with every codec, data type, grid and store as a plugin.
+"""Zarr hierarchies of arrays, in which every codec, data type, grid or store is a plugin.
 
 Names are loaded when they are first used, so importing this costs next to nothing.
 """

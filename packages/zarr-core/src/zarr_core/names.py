@@ -1,4 +1,4 @@
-"""Names of nodes, paths and extensions, under the words of the specification."""
+"""Names that the specification gives a grammar: of nodes, paths, extensions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON as RFC 8259 has it, in and out, with nothing guessed.
+"""JSON as RFC 8259 has it, in or out, with nothing guessed.
 
 The standard library's parser takes ``NaN`` tokens, keeps the last of repeated
 keys, guesses the encoding, and gives up on deep nesting with a bare

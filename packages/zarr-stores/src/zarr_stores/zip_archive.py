@@ -1,4 +1,4 @@
-"""A zip file as a list of entries that are read without locks and only ever added.
+"""A zip file as a list of entries, read without locks, changed only by adding.
 
 Specification: PKWARE APPNOTE 6.3, by way of the standard library's ``zipfile``.
 """

@@ -1,4 +1,4 @@
-"""The data types ``complex64`` and ``complex128``.
+"""The data types of complex numbers.
 
 Specification: v3.1, "Data types", "Fill values".
 Fill value: a list of real and imaginary part, each in a form of the floating-point types.

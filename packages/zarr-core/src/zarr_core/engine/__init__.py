@@ -1,1 +1,1 @@
-"""Moving elements between arrays in memory and chunks in a store."""
+"""Moving elements from chunks in a store to arrays in memory, or back."""

@@ -1,1 +1,1 @@
-"""Arrays and groups as a user sees them."""
+"""The nodes of a hierarchy as a user sees them."""

@@ -1,4 +1,4 @@
-"""What ``oindex``, ``vindex`` and ``blocks`` of an array give: something to index."""
+"""What ``array.oindex`` or ``array.blocks`` gives: something to index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chunk and shard shapes from whatever a user gave for them."""
+"""The shapes of chunks, or of shards, from whatever a user gave for them."""
 
 from __future__ import annotations
 

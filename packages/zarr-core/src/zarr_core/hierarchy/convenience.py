@@ -1,4 +1,4 @@
-"""Arrays full of something, arrays like others, arrays saved and loaded at once."""
+"""Arrays full of something, arrays like others, arrays saved or loaded at once."""
 
 from __future__ import annotations
 

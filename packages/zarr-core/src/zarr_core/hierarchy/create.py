@@ -1,4 +1,4 @@
-"""Making new arrays and groups."""
+"""Making new nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What arrays and groups share: a place, a document, attributes."""
+"""What every node has: a place, a document, attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening nodes that exist, and making those that a mode asks to make."""
+"""Opening nodes, or making those that a mode asks to make."""
 
 from __future__ import annotations
 

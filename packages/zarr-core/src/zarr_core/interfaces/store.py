@@ -1,4 +1,4 @@
-"""Store: where the keys and values of a hierarchy live.
+"""Store: where the values of a hierarchy live, each under its key.
 
 Specification: v3.1, "Abstract store interface", whose names these are.  A store
 needs four methods (``get``, ``set``, ``erase``, ``list_prefix``); everything else

@@ -1,4 +1,4 @@
-"""Selections in the one form that engine and codecs see.
+"""Selections in the one form that codecs see.
 
 Whatever a user wrote has become, for each dimension, a slice with a positive
 step or an array of indices, all of them within bounds.

@@ -1,4 +1,4 @@
-"""Directory trees: which directories are really below a root, and what is in them."""
+"""Directory trees: what is really below a root."""
 
 from __future__ import annotations
 
