@@ -83,7 +83,7 @@ class BytesCodec(ArrayToBytesCodec):
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Lay the elements out in C order."""
         encoded = np.ascontiguousarray(array, self.memory_dtype(decoded))
-        return memoryview(encoded.reshape(-1).view(np.uint8))
+        return encoded.reshape(-1).view(np.uint8).data
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """View the bytes as elements."""

@@ -67,6 +67,11 @@ class Binding:
         if None not in lengths:
             self._uniform = self._bind(tuple(length for length in lengths if length is not None))
 
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all chunks have one shape."""
+        return self._uniform is not None
+
     def bound(self, chunk: tuple[int, ...]) -> BoundChain:
         """The codecs bound to the shape of one chunk.
 

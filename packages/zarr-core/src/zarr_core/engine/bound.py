@@ -53,8 +53,14 @@ class BoundChain:
         The chunk.
     encoded_size : int or None
         Bytes of an encoded chunk, if that does not depend on its content.
+    memory_dtype : dtype or None
+        The dtype with which the bytes of the array -> bytes codec are elements in
+        memory, if they are.
     is_memory : bool
         Whether an encoded chunk is the chunk's memory, byte for byte.
+    is_plain : bool
+        Whether the bytes before the bytes -> bytes codecs are the chunk's elements,
+        as they are in memory but for the byte order.
     supports_parts : bool
         Whether a part can be read and written without the rest.
     reads_parts : bool
@@ -76,7 +82,7 @@ class BoundChain:
         self._name, self._middle = middle
         self._steps = tuple(steps)
         self._last = steps[-1]
-        self._memory = self._middle.memory_dtype(self._last)
+        self.memory_dtype = self._middle.memory_dtype(self._last)
         size = self._middle.encoded_size(self._last)
         undo = []
         for name, codec in after:
@@ -87,9 +93,12 @@ class BoundChain:
         self._undo = tuple(reversed(undo))
         self._is_fill = fill_test(self.decoded.fill_value)
         # A byte other than 0 and 1 is no bool, and NumPy would compute with it.
-        self._boolean = self._memory is not None and self._memory.kind == "b"
-        self._straight = not before and self._memory is not None and self._memory == self.dtype
+        self._boolean = self.memory_dtype is not None and self.memory_dtype.kind == "b"
+        self._straight = (
+            not before and self.memory_dtype is not None and self.memory_dtype == self.dtype
+        )
         self.is_memory = self._straight and not after and not self._boolean
+        self.is_plain = self.memory_dtype is not None and not before and not self._boolean
         self.supports_parts = self._middle.supports_parts and not after
         nbytes = self.decoded.nbytes or 0
         self.reads_parts = self.supports_parts or (
@@ -155,36 +164,47 @@ class BoundChain:
 
     def decode_into(self, data: Buffer, out: Array) -> None:
         """Decode a chunk into an array of its whole shape, with any strides."""
-        memory = self._memory
-        undo = self._undo
-        if not undo or memory is None:
+        if not self._undo or self.memory_dtype is None:
             out[...] = self.decode(data)
-            return
-        for name, codec, size in undo[:-1]:
-            data = _decoded(name, codec, data, size)
-        name, codec, nbytes = undo[-1]
-        if self._straight and out.flags.c_contiguous:
+        elif self._straight and out.flags.c_contiguous:
             octets = out.reshape(-1).view(np.uint8)
-            _decode_into(name, codec, data, octets.data)
+            self.unpack(data, octets.data)
             if self._boolean:
                 _check_booleans(octets)
-            return
-        with scratch(nbytes) as buffer:  # type: ignore[arg-type]  # memory_dtype implies a size
-            _decode_into(name, codec, data, buffer)
-            out[...] = self._array(buffer)
+        else:
+            with scratch(self._last.nbytes or 0) as buffer:
+                self.unpack(data, buffer)
+                out[...] = self._array(buffer)
 
     def decode_part_of(self, data: Buffer, selection: Selection, out: Array) -> None:
         """Decode a chunk that is in memory, and copy a part of it."""
-        undo = self._undo
-        if not undo or self._memory is None:
+        if not self._undo or self.memory_dtype is None:
             out[...] = take(self.decode(data), selection)
             return
+        with scratch(self._last.nbytes or 0) as buffer:
+            self.unpack(data, buffer)
+            out[...] = take(self._array(buffer), selection)
+
+    def unpack(self, data: Buffer, out: memoryview) -> None:
+        """Undo the bytes -> bytes codecs; there is at least one.
+
+        Parameters
+        ----------
+        data : Buffer
+            The stored bytes.
+        out : memoryview
+            Receives the bytes of the array -> bytes codec, exactly as many as they are.
+        """
+        undo = self._undo
         for name, codec, size in undo[:-1]:
             data = _decoded(name, codec, data, size)
-        name, codec, nbytes = undo[-1]
-        with scratch(nbytes) as buffer:  # type: ignore[arg-type]  # memory_dtype implies a size
-            _decode_into(name, codec, data, buffer)
-            out[...] = take(self._array(buffer), selection)
+        name, codec, _ = undo[-1]
+        try:
+            codec.decode_into(data, out)
+        except CodecError:
+            raise
+        except Exception as error:
+            raise _failed(name, error) from error
 
     def read_part(self, reader: ValueReader, selection: Selection, out: Array) -> None:
         """Decode a part of a stored chunk, reading no more than needed.
@@ -214,7 +234,7 @@ class BoundChain:
     def _array(self, data: Buffer) -> Array:
         """From the bytes of the array -> bytes codec to the chunk."""
         last = self._last
-        memory = self._memory
+        memory = self.memory_dtype
         try:
             if memory is None:
                 array = self._middle.decode(data, last)
@@ -263,7 +283,7 @@ class BoundChain:
             return None
         for name, codec in self._before:
             array = _encoded(name, codec.encode, array)
-        if self._memory is None:
+        if self.memory_dtype is None:
             middle = self._middle
             data = _encoded(self._name, lambda it: middle.encode(it, self._last), array)
         else:
@@ -306,11 +326,11 @@ class BoundChain:
 
     def _laid_out(self, array: Array, memory: memoryview | None) -> Buffer:
         """The bytes of an array in the byte order and element order that is stored."""
-        if array.dtype != self._memory or not array.flags.c_contiguous:
+        if array.dtype != self.memory_dtype or not array.flags.c_contiguous:
             if memory is None:
-                array = np.ascontiguousarray(array, self._memory)
+                array = np.ascontiguousarray(array, self.memory_dtype)
             else:
-                copy = np.frombuffer(memory, self._memory).reshape(array.shape)
+                copy = np.frombuffer(memory, self.memory_dtype).reshape(array.shape)
                 copy[...] = array
                 array = copy
         return array.reshape(-1).view(np.uint8).data
@@ -345,15 +365,6 @@ def _decoded(name: str, codec: BytesToBytesCodec, data: Buffer, size: int | None
     except Exception as error:
         raise _failed(name, error) from error
     return decoded
-
-
-def _decode_into(name: str, codec: BytesToBytesCodec, data: Buffer, out: memoryview) -> None:
-    try:
-        codec.decode_into(data, out)
-    except CodecError:
-        raise
-    except Exception as error:
-        raise _failed(name, error) from error
 
 
 def _failed(name: str, error: Exception) -> ChunkDecodeError:

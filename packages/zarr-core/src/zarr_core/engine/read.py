@@ -10,7 +10,7 @@ from zarr_core.engine.scratch import scratch
 from zarr_core.engine.threads import run
 from zarr_core.errors import ChunkDecodeError, MissingChunkError
 from zarr_core.selection.normalised import Box
-from zarr_core.selection.projection import project, single_chunk
+from zarr_core.selection.projection import project, single_chunk, take
 
 if TYPE_CHECKING:
     from zarr_core.engine.bound import BoundChain
@@ -54,6 +54,13 @@ def read(chunks: Chunks, selection: Selection, out: Array) -> None:
             read_chunk(chunks, chunk, within, out, whole)
             return
 
+    parts = project(selection, chunks.axes)
+    bound = chunks.binding.bound((0,) * len(chunks.axes))
+    parallel = chunks.parallel(bound.decoded.nbytes)
+    if not parallel and bound.is_plain and chunks.binding.is_uniform:
+        _read_small(chunks, bound, parts, out)
+        return
+
     def work(part: Part) -> None:
         chunk, within, target, whole, _ = part
         if type(within) is Box:
@@ -63,13 +70,46 @@ def read(chunks: Chunks, selection: Selection, out: Array) -> None:
             read_chunk(chunks, chunk, within, values, False)
             out[target] = values
 
-    parts = project(selection, chunks.axes)
-    bound = chunks.binding.bound((0,) * len(chunks.axes))
-    if chunks.parallel(bound.decoded.nbytes):
+    if parallel:
         run(list(parts), work, threads=chunks.threads)
     else:
         for part in parts:
             work(part)
+
+
+def _read_small(chunks: Chunks, bound: BoundChain, parts: Iterable[Part], out: Array) -> None:
+    """Read many small chunks of one shape, each as a few steps as there can be.
+
+    What a step costs here is paid for every chunk: the memory for all of them is
+    borrowed once, and the array that stands for a decoded chunk is made once.
+    """
+    get_into = chunks.store.get_into
+    key_of = chunks.key
+    unpack = bound.unpack if bound.bytes_to_bytes else None
+    nbytes = bound.decoded.nbytes or 0
+    room = bound.room
+    with scratch(room) as buffer, scratch(nbytes) as memory:
+        array = np.ndarray(
+            bound.decoded.shape, bound.memory_dtype, buffer if unpack is None else memory
+        )
+        key = ""
+        try:
+            for chunk, within, target, whole, _ in parts:
+                key = key_of(chunk)
+                size = get_into(key, buffer)
+                if size is None:
+                    if chunks.missing_is_error:
+                        raise MissingChunkError(chunks.where(key))
+                    out[target] = chunks.binding.fill_value
+                    continue
+                if unpack is not None:
+                    fits = size <= room
+                    unpack(buffer[:size] if fits else _all_of(chunks, bound, key, size), memory)
+                elif size != nbytes:
+                    raise ChunkDecodeError(f"{size} bytes instead of {nbytes}")
+                out[target] = array if whole else take(array, within)
+        except ChunkDecodeError as error:
+            raise error.located(chunks.where(key)) from error
 
 
 def read_chunk(
