@@ -115,7 +115,7 @@ def test_processes_and_threads_that_change_one_value_lose_nothing(tmp_path):
 
 
 FORK = """
-import os, sys, threading
+import os, subprocess, sys, threading, time
 from zarr_core.stores.local import LocalStore
 store = LocalStore(sys.argv[1])
 store.set("k", b"0")
@@ -130,26 +130,31 @@ thread = threading.Thread(target=store.update, args=("k", change))
 thread.start()
 inside.wait()
 # The child has a copy of the descriptor of the lock that the thread holds.
-ready, finish = os.pipe(), os.pipe()
+finish = os.pipe()
 child = os.fork()
 if not child:
-    os.write(ready[1], b".")
     os.read(finish[0], 1)
-    store.update("k", lambda reader: bytes(reader.read(0, 1)) + b"2")
+    store.update("k", lambda reader: bytes(reader.read(0, reader.size)) + b"3")
     os._exit(0)
-os.read(ready[0], 1)
+waiter = subprocess.Popen([sys.executable, "-c", sys.argv[2], sys.argv[1]])
+time.sleep(0.5)  # until the other process waits for the lock
 leave.set()
 thread.join()
-store.update("k", lambda reader: bytes(reader.read(0, 1)))  # not held by the child
+assert waiter.wait(10) == 0  # though the child still has its copy
 os.write(finish[1], b".")
 assert os.waitpid(child, 0)[1] == 0
-assert store.get("k") == b"12", store.get("k")
+assert store.get("k") == b"123", store.get("k")
+"""
+WAITER = """
+import sys
+from zarr_core.stores.local import LocalStore
+LocalStore(sys.argv[1]).update("k", lambda reader: bytes(reader.read(0, reader.size)) + b"2")
 """
 
 
 def test_a_fork_while_a_lock_is_held(tmp_path):
     code = "import warnings; warnings.simplefilter('ignore', DeprecationWarning)\n" + FORK
-    subprocess.run([sys.executable, "-c", code, tmp_path / "s"], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", code, tmp_path / "s", WAITER], check=True, timeout=30)
 
 
 FEW_FILES = """

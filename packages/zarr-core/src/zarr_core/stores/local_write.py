@@ -289,8 +289,8 @@ def _writer_lives(path: str) -> bool:
         return False
     try:
         os.kill(int(number), 0)
+    except PermissionError:  # there is one, of someone else
+        return True
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:
-        return True
     return True
