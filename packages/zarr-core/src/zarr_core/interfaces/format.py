@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeAlias
 
     from zarr_core.interfaces.store import Store
     from zarr_core.metadata.array import ArrayMetadata
     from zarr_core.metadata.group import GroupMetadata
 
-    NodeMetadata = ArrayMetadata | GroupMetadata
+    NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
 
 
 class Format(ABC):
