@@ -16,35 +16,6 @@ if TYPE_CHECKING:
 
     from zarr_core.metadata.problem import Problem
 
-__all__ = [
-    "ChecksumError",
-    "ChunkDecodeError",
-    "CodecChainError",
-    "CodecError",
-    "ExtensionConfigurationError",
-    "ExtensionConflictError",
-    "ExtensionError",
-    "ExtensionLoadError",
-    "MetadataDecodeError",
-    "MetadataError",
-    "MetadataValidationError",
-    "MissingChunkError",
-    "NodeError",
-    "NodeExistsError",
-    "NodeNameError",
-    "NodeNotFoundError",
-    "NodeTypeError",
-    "SelectionError",
-    "StoreCapabilityError",
-    "StoreError",
-    "StoreKeyError",
-    "StoreReadError",
-    "StoreReadOnlyError",
-    "UnknownExtensionError",
-    "UnsupportedFieldError",
-    "ZarrError",
-]
-
 
 class ZarrError(Exception):
     """Root of all errors of this library."""

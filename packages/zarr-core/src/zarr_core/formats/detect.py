@@ -31,7 +31,8 @@ def format_named(name: str | int) -> Format:
     UnknownExtensionError
         If no distribution that provides it is installed.
     """
-    return find("format", f"v{name}" if isinstance(name, int) else name)()  # type: ignore[no-any-return]
+    found: Format = find("format", f"v{name}" if isinstance(name, int) else name)()
+    return found
 
 
 def read_node(

@@ -132,11 +132,11 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """Paths and arrays among the members."""
         from zarr_core.hierarchy.array import Array  # noqa: PLC0415 - arrays know groups
 
-        return (item for item in self.members(max_depth) if isinstance(item[1], Array))  # type: ignore[misc]
+        return ((path, node) for path, node in self.members(max_depth) if isinstance(node, Array))
 
     def groups(self, max_depth: int | None = 0) -> Iterator[tuple[str, Group]]:
         """Paths and groups among the members."""
-        return (item for item in self.members(max_depth) if isinstance(item[1], Group))  # type: ignore[misc]
+        return ((path, node) for path, node in self.members(max_depth) if isinstance(node, Group))
 
     def array_keys(self) -> Iterator[str]:
         """Names of the arrays."""

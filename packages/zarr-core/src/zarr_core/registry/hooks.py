@@ -32,7 +32,7 @@ class _Plugins:
 
     def add(self, source: Provider, plugin: object) -> None:
         """Register a plugin; misspelt hooks and arguments are errors."""
-        from pluggy import PluginValidationError  # noqa: PLC0415 - lazy: loaded by now
+        from zarr_core.registry.hookspecs import PluginValidationError  # noqa: PLC0415 - lazy: as above
 
         label = f"{len(self.sources)}: {source}"
         self.sources[label] = source

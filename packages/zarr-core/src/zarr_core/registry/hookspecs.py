@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 PROJECT = "zarr_core"
 
+PluginValidationError = pluggy.PluginValidationError
+
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 """Marks a function as the implementation of the hook of its name."""
