@@ -10,6 +10,7 @@ from zarr_core.config import config
 from zarr_core.errors import ChunkDecodeError
 from zarr_core.extension import Box, BufferReader, Outer, Points, StoreReadError
 from zarr_sharding import reader as reading
+from zarr_sharding import whole
 from zarr_sharding.codec import ShardingCodec
 
 EMPTY = 2**64 - 1
@@ -356,6 +357,7 @@ def test_selections_agree_with_numpy(rep, counting, data):
 
 
 def test_plans_of_many_inner_chunks_are_made_in_windows(rep, counting, monkeypatch):
+    monkeypatch.setattr(whole, "WINDOW", 7)
     monkeypatch.setattr(reading, "WINDOW", 7)
     decoded = rep((10, 10), "uint8")
     codec = ShardingCodec((1, 2), ["bytes", "crc32c"])

@@ -115,7 +115,7 @@ class ShardingCodec(ArrayToBytesCodec):
         )
 
     def to_configuration(self) -> dict[str, JSON]:
-        """The configuration to write; inner codecs are spelt as they were read."""
+        """Give the configuration to write; inner codecs are spelt as they were read."""
         return {
             "chunk_shape": list(self.chunk_shape),
             "codecs": [it.to_json() for it in self._inner.to_definitions()],
@@ -148,7 +148,7 @@ class ShardingCodec(ArrayToBytesCodec):
         self._shard(decoded)
 
     def inner_chain(self, decoded: ArrayRepresentation) -> BoundChain:
-        """The codecs of an inner chunk, bound to it."""
+        """Give the codecs of an inner chunk, bound to it."""
         return self._shard(decoded).inner
 
     def encode(self, array: Array, decoded: ArrayRepresentation) -> list[Buffer] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,12 @@ class Batch:
     extents: list[list[int]] = field(default_factory=list)
     items: list[tuple[int, int, int, int]] = field(default_factory=list)
     nbytes: int = 0
+
+    def is_dense(self, length: int) -> bool:
+        """Whether it is inner chunks of this length, one behind the other."""
+        return self.nbytes == length * len(self.items) and all(
+            item[1] == place * length and item[2] == length for place, item in enumerate(self.items)
+        )
 
 
 def batches(found: Sequence[tuple[int, int, int]], most_items: int) -> list[Batch]:
@@ -78,6 +85,23 @@ def batches(found: Sequence[tuple[int, int, int]], most_items: int) -> list[Batc
     return made
 
 
+@contextmanager
+def memory_of(reader: ValueReader, batch: Batch) -> Iterator[memoryview]:
+    """Read a batch; what was read is valid within the block."""
+    (start, stop), *others = batch.extents
+    if isinstance(reader, BufferReader) and not others:
+        yield reader.read(start, stop - start)
+        return
+    with scratch(batch.nbytes) as memory:
+        parts = []
+        position = 0
+        for start, stop in batch.extents:
+            parts.append((start, memory[position : position + stop - start]))
+            position += stop - start
+        reader.read_into(parts)
+        yield memory
+
+
 def pieces(reader: ValueReader, batch: Batch) -> Iterator[tuple[memoryview, int]]:
     """Read a batch, then cut it up.
 
@@ -91,13 +115,7 @@ def pieces(reader: ValueReader, batch: Batch) -> Iterator[tuple[memoryview, int]
         for offset, _, nbytes, number in batch.items:
             yield reader.read(offset, nbytes), number
         return
-    with scratch(batch.nbytes) as memory:
-        parts = []
-        position = 0
-        for start, stop in batch.extents:
-            parts.append((start, memory[position : position + stop - start]))
-            position += stop - start
-        reader.read_into(parts)
+    with memory_of(reader, batch) as memory:
         for _, position, nbytes, number in batch.items:
             yield memory[position : position + nbytes], number
 
@@ -135,7 +153,7 @@ class SubrangeReader(ValueReader):
 
 
 def subrange(reader: ValueReader, start: int, size: int) -> ValueReader:
-    """A reader of ``size`` bytes from ``start`` on."""
+    """Make a reader of ``size`` bytes from ``start`` on."""
     if isinstance(reader, BufferReader):
         return BufferReader(reader.read(start, size))
     return SubrangeReader(reader, start, size)

@@ -16,15 +16,17 @@ from zarr_core.extension import (
     single_chunk,
 )
 
-from zarr_sharding.ranges import BATCH_BYTES, GAP_BYTES, Batch, batches, pieces, subrange
+from zarr_sharding.inner import decode, inside, read_found
+from zarr_sharding.ranges import BATCH_BYTES, GAP_BYTES, subrange
 from zarr_sharding.shard import WINDOW, Shard
+from zarr_sharding.whole import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from zarr_core.extension import Part, Selection, ValueReader
 
-    from zarr_sharding.index import Numbers, ShardIndex
+    from zarr_sharding.index import ShardIndex
 
     Array = np.ndarray[Any, Any]
 
@@ -70,11 +72,11 @@ def _read(shard: Shard, reader: ValueReader, selection: Selection, out: Array) -
     if type(selection) is Box:
         single = single_chunk(selection, shard.axes)
         if single is not None:
-            chunk, within, whole, _ = single
-            _read_one(shard, reader, shard.number(chunk), within, whole, out)
+            chunk, within, complete, _ = single
+            _read_one(shard, reader, shard.number(chunk), within, complete, out)
             return
         if selection.shape == shard.shape:
-            _read_all(shard, reader, out)
+            read_all(shard, reader, out)
             return
     _read_some(shard, reader, selection, out)
 
@@ -82,7 +84,7 @@ def _read(shard: Shard, reader: ValueReader, selection: Selection, out: Array) -
 def _read_one(
     shard: Shard, reader: ValueReader, number: int, within: Box, whole: bool, out: Array
 ) -> None:
-    """A part of one inner chunk."""
+    """Read a part of one inner chunk."""
     index = shard.index.read(reader)
     place = index.locate_one(number)
     if place is None:
@@ -102,84 +104,8 @@ def _read_one(
         raise inside(error, index, number) from error
 
 
-def _read_all(shard: Shard, reader: ValueReader, out: Array) -> None:
-    """Every inner chunk."""
-    index = shard.index.read(reader)
-    blocks = shard.blocks(out)
-    for first in range(0, shard.count, WINDOW):
-        numbers = range(first, min(first + WINDOW, shard.count))
-        _read_blocks(shard, reader, index, numbers, blocks, out)
-
-
-def _read_blocks(
-    shard: Shard,
-    reader: ValueReader,
-    index: ShardIndex,
-    numbers: range,
-    blocks: Array,
-    out: Array,
-) -> None:
-    """Inner chunks one after the other in the grid; ``blocks`` is ``out`` seen as such."""
-    inner = shard.inner
-    found, empty = index.locate(np.arange(numbers.start, numbers.stop))
-    if not found and len(numbers) == shard.count:
-        out[...] = shard.fill_value
-        return
-    coordinates = shard.coordinates(numbers)
-    for position in empty:
-        blocks[coordinates[position]][...] = shard.fill_value
-    if inner.is_memory and out.flags.c_contiguous and blocks[coordinates[0]].flags.c_contiguous:
-        _read_memory(shard, reader, index, numbers, found, out)
-        return
-    if shard.nested:
-
-        def place(position: int, piece: memoryview) -> None:
-            inner.read_part(BufferReader(piece), shard.whole, blocks[coordinates[position]])
-    else:
-
-        def place(position: int, piece: memoryview) -> None:
-            inner.decode_into(piece, blocks[coordinates[position]])
-
-    _read_found(shard, reader, index, numbers, found, place)
-
-
-def _read_memory(
-    shard: Shard,
-    reader: ValueReader,
-    index: ShardIndex,
-    numbers: range,
-    found: Sequence[tuple[int, int, int]],
-    out: Array,
-) -> None:
-    """Inner chunks that lie one after the other in ``out`` just as they are stored."""
-    octets = out.reshape(-1).view(np.uint8).data
-    expected = len(octets) // shard.count
-    runs: list[list[int]] = []  # offset, first byte in out, length
-    for offset, nbytes, position in found:
-        if nbytes != expected:
-            error = ChunkDecodeError(f"{nbytes} bytes instead of {expected}")
-            raise inside(error, index, numbers[position])
-        place = numbers[position] * expected
-        if runs:
-            start, first, length = runs[-1]
-            if (offset, place) == (
-                start + length,
-                first + length,
-            ) and length + expected <= BATCH_BYTES:
-                runs[-1][2] += expected
-                continue
-        runs.append([offset, place, expected])
-
-    def work(some: Sequence[Sequence[int]]) -> None:
-        reader.read_into([(offset, octets[at : at + length]) for offset, at, length in some])
-
-    step = max(1, -(-len(runs) // 8))
-    tasks = [runs[first : first + step] for first in range(0, len(runs), step)]
-    run_in_threads(tasks, work, shard.parallel(len(found)))
-
-
 def _read_some(shard: Shard, reader: ValueReader, selection: Selection, out: Array) -> None:
-    """Parts of several inner chunks."""
+    """Read parts of several inner chunks."""
     index = shard.index.read(reader)
     parts = project(selection, shard.axes)
     while window := list(islice(parts, WINDOW)):
@@ -224,49 +150,7 @@ def _read_parts(
                 raise inside(error, index, int(numbers[position])) from error
 
         run_in_threads(by_parts, work, shard.parallel(len(by_parts)))
-    _read_found(shard, reader, index, numbers, found, place)
-
-
-def _read_found(
-    shard: Shard,
-    reader: ValueReader,
-    index: ShardIndex,
-    numbers: Numbers | range,
-    found: Sequence[tuple[int, int, int]],
-    place: Callable[[int, memoryview], None],
-) -> None:
-    """Read inner chunks in batches; each is handed to ``place`` with its position."""
-
-    def work(batch: Batch) -> None:
-        position = 0
-        try:
-            for piece, position in pieces(reader, batch):
-                place(position, piece)
-        except ChunkDecodeError as error:
-            raise inside(error, index, int(numbers[position])) from error
-
-    count = len(found)
-    run_in_threads(batches(found, shard.most_items(count)), work, shard.parallel(count))
-
-
-def decode(shard: Shard, piece: memoryview, within: Selection | None, out: Array) -> None:
-    """Decode one inner chunk that is in memory, or the part ``within`` it."""
-    inner = shard.inner
-    if within is None:
-        if shard.nested:
-            inner.read_part(BufferReader(piece), shard.whole, out)
-        else:
-            inner.decode_into(piece, out)
-    elif inner.supports_parts:
-        inner.read_part(BufferReader(piece), within, out)
-    else:
-        inner.decode_part_of(piece, within, out)
-
-
-def inside(error: ChunkDecodeError, index: ShardIndex, number: int) -> ChunkDecodeError:
-    """The error of an inner chunk, saying which one it is."""
-    reason = f"inner chunk {index.coordinates(number)}: {error.reason}"
-    return type(error)(reason, error.codec, error.where)
+    read_found(shard, reader, index, numbers, found, place)
 
 
 def _by_parts(shard: Shard, nbytes: int, whole: bool) -> bool:

@@ -85,13 +85,13 @@ class Shard:
         return list(zip(*(axis.tolist() for axis in table), strict=True))
 
     def numbers(self, coordinates: Sequence[tuple[int, ...]]) -> Numbers:
-        """The inner chunks at these positions, counted in C order."""
+        """Count the inner chunks at these positions, in C order."""
         table = np.asarray(coordinates, np.intp).reshape(len(coordinates), len(self.grid))
         steps = [prod(self.grid[axis + 1 :]) for axis in range(len(self.grid))]
         return table @ np.asarray(steps, np.intp)
 
     def number(self, coordinates: tuple[int, ...]) -> int:
-        """The inner chunk at this position, counted in C order."""
+        """Count the inner chunk at this position, in C order."""
         number = 0
         for place, length in zip(coordinates, self.grid, strict=True):
             number = number * length + place
@@ -151,11 +151,11 @@ class InnerAxis(ChunkAxis):
         return self.uniform
 
     def chunk_of(self, element: int) -> int:
-        """The inner chunk that holds an element."""
+        """Find the inner chunk that holds an element."""
         return element // self.uniform
 
     def chunks_of(self, elements: Numbers) -> Numbers:
-        """The inner chunks that hold elements."""
+        """Find the inner chunks that hold elements."""
         return elements // self.uniform
 
 

@@ -17,8 +17,8 @@ from zarr_core.extension import (
 )
 
 from zarr_sharding.index import EMPTY
+from zarr_sharding.inner import inside
 from zarr_sharding.ranges import Batch, batches, pieces, subrange
-from zarr_sharding.reader import inside
 from zarr_sharding.shard import WINDOW, Shard
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ class Kept:
 def _assemble(
     shard: Shard, kept: Kept, numbers: Sequence[int] | Numbers, encoded: Sequence[Encoded]
 ) -> list[Buffer] | None:
-    """The index and everything that it points to."""
+    """Put together the index and everything that it points to."""
     pieces = list(kept.pieces)
     start = shard.index.size if shard.index.at_start else 0
     stored = list(kept.numbers)
