@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import dataclass
 
 import numpy as np
@@ -376,3 +377,28 @@ def test_definition_of_an_inner_shard_may_be_an_instance():
         "codec", ExtensionDefinition("sharding_indexed", codec.to_configuration())
     )
     assert again.to_configuration() == codec.to_configuration()
+
+
+def test_memory_stays_below_twice_a_shard(rep, counting):
+    decoded = rep((128, 256, 256), "uint8")
+    codec = ShardingCodec((32, 32, 32), ["bytes", "zstd"]).resolve(decoded)
+    values = np.random.default_rng(0).integers(1, 255, decoded.shape, np.uint8)
+    data = joined(codec.encode(values, decoded))
+    reader = counting(data)
+    part = box((0, 128), (1, 255), (0, 256))
+    out = np.empty(decoded.shape, np.uint8)
+
+    def peak(work):
+        tracemalloc.start()
+        try:
+            result = work()
+            return tracemalloc.get_traced_memory()[1], result
+        finally:
+            tracemalloc.stop()
+
+    reading, _ = peak(lambda: codec.decode_part(reader, decoded, part, out[:, 1:255]))
+    assert reading < 6 << 20  # a MiB or so for each thread
+    writing, _ = peak(lambda: codec.encode(values, decoded))
+    assert writing < 1.25 * values.nbytes
+    changing, _ = peak(lambda: codec.encode_part(reader, decoded, part, values[:, 1:255]))
+    assert changing < 1.5 * values.nbytes
