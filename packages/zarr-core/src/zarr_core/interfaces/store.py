@@ -39,8 +39,11 @@ def check_key(key: str) -> str:
         segment, a backslash or a NUL.
     """
     if not _KEY(key):
-        raise StoreKeyError("not a key: segments between '/' must not be empty, '.' or '..', "
-                            "nor contain a backslash or NUL", key=key)
+        raise StoreKeyError(
+            "not a key: segments between '/' must not be empty, '.' or '..', "
+            "nor contain a backslash or NUL",
+            key=key,
+        )
     return key
 
 
@@ -72,6 +75,7 @@ class ValueReader(ABC):
     """One stored value, opened for reading parts of it.
 
     All reads see the same version of the value, even if it is replaced meanwhile.
+    They may come from several threads at once.
     Used as a context manager.
     """
 
@@ -142,7 +146,9 @@ class BufferReader(ValueReader):
     def read(self, start: int, length: int) -> memoryview:
         piece = self._data[start : start + length]
         if start < 0 or len(piece) != length:
-            raise StoreReadError(f"bytes {start} to {start + length} of a value of {self.size} bytes")
+            raise StoreReadError(
+                f"bytes {start} to {start + length} of a value of {self.size} bytes"
+            )
         return piece
 
 
