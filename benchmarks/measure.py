@@ -1,4 +1,4 @@
-"""Takes the time and the peak memory of one case."""
+"""Takes the time of one case, or the peak of its memory."""
 
 from __future__ import annotations
 

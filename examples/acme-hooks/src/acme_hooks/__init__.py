@@ -1,4 +1,4 @@
-"""Hooks of a house that wants units on its arrays, and to know what it uses."""
+"""Hooks of a house that wants units on its arrays, besides a record of what it uses."""
 
 from __future__ import annotations
 

@@ -85,7 +85,9 @@ class Config:
         before = self.settings
         known = {item.name for item in fields(Settings)}
         if unknown := sorted(changes.keys() - known):
-            raise TypeError(f"no setting called {', '.join(unknown)}; there are {', '.join(sorted(known))}")
+            raise TypeError(
+                f"no setting called {', '.join(unknown)}; there are {', '.join(sorted(known))}"
+            )
         self._apply(_checked(replace(before, **changes)))
         return _Change(self, before)
 
@@ -110,13 +112,19 @@ class _Change:
 
 def _checked(settings: Settings) -> Settings:
     if settings.threads is not None and (
-        isinstance(settings.threads, bool) or not isinstance(settings.threads, int) or settings.threads < 0
+        isinstance(settings.threads, bool)
+        or not isinstance(settings.threads, int)
+        or settings.threads < 0
     ):
-        raise ValueError(f"threads must be None or an integer of at least 0, not {settings.threads!r}")
+        raise ValueError(
+            f"threads must be None or an integer of at least 0, not {settings.threads!r}"
+        )
     if settings.fallback not in ("error", "warn", "use"):
         raise ValueError(f'fallback must be "error", "warn" or "use", not {settings.fallback!r}')
     if settings.missing_chunks not in ("fill", "error"):
-        raise ValueError(f'missing_chunks must be "fill" or "error", not {settings.missing_chunks!r}')
+        raise ValueError(
+            f'missing_chunks must be "fill" or "error", not {settings.missing_chunks!r}'
+        )
     return replace(settings, disabled_plugins=frozenset(settings.disabled_plugins))
 
 

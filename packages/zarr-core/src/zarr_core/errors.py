@@ -124,7 +124,9 @@ class UnknownExtensionError(ExtensionError, LookupError):
 
     def __str__(self) -> str:
         prefix = f"{self.where}: " if self.where else ""
-        text = f"{prefix}no {self.kind.replace('_', ' ')} called {self.extension_name!r} is installed"
+        text = (
+            f"{prefix}no {self.kind.replace('_', ' ')} called {self.extension_name!r} is installed"
+        )
         if self.known:
             text += f"; similar names: {', '.join(map(repr, self.known))}"
         return f"{text}. {self.hint}" if self.hint else f"{text}."

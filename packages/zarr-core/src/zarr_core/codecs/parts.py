@@ -6,6 +6,7 @@ and memory for a window is used again for the next.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +110,7 @@ def _read_points(
     # A window ends before a gap, and where it would become too long.
     cuts = (np.diff(offsets) > _GAP) | (np.diff(offsets // _WINDOW) > 0)
     edges = [0, *(np.flatnonzero(cuts) + 1).tolist(), len(offsets)]
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in pairwise(edges):
         first, last = int(offsets[start]), int(offsets[stop - 1])
         with scratch(last - first + dtype.itemsize) as memory:
             reader.read_into([(first, memory)])

@@ -98,7 +98,7 @@ def _share(tasks: Sequence[T], work: Callable[[T], None], count: int) -> None:
     others = []
     try:
         for _ in range(count - 1):
-            others.append(_executor().submit(drain))
+            others.append(_executor().submit(drain))  # noqa: PERF401 - those before a failure stay
     except RuntimeError:
         pass  # the interpreter is shutting down: no new threads, this one does the work
     try:

@@ -162,11 +162,15 @@ class Array(DescribedArray):
         """
         self._set(parse.basic(selection, self.shape), value, fields)
 
-    def set_orthogonal_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
+    def set_orthogonal_selection(
+        self, selection: Any, value: Any, *, fields: Fields = None
+    ) -> None:
         """Write the outer product of a selection in each dimension; as ``oindex[...] =``."""
         self._set(parse.orthogonal(selection, self.shape), value, fields)
 
-    def set_coordinate_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
+    def set_coordinate_selection(
+        self, selection: Any, value: Any, *, fields: Fields = None
+    ) -> None:
         """Write single elements by their coordinates; as ``vindex[...] =``."""
         self._set(parse.coordinate(selection, self.shape), value, fields)
 
@@ -256,7 +260,6 @@ class Array(DescribedArray):
         from zarr_core.hierarchy.resize import append  # noqa: PLC0415 - lazy: not on the hot path
 
         return append(self, data, axis)
-
 
     # --- what NumPy and Python expect of an array ---
 

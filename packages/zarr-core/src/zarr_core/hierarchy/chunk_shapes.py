@@ -122,9 +122,7 @@ def _chunk(shape: tuple[int, ...], item_size: int) -> tuple[int, ...]:
     return tuple(chunk)
 
 
-def _shard(
-    shape: tuple[int, ...], chunk: tuple[int, ...], item_size: int
-) -> tuple[int, ...]:
+def _shard(shape: tuple[int, ...], chunk: tuple[int, ...], item_size: int) -> tuple[int, ...]:
     shard = list(chunk)
     while prod(shard) * item_size * 2 <= SHARD_BYTES:
         left = [-(-size // length) for size, length in zip(shape, shard, strict=True)]

@@ -47,9 +47,7 @@ def full(shape: Shape, fill_value: Any, **options: Any) -> Array:
 
     The value is the array's fill value; no chunk is stored for it.
     """
-    return create_array(
-        options.pop("store", None), shape=shape, fill_value=fill_value, **options
-    )
+    return create_array(options.pop("store", None), shape=shape, fill_value=fill_value, **options)
 
 
 def empty_like(like: Any, **options: Any) -> Array:

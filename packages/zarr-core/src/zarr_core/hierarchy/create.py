@@ -250,8 +250,7 @@ def _array_metadata(
         "chunk_key_encoding": _key_encoding(chunk_key_encoding).to_json(),
         "fill_value": data_type.fill_value_to_json(fill),
         "codecs": [
-            definition.to_json()
-            for definition in _resolved(codecs, grid, shape, data_type, fill)
+            definition.to_json() for definition in _resolved(codecs, grid, shape, data_type, fill)
         ],
         "attributes": strictjson.plain(dict(attributes or {}), _WHERE, "/attributes"),
     }
@@ -288,9 +287,11 @@ def _key_encoding(given: Any) -> ExtensionDefinition:
     if isinstance(given, ExtensionDefinition):
         return given
     if isinstance(given, str):
-        return ExtensionDefinition(given, {"separator": "/" if given == "default" else "."}) if (
-            given in ("default", "v2")
-        ) else ExtensionDefinition(given)
+        return (
+            ExtensionDefinition(given, {"separator": "/" if given == "default" else "."})
+            if (given in ("default", "v2"))
+            else ExtensionDefinition(given)
+        )
     if isinstance(given, dict):
         if "separator" in given:  # as zarr-python takes it
             return ExtensionDefinition(given["name"], {"separator": given["separator"]})
@@ -310,5 +311,3 @@ def _values(data: Any) -> Any:
     ):
         return data
     return np.asarray(data)
-
-

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
     from zarr_core.hierarchy.node import Node
 
-    StoreLike: TypeAlias = (
-        Store | Node | str | os.PathLike[str] | MutableMapping[str, bytes] | None
-    )
+    StoreLike: TypeAlias = Store | Node | str | os.PathLike[str] | MutableMapping[str, bytes] | None
 
 
 def locate(

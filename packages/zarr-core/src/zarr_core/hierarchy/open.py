@@ -232,9 +232,7 @@ def node(
             missing_is_error=missing_is_error,
             consolidation=consolidation,
         )
-    group = Group(
-        store, path, format_, metadata, read_only=read_only, consolidation=consolidation
-    )
+    group = Group(store, path, format_, metadata, read_only=read_only, consolidation=consolidation)
     if consolidation is None:
         group._consolidate_lookups(use_consolidated)
     return group

@@ -68,7 +68,7 @@ class ArrayRepresentation:
         return None if item_size is None else self.size * item_size
 
 
-class Codec(ABC):
+class Codec(ABC):  # noqa: B024 - its three kinds have the methods
     """What the three kinds of codec share."""
 
     __slots__ = ()

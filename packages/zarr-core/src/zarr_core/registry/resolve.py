@@ -173,9 +173,7 @@ def make(
     return made
 
 
-def require(
-    kind: str, definition: ExtensionDefinition, where: str = "", pointer: str = ""
-) -> Any:
+def require(kind: str, definition: ExtensionDefinition, where: str = "", pointer: str = "") -> Any:
     """As :func:`make`, for the kinds that are never left out."""
     made = make(kind, definition, where, pointer)
     assert made is not None, f"{kind} {definition.name}: of a kind that is never left out"
