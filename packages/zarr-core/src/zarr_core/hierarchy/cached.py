@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from zarr_core.engine.binding import bind
@@ -17,9 +18,7 @@ _MOST = 256
 _bindings: dict[tuple[int, bool], tuple[ArrayMetadata, Hashable, Binding]] = {}
 
 
-def binding(
-    metadata: ArrayMetadata, store: object, path: str, keep_empty: bool = False
-) -> Binding:
+def binding(metadata: ArrayMetadata, store: object, path: str, keep_empty: bool = False) -> Binding:
     """As :func:`zarr_core.engine.binding.bind`, remembering the last few hundred.
 
     The store and the path are only for messages.
@@ -34,6 +33,14 @@ def binding(
     if found is not None and found[0] is metadata and found[1] == now:
         return found[2]
     new = bind(metadata, f"{store} {'/' + path!r}", keep_empty)
+    if new.skipped:
+        names = ", ".join(repr(definition.name) for definition in new.skipped)
+        warnings.warn(
+            f"{store} {'/' + path!r}: nobody knows {names}, which need not be understood and "
+            "is left out; the array can only be read, and may read as something else",
+            UserWarning,
+            stacklevel=5,  # who called open
+        )
     if len(_bindings) >= _MOST:
         _bindings.clear()
     _bindings[key] = (metadata, now, new)

@@ -6,7 +6,13 @@ from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import names
-from zarr_core.errors import NodeExistsError, NodeNameError, NodeNotFoundError, NodeTypeError
+from zarr_core.errors import (
+    MetadataError,
+    NodeExistsError,
+    NodeNameError,
+    NodeNotFoundError,
+    NodeTypeError,
+)
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.array import ArrayMetadata
@@ -71,7 +77,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """
         self._check_writable()
         child = names.join(self.path, path)
-        if child == self.path or self._format.read(self.store, child) is None:
+        if child == self.path or not self._is_there(child):
             raise KeyError(path)
         self._format.erase(self.store, child)
         if self._consolidation is not None:
@@ -286,9 +292,11 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         NodeNotFoundError
             If there is none.
         """
-        if path not in self:
-            raise NodeNotFoundError(f"{self.store} {self._child_path(path)!r}", "no node here")
-        del self[path]
+        try:
+            del self[path]
+        except KeyError:
+            where = f"{self.store} {self._child_path(path)!r}"
+            raise NodeNotFoundError(where, "no node here") from None
 
     def clear(self) -> None:
         """Remove all members."""
@@ -304,6 +312,12 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     def _child_path(self, path: str) -> str:
         return names.join(self.path, self._child(path))
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            return self._format.read(self.store, path) is not None
+        except MetadataError:
+            return True  # what is damaged can still be removed
 
     def _existing(self, name: str) -> Array | Group | None:
         metadata = self._find(names.normalise_path(name))

@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core.engine.chunks import Chunks
 from zarr_core.engine.write import write
 from zarr_core.errors import StoreCapabilityError
+from zarr_core.hierarchy import cached
+from zarr_core.hierarchy.storage import stored_chunks
+from zarr_core.selection import parse
 from zarr_core.selection.normalised import Box
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.hierarchy.array import Array
+    from zarr_core.metadata.array import ArrayMetadata
 
 
 def resize(array: Array, shape: tuple[int | Sequence[int], ...]) -> None:
@@ -29,30 +34,14 @@ def resize(array: Array, shape: tuple[int | Sequence[int], ...]) -> None:
     if new == old:
         return
     shrinks = any(after < before for before, after in zip(old, new, strict=True))
-    if shrinks:
-        if not (array.store.supports_listing and array.store.supports_erasing):
-            raise StoreCapabilityError(
-                "an array can only shrink in a store that lists and erases keys", array.store
-            )
-        # While the old shape still stands: the part of kept chunks that will lie
-        # outside would come back when the array grows again.
-        _clear_beyond(array, new)
+    if shrinks and not (array.store.supports_listing and array.store.supports_erasing):
+        raise StoreCapabilityError(
+            "an array can only shrink in a store that lists and erases keys", array.store
+        )
     before = array._chunks
-    array._rewrite(
-        lambda metadata: metadata.replace(
-            shape=new, chunk_grid=_regridded(array, new, metadata.chunk_grid)
-        )
-    )
+    array._rewrite(lambda metadata: _resized(array, metadata, new))
     if shrinks:
-        counts = [axis.count for axis in array._binding.axes]
-        stored = _stored(before)
-        before.store.erase_values(
-            [
-                key
-                for chunk, key in stored
-                if any(number >= count for number, count in zip(chunk, counts, strict=True))
-            ]
-        )
+        _clear_beyond(before, new, [axis.count for axis in array._binding.axes])
 
 
 def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
@@ -70,11 +59,25 @@ def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
         raise ValueError(
             f"cannot append an array of shape {values.shape} along axis {axis} of one of {old}"
         )
-    start = old[axis]
-    new = (*old[:axis], start + values.shape[axis], *old[axis + 1 :])
-    resize(array, (new,))
-    array[(slice(None),) * axis + (slice(start, None),)] = values
-    return new
+    count = values.shape[axis]
+
+    def change(metadata: ArrayMetadata) -> ArrayMetadata:
+        # The elements first, beyond the edge, then the document: both under the lock of
+        # the document, so that nobody sees the one without the other and two who
+        # append at once get places of their own.
+        stored = metadata.shape
+        if (*stored[:axis], *stored[axis + 1 :]) != expected:
+            raise ValueError(f"the array has got the shape {stored} meanwhile; refresh() it")
+        new = (*stored[:axis], stored[axis] + count, *stored[axis + 1 :])
+        grown = _resized(array, metadata, new)
+        binding = cached.binding(grown, array.store, array.path, array._binding.keep_empty)
+        chunks = Chunks(array.store, array._chunks.prefix, binding)
+        request = parse.basic((slice(None),) * axis + (slice(stored[axis], None),), new)
+        write(chunks, request.selection, request.broadcast(values))
+        return grown
+
+    array._rewrite(change)
+    return array.shape
 
 
 def _as_shape(shape: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
@@ -87,41 +90,51 @@ def _as_shape(shape: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
     return new
 
 
-def _regridded(array: Array, shape: tuple[int, ...], definition: Any) -> Any:
+def _resized(array: Array, metadata: ArrayMetadata, shape: tuple[int, ...]) -> ArrayMetadata:
     grid = array._binding.grid
     resized = grid.resized(shape)
-    return definition if resized is grid else resized.to_definition()
+    if resized is grid:
+        return metadata.replace(shape=shape)
+    return metadata.replace(shape=shape, chunk_grid=resized.to_definition())
 
 
-def _stored(chunks: Any) -> list[tuple[tuple[int, ...], str]]:
-    from zarr_core.hierarchy.storage import stored_chunks  # noqa: PLC0415 - only to shrink
+def _clear_beyond(chunks: Chunks, shape: tuple[int, ...], counts: Sequence[int]) -> None:
+    """Remove what lies beyond a new shape, as it would come back when the array grows again.
 
-    return list(stored_chunks(chunks))
-
-
-def _clear_beyond(array: Array, shape: tuple[int, ...]) -> None:
-    """Set to the fill value what chunks that stay hold beyond the new shape."""
-    axes = array._binding.axes
-    fill = array._binding.fill_value
-    stored = {chunk for chunk, _ in _stored(array._chunks)}
-    for dimension, (axis, length) in enumerate(zip(axes, shape, strict=True)):
+    Parameters
+    ----------
+    chunks : Chunks
+        The array as it was.
+    shape : tuple of int
+        The new shape.
+    counts : sequence of int
+        How many chunks it has in each dimension.
+    """
+    kept, gone = [], []
+    for chunk, key in stored_chunks(chunks):
+        if any(number >= count for number, count in zip(chunk, counts, strict=True)):
+            gone.append(key)
+        else:
+            kept.append(chunk)
+    chunks.store.erase_values(gone)
+    for dimension, (axis, length) in enumerate(zip(chunks.axes, shape, strict=True)):
         if length >= axis.size or length == 0:
             continue
         last = axis.chunk_of(length - 1)
         end = min(axis.start(last) + axis.length(last), axis.size)
         if end == length:
             continue
-        for chunk in stored:
-            if chunk[dimension] != last:
-                continue
-            box = Box(
-                tuple(
-                    slice(length, end, 1)
-                    if number == dimension
-                    else slice(
-                        other.start(at), min(other.start(at) + other.length(at), other.size), 1
-                    )
-                    for number, (other, at) in enumerate(zip(axes, chunk, strict=True))
-                )
-            )
-            write(array._chunks, box, np.broadcast_to(fill, box.shape))
+        for chunk in kept:
+            if chunk[dimension] == last:
+                box = _extent(chunks, chunk, dimension, slice(length, end, 1))
+                write(chunks, box, np.broadcast_to(chunks.binding.fill_value, box.shape))
+
+
+def _extent(chunks: Chunks, chunk: tuple[int, ...], dimension: int, part: slice) -> Box:
+    """The elements of a chunk, in one dimension a part of them."""
+    index = [
+        slice(axis.start(at), min(axis.start(at) + axis.length(at), axis.size), 1)
+        for axis, at in zip(chunks.axes, chunk, strict=True)
+    ]
+    index[dimension] = part
+    return Box(tuple(index))

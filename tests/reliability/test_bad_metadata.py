@@ -1,0 +1,298 @@
+"""Metadata documents that are wrong, or ask for the impossible."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+import zarr_core as zarr
+from reliability_data import LITTLE, codec, document, everything, put, regular, run, stored
+from zarr_core.errors import (
+    ChunkDecodeError,
+    CodecChainError,
+    CodecError,
+    ExtensionConfigurationError,
+    MetadataDecodeError,
+    MetadataValidationError,
+    StoreReadOnlyError,
+    UnknownExtensionError,
+    UnsupportedFieldError,
+)
+
+TEXT = json.dumps(document())
+
+REFUSED = {
+    # name: (document, class of the error, what the message says besides the node)
+    "cut": (TEXT[:100], MetadataDecodeError, "unterminated"),
+    "empty": ("", MetadataDecodeError, "empty"),
+    "null": ("null", MetadataValidationError, "must be an object"),
+    "list": ("[]", MetadataValidationError, "must be an object"),
+    "byte order mark": (b"\xef\xbb\xbf" + TEXT.encode(), MetadataDecodeError, "byte order mark"),
+    "repeated key": (TEXT[:-1] + ', "shape": [8, 8]}', MetadataDecodeError, "/shape"),
+    "negative shape": (document(shape=[-4, 4]), MetadataValidationError, "/shape/0: -4"),
+    "shape beyond 64 bits": (
+        document(shape=[2**100, 4]),
+        MetadataValidationError,
+        "/shape/0: 1267650600228229401496703205376",
+    ),
+    "chunk of length 0": (
+        document(chunk_grid=regular(0, 2)),
+        ExtensionConfigurationError,
+        "/chunk_grid/configuration/chunk_shape/0: 0",
+    ),
+    "chunk of another rank": (
+        document(chunk_grid=regular(2)),
+        MetadataValidationError,
+        "/chunk_grid",
+    ),
+    "unknown codec": (
+        document(codecs=["bytes", "acme.nothing"]),
+        UnknownExtensionError,
+        "/codecs/1: no codec called 'acme.nothing'",
+    ),
+    "unknown data type": (document(data_type="uint7"), UnknownExtensionError, "similar"),
+    "unknown grid": (document(chunk_grid="acme.grid"), UnknownExtensionError, "/chunk_grid"),
+    "unknown key encoding": (
+        document(chunk_key_encoding="acme.keys"),
+        UnknownExtensionError,
+        "/chunk_key_encoding",
+    ),
+    "unknown member": (document(foo=1), UnsupportedFieldError, "/foo"),
+    "unknown member to understand": (
+        document(foo={"must_understand": True}),
+        UnsupportedFieldError,
+        "/foo",
+    ),
+    "fill value too large": (document(fill_value=300), MetadataValidationError, "/fill_value"),
+    "fill value a word": (document(fill_value="abc"), MetadataValidationError, "/fill_value"),
+    "fill value null": (document(fill_value=None), MetadataValidationError, "/fill_value"),
+    "fill value a fraction": (document(fill_value=1.5), MetadataValidationError, "/fill_value"),
+    "no codecs": (document(codecs=[]), MetadataValidationError, "/codecs"),
+    "two array to bytes codecs": (
+        document(codecs=["bytes", "bytes"]),
+        CodecChainError,
+        "/codecs: codecs must be",
+    ),
+    "bytes codec too late": (
+        document(codecs=[codec("gzip", level=1), "bytes"]),
+        CodecChainError,
+        "/codecs: codecs must be",
+    ),
+    "byte order missing": (
+        document(data_type="uint16", codecs=["bytes"]),
+        CodecChainError,
+        '"endian" is missing',
+    ),
+    "transpose order repeated": (
+        document(codecs=[codec("transpose", order=[0, 0]), "bytes"]),
+        ExtensionConfigurationError,
+        "/codecs/0/configuration/order",
+    ),
+    "transpose order too long": (
+        document(codecs=[codec("transpose", order=[0, 1, 2]), "bytes"]),
+        CodecChainError,
+        "/codecs: the codec 'transpose'",
+    ),
+    "nested 100000 deep": (
+        TEXT[:-1] + ', "more": ' + "[" * 100_000 + "]" * 100_000 + "}",
+        MetadataDecodeError,
+        "deep",
+    ),
+    "nested and never closed": ('{"a":' * 100_000, MetadataDecodeError, "deep"),
+    "bare NaN": (
+        json.dumps(document(data_type="float32", codecs=[LITTLE], fill_value=float("nan"))),
+        MetadataDecodeError,
+        "/fill_value: NaN is not JSON",
+    ),
+    "length a fraction": (document(shape=[10.5, 4]), MetadataValidationError, "/shape/0"),
+    "length 4.0": (document(shape=[4.0, 4]), MetadataValidationError, "/shape/0"),
+    "length true": (document(shape=[True, 4]), MetadataValidationError, "/shape/0"),
+    "length a string": (document(shape=["10", 4]), MetadataValidationError, "/shape/0"),
+    "100 dimensions": (
+        document(shape=[1] * 100, chunk_grid=regular(*[1] * 100)),
+        MetadataValidationError,
+        "/shape: has 100 dimensions",
+    ),
+    "UTF-16": (TEXT.encode("utf-16"), MetadataDecodeError, "UTF-16"),
+    "format 4": (document(zarr_format=4), MetadataValidationError, "/zarr_format"),
+    "node type banana": (document(node_type="banana"), MetadataValidationError, "/node_type"),
+    "length of 5000 digits": (
+        TEXT.replace("[4, 4]", "[" + "9" * 5000 + ", 4]"),
+        MetadataDecodeError,
+        "/shape/0: an integer of 5000 digits",
+    ),
+    "unknown transformer": (
+        document(storage_transformers=[{"name": "acme.transformer"}]),
+        UnknownExtensionError,
+        "/storage_transformers/0",
+    ),
+    "separator out of the store": (
+        document(chunk_key_encoding=codec("default", separator="../")),
+        ExtensionConfigurationError,
+        "/chunk_key_encoding/configuration/separator",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_wrong_document_is_refused_and_nothing_else_happens(tmp_path, case):
+    metadata, error, saying = REFUSED[case]
+    node = tmp_path / "array"
+    with pytest.raises(error) as caught:
+        stored(node, metadata.encode() if isinstance(metadata, str) else metadata)
+    message = str(caught.value)
+    assert saying in message
+    assert str(node) in message
+    assert len(message) < 2000
+    assert list(everything(node)) == ["zarr.json"]
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert str(copy) == message
+
+
+@pytest.mark.parametrize("case", ["cut", "unknown codec", "format 4"])
+def test_other_nodes_of_the_hierarchy_stay_usable(tmp_path, case):
+    metadata, error, _ = REFUSED[case]
+    group = zarr.create_group(tmp_path / "g")
+    group.create_array("sound", shape=(4,), dtype="u1")[...] = 3
+    put(
+        tmp_path / "g",
+        "bad/zarr.json",
+        (metadata if isinstance(metadata, str) else json.dumps(metadata)).encode(),
+    )
+    group = zarr.open_group(tmp_path / "g")
+    assert group["sound"][...].tolist() == [3] * 4
+    with pytest.raises(error, match="bad"):
+        group["bad"]
+    del group["bad"]
+    assert list(group) == ["sound"]
+
+
+def test_a_sound_document_opens(tmp_path):
+    assert stored(tmp_path, document())[...].tolist() == [[7] * 4] * 4
+
+
+def test_members_that_need_not_be_understood_are_kept(tmp_path):
+    array = stored(tmp_path, document(foo={"must_understand": False, "a": [1.0, 2]}))
+    array[0, 0] = 1
+    array.attrs["new"] = 1
+    assert json.loads((tmp_path / "zarr.json").read_text())["foo"] == {
+        "must_understand": False,
+        "a": [1.0, 2],
+    }
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"codecs": ["bytes", {"name": "acme.nothing", "must_understand": False}]},
+        {"storage_transformers": [{"name": "acme.nothing", "must_understand": False}]},
+    ],
+    ids=["codec", "transformer"],
+)
+def test_nothing_is_written_through_what_was_skipped(tmp_path, changes):
+    with pytest.warns(UserWarning, match=r"acme\.nothing"):
+        array = stored(tmp_path, document(**changes))
+    assert array.read_only
+    assert array[0, 0] == 7
+    before = everything(tmp_path)
+    with pytest.raises(StoreReadOnlyError):
+        array[0, 0] = 1
+    with pytest.raises(StoreReadOnlyError):
+        array.resize(8, 8)
+    assert everything(tmp_path) == before
+
+
+def test_an_array_of_2_to_the_124_elements_opens_and_its_cells_are_used(tmp_path):
+    array = stored(tmp_path, document(shape=[2**62, 2**62], chunk_grid=regular(1024, 1024)))
+    assert array.size == 2**124
+    assert array[2**62 - 1, 0] == 7
+    array[2**62 - 1, 2**61] = 9
+    assert array[-1, 2**61 - 1 : 2**61 + 2].tolist() == [7, 9, 7]
+    assert array[:: 2**61, 2**61].tolist() == [7, 7]
+    assert repr(array)
+    assert array.nchunks == 2**104
+    assert array.nchunks_initialized == 1
+    with pytest.raises(IndexError, match="more than fit"):
+        array[...]
+    array.resize(8, 8)
+    assert array.nchunks_initialized == 0
+
+
+HUGE = {
+    "raw": document(shape=[2**40], chunk_grid=regular(2**40)),
+    "float64": document(
+        shape=[2**40], chunk_grid=regular(2**40), data_type="float64", codecs=[LITTLE]
+    ),
+    "gzip": document(
+        shape=[2**40], chunk_grid=regular(2**40), codecs=["bytes", codec("gzip", level=1)]
+    ),
+    "zstd": document(
+        shape=[2**40], chunk_grid=regular(2**40), codecs=["bytes", codec("zstd", level=1)]
+    ),
+    "blosc": document(
+        shape=[2**40],
+        chunk_grid=regular(2**40),
+        codecs=[
+            "bytes",
+            codec("blosc", cname="lz4", clevel=1, shuffle="noshuffle", typesize=1, blocksize=0),
+        ],
+    ),
+    "crc32c": document(shape=[2**40], chunk_grid=regular(2**40), codecs=["bytes", "crc32c"]),
+    "transpose": document(
+        shape=[2**20, 2**20],
+        chunk_grid=regular(2**20, 2**20),
+        codecs=[codec("transpose", order=[1, 0]), "bytes"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HUGE)
+def test_a_chunk_of_2_to_the_40_bytes(tmp_path, case):
+    array = stored(tmp_path, HUGE[case])
+    key = "c/" + "/".join("0" * array.ndim)
+    first = (0,) * array.ndim
+    assert array[first] == 7  # nothing is stored, so nothing is needed
+    assert array[(slice(3, 6),) * array.ndim].size == 3**array.ndim
+    with pytest.raises(CodecError, match=f"{key}.*memory"):
+        array[first] = 1
+    assert list(everything(tmp_path)) == ["zarr.json"]
+    put(tmp_path, key, b"x" * 16)
+    with pytest.raises(ChunkDecodeError, match=key):
+        array[first]
+    with pytest.raises(CodecError, match=key):
+        array[first] = 1
+    assert (tmp_path / key).read_bytes() == b"x" * 16
+
+
+PEAK = """
+import resource, sys, json
+from pathlib import Path
+import zarr_core as zarr
+from test_bad_metadata import HUGE, REFUSED
+from reliability_data import put, stored
+root = Path(sys.argv[1])
+stored(root / "first", HUGE["zstd"])[0]
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for number, (metadata, error, _) in enumerate(REFUSED.values()):
+    try:
+        stored(root / str(number), metadata.encode() if isinstance(metadata, str) else metadata)
+    except error:
+        pass
+for name, metadata in HUGE.items():
+    array = stored(root / name, metadata)
+    put(root / name, "c/" + "/".join("0" * array.ndim), b"x" * 16)
+    first = (0,) * array.ndim
+    for work in (lambda: array[first], lambda: array.__setitem__(first, 1)):
+        try:
+            work()
+        except zarr.errors.CodecError:
+            pass
+        else:
+            raise SystemExit(name)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+def test_wrong_documents_cost_little_memory(tmp_path):
+    assert int(run(PEAK, tmp_path).stdout) < 48
