@@ -6,6 +6,7 @@ way is the shortest.  What is left for each chunk is a decoder's call and a copy
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,6 +107,11 @@ class BoundChain:
         )
         # Compressors may add a little to what they cannot compress.
         self.room = size if size is not None else nbytes + (nbytes >> 4) + 1024
+
+    def keeping_empty(self) -> BoundChain:
+        """The same codecs, for storing also chunks that hold nothing but the fill value."""
+        steps = [replace(step, keep_empty=True) for step in self._steps]
+        return BoundChain(self._before, (self._name, self._middle), self._after, steps)
 
     @property
     def array_to_array(self) -> tuple[ArrayToArrayCodec, ...]:
@@ -327,7 +333,7 @@ class BoundChain:
     def _laid_out(self, array: Array, memory: memoryview | None) -> Buffer:
         """The bytes of an array in the byte order and element order that is stored."""
         if array.dtype != self.memory_dtype or not array.flags.c_contiguous:
-            if memory is None:
+            if memory is None or len(memory) != self._last.nbytes:
                 array = np.ascontiguousarray(array, self.memory_dtype)
             else:
                 copy = np.frombuffer(memory, self.memory_dtype).reshape(array.shape)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product, repeat
 from typing import TYPE_CHECKING
 
 from zarr_core.interfaces.store import check_prefix
+from zarr_core.selection.projection import tables_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from zarr_core.engine.binding import Binding
     from zarr_core.interfaces.store import Store
+    from zarr_core.selection.normalised import Box
 
 _THREADS_PAY = 1 << 16  # decoded bytes; below, handing a chunk over costs more than its work
 
@@ -51,6 +56,36 @@ class Chunks:
             return self.prefix + self.binding.key_encoding.encode(chunk)
         before, between = self._joint
         return before + between.join(map(str, chunk))
+
+    def boxes(self, box: Box) -> Iterator[tuple[str, tuple[slice, ...], tuple[slice, ...], bool]]:
+        """Cut a box at the edges of chunks, with as few steps a chunk as there can be.
+
+        Yields
+        ------
+        key : str
+            Of the chunk.
+        within, target : tuple of slice
+            Where in the chunk, and where in an array of the box's shape.
+        whole : bool
+            Whether it is the whole chunk.
+        """
+        for tables in tables_of(box, self.axes):
+            columns = [zip(*table, strict=True) for table in tables]
+            numbers, withins, targets, wholes, _ = zip(*columns, strict=True)
+            if self._joint is None:
+                keys: Iterator[str] = map(self.key, product(*numbers))
+            else:
+                before, between = self._joint
+                names = product(*[map(str, column) for column in numbers])
+                keys = map(before.__add__, map(between.join, names))
+            every = all(map(all, wholes))
+            yield from zip(
+                keys,
+                product(*withins),
+                product(*targets),
+                repeat(True) if every else map(all, product(*wholes)),
+                strict=False,
+            )
 
     def parallel(self, nbytes: int | None) -> bool:
         """Whether several threads pay for chunks of this decoded size."""

@@ -10,7 +10,7 @@ from zarr_core.engine.scratch import scratch
 from zarr_core.engine.threads import run
 from zarr_core.errors import ChunkDecodeError, MissingChunkError
 from zarr_core.selection.normalised import Box
-from zarr_core.selection.projection import project, single_chunk, take
+from zarr_core.selection.projection import project, single_chunk
 
 if TYPE_CHECKING:
     from zarr_core.engine.bound import BoundChain
@@ -54,12 +54,13 @@ def read(chunks: Chunks, selection: Selection, out: Array) -> None:
             read_chunk(chunks, chunk, within, out, whole)
             return
 
-    parts = project(selection, chunks.axes)
     bound = chunks.binding.bound((0,) * len(chunks.axes))
     parallel = chunks.parallel(bound.decoded.nbytes)
-    if not parallel and bound.is_plain and chunks.binding.is_uniform:
-        _read_small(chunks, bound, parts, out)
+    plain = bound.is_plain and chunks.binding.is_uniform
+    if plain and not parallel and type(selection) is Box and selection.index:
+        _read_small(chunks, bound, selection, out)
         return
+    parts = project(selection, chunks.axes)
 
     def work(part: Part) -> None:
         chunk, within, target, whole, _ = part
@@ -77,14 +78,13 @@ def read(chunks: Chunks, selection: Selection, out: Array) -> None:
             work(part)
 
 
-def _read_small(chunks: Chunks, bound: BoundChain, parts: Iterable[Part], out: Array) -> None:
-    """Read many small chunks of one shape, each as a few steps as there can be.
+def _read_small(chunks: Chunks, bound: BoundChain, box: Box, out: Array) -> None:
+    """Read many small chunks of one shape, with as few steps each as there can be.
 
     What a step costs here is paid for every chunk: the memory for all of them is
     borrowed once, and the array that stands for a decoded chunk is made once.
     """
     get_into = chunks.store.get_into
-    key_of = chunks.key
     unpack = bound.unpack if bound.bytes_to_bytes else None
     nbytes = bound.decoded.nbytes or 0
     room = bound.room
@@ -94,20 +94,17 @@ def _read_small(chunks: Chunks, bound: BoundChain, parts: Iterable[Part], out: A
         )
         key = ""
         try:
-            for chunk, within, target, whole, _ in parts:
-                key = key_of(chunk)
+            for key, within, target, whole in chunks.boxes(box):
                 size = get_into(key, buffer)
                 if size is None:
-                    if chunks.missing_is_error:
-                        raise MissingChunkError(chunks.where(key))
-                    out[target] = chunks.binding.fill_value
+                    _fill_missing(chunks, key, out[target])
                     continue
                 if unpack is not None:
                     fits = size <= room
                     unpack(buffer[:size] if fits else _all_of(chunks, bound, key, size), memory)
                 elif size != nbytes:
                     raise ChunkDecodeError(f"{size} bytes instead of {nbytes}")
-                out[target] = array if whole else take(array, within)
+                out[target] = array if whole else array[within]
         except ChunkDecodeError as error:
             raise error.located(chunks.where(key)) from error
 
@@ -167,9 +164,13 @@ def read_chunk(
             where=chunks.where(key),
         ) from error
     if size is None:
-        if chunks.missing_is_error:
-            raise MissingChunkError(chunks.where(key))
-        out[...] = chunks.binding.fill_value
+        _fill_missing(chunks, key, out)
+
+
+def _fill_missing(chunks: Chunks, key: str, out: Array) -> None:
+    if chunks.missing_is_error:
+        raise MissingChunkError(chunks.where(key))
+    out[...] = chunks.binding.fill_value
 
 
 def _read_large(

@@ -63,14 +63,14 @@ def write(chunks: Chunks, selection: Selection, value: Array) -> None:
             bound = chunks.binding.bound(chunk)
             if bound not in same:
                 same[bound] = bound.encode(new)
-            _store(chunks, chunks.key(chunk), same[bound])
+            _store(chunks, bound, chunks.key(chunk), same[bound])
             return
         # Cast by the chunk: all at once would take as much memory again.
         write_chunk(chunks, chunk, within, new.astype(dtype, copy=False), whole, covers)
 
     parts = project(selection, chunks.axes)
     bound = chunks.binding.bound((0,) * len(chunks.axes))
-    if chunks.parallel(bound.decoded.nbytes):
+    if chunks.store.waits_to_write or chunks.parallel(bound.decoded.nbytes):
         run(list(parts), work, threads=chunks.threads)
     else:
         for part in parts:
@@ -127,10 +127,14 @@ def _write_chunk(
 
         def change(reader: ValueReader | None) -> Pieces | None:
             if bound.supports_parts:
-                return bound.encode_part(reader, within, value)
-            array = bound.writable(reader)
-            put(array, within, value)
-            return bound.encode(array)
+                pieces = bound.encode_part(reader, within, value)
+            else:
+                array = bound.writable(reader)
+                put(array, within, value)
+                pieces = bound.encode(array)
+            if pieces is None and reader is not None and not chunks.store.supports_erasing:
+                return _instead_of_nothing(bound)
+            return pieces
 
         chunks.store.update(key, change)
         return
@@ -139,21 +143,31 @@ def _write_chunk(
         array = value if whole else bound.writable(None)
         if not whole:
             put(array, within, value)
-        _store(chunks, key, bound.encode(array))
+        _store(chunks, bound, key, bound.encode(array))
         return
     with scratch(nbytes) as memory:
         if whole:
-            _store(chunks, key, bound.encode(value, memory))
+            _store(chunks, bound, key, bound.encode(value, memory))
             return
         with scratch(nbytes) as room:
             array = np.frombuffer(room, bound.dtype).reshape(bound.decoded.shape)
             array[...] = bound.decoded.fill_value
             put(array, within, value)
-            _store(chunks, key, bound.encode(array, memory))
+            _store(chunks, bound, key, bound.encode(array, memory))
 
 
-def _store(chunks: Chunks, key: str, value: Pieces | None) -> None:
+def _store(chunks: Chunks, bound: BoundChain, key: str, value: Pieces | None) -> None:
+    store = chunks.store
+    if value is None and not store.supports_erasing:
+        value = _instead_of_nothing(bound) if store.exists(key) else None
+        if value is None:
+            return
     if value is None:
-        chunks.store.erase(key)
+        store.erase(key)
     else:
-        chunks.store.set(key, value)
+        store.set(key, value)
+
+
+def _instead_of_nothing(bound: BoundChain) -> Pieces | None:
+    """What to store for a chunk of nothing but the fill value, where keys stay."""
+    return bound.keeping_empty().encode(bound.writable(None))

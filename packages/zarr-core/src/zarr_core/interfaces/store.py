@@ -169,6 +169,9 @@ class Store(ABC):
     supports_erasing: bool = True
     """Whether keys can be erased; a zip archive's cannot."""
 
+    waits_to_write: bool = False
+    """Whether storing even a small value takes long enough to do something else meanwhile."""
+
     requests: int | None = None
     """How many requests to keep in flight; None for a store without latency."""
 
@@ -217,13 +220,15 @@ class Store(ABC):
         """
         values: list[Buffer | None] = []
         for key, (start, length) in key_ranges:
-            value = self.get(key)
-            if value is None:
+            reader = self.open_value(key)
+            if reader is None:
                 values.append(None)
                 continue
-            view = memoryview(value)
-            first = max(0, len(view) + start) if start < 0 else start
-            values.append(view[first:] if length is None else view[first : first + length])
+            with reader:
+                size = reader.size
+                first = min(size, max(0, size + start) if start < 0 else start)
+                last = size if length is None else min(size, first + length)
+                values.append(reader.read(first, last - first))
         return values
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:

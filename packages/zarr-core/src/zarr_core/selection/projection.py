@@ -24,6 +24,7 @@ __all__ = [
     "project",
     "put",
     "single_chunk",
+    "tables_of",
     "take",
 ]
 
@@ -86,6 +87,25 @@ def _project_box(selection: Box, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
         # An empty index would take a scalar out of an array instead of a view.
         yield Part((), selection, (Ellipsis,), True, True)
         return
+    for tables in tables_of(selection, axes):
+        yield from _combine(tables, Box)
+
+
+def tables_of(selection: Box, axes: Sequence[ChunkAxis]) -> Iterator[list[list[AxisPart]]]:
+    """Cut a box along each dimension by itself, some parts of the first one at a time.
+
+    Parameters
+    ----------
+    selection : Box
+        Within the bounds of the array, which has at least one dimension.
+    axes : sequence of ChunkAxis
+        The chunks along each dimension.
+
+    Yields
+    ------
+    list of list of AxisPart
+        The parts along each dimension; their combinations are those of the box.
+    """
     rest = [
         axis_parts(part, axis) for part, axis in zip(selection.index[1:], axes[1:], strict=True)
     ]
@@ -93,7 +113,7 @@ def _project_box(selection: Box, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
         return
     first = slice_parts(selection.index[0], axes[0])
     while batch := list(islice(first, _BATCH)):
-        yield from _combine([batch, *rest], Box)
+        yield [batch, *rest]
 
 
 def _project_outer(selection: Outer, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
