@@ -1,0 +1,115 @@
+"""Which libraries may be imported where: each has one door.
+
+The import linter holds the arrows between packages; it sees imports that run.  These
+tests see every import statement, those for type checkers included.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = sorted((ROOT / "packages").glob("*/src/*"))
+PLUGINS = [package for package in PACKAGES if package.name != "zarr_core"]
+
+DOORS = {
+    "jsonschema": {"zarr_core.metadata.schema"},
+    "importlib_metadata": {"zarr_core.registry.discovery"},
+    "pluggy": {"zarr_core.registry.hookspecs"},
+    "numcodecs": {"zarr_codecs._numcodecs"},
+    "deflate": {"zarr_codecs._deflate"},
+    "zstandard": {"zarr_codecs._zstandard"},
+    "google_crc32c": {"zarr_codecs.crc32c"},
+    "asyncio": set(),
+    "logging": set(),
+    "multiprocessing": set(),
+}
+# Imported where they are used and at no other time.
+ONLY_WITHIN_FUNCTIONS = DOORS.keys() - {"pluggy"}
+
+
+def module_name(file, package):
+    parts = file.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(file):
+    """Names of the modules that a file imports; whether at its top; whether for types only."""
+
+    def visit(node, top, typing):
+        for child in ast.iter_child_nodes(node):
+            below = top and not isinstance(
+                child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+            )
+            for_types = typing or (
+                isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            )
+            if isinstance(child, ast.Import):
+                for alias in child.names:
+                    yield alias.name, top, typing
+            elif isinstance(child, ast.ImportFrom):
+                assert child.level == 0, f"{file}: relative import"
+                yield child.module, top, typing
+            yield from visit(child, below, for_types)
+
+    yield from visit(ast.parse(file.read_text()), True, False)
+
+
+IMPORTS = [
+    (module_name(file, package), name, top, typing)
+    for package in PACKAGES
+    for file in sorted(package.rglob("*.py"))
+    for name, top, typing in imports(file)
+]
+
+
+@pytest.mark.parametrize("library", DOORS)
+def test_a_library_has_one_door(library):
+    doors = {
+        module
+        for module, name, _, typing in IMPORTS
+        if name.partition(".")[0] == library and not typing
+    }
+    assert doors == DOORS[library]
+
+
+@pytest.mark.parametrize("library", sorted(ONLY_WITHIN_FUNCTIONS))
+def test_a_door_opens_when_it_is_needed(library):
+    eager = [
+        module
+        for module, name, top, typing in IMPORTS
+        if name.partition(".")[0] == library and top and not typing
+    ]
+    assert not eager
+
+
+def test_plugins_know_the_public_door_only():
+    deeper = {
+        (module, name)
+        for module, name, _, _ in IMPORTS
+        if not module.startswith("zarr_core")
+        and name.startswith("zarr_core")
+        and name != "zarr_core.extension"
+    }
+    assert not deeper
+
+
+def test_plugins_do_not_know_each_other():
+    names = {package.name for package in PACKAGES}
+    known = {
+        (module, name)
+        for module, name, _, _ in IMPORTS
+        if name.partition(".")[0] in names - {module.partition(".")[0], "zarr_core"}
+    }
+    assert not known
+
+
+@pytest.mark.parametrize("package", PLUGINS, ids=lambda package: package.name)
+def test_the_name_of_a_plugin_costs_nothing(package):
+    assert (package / "__init__.py").read_text() == ""
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_type_checkers_are_told_of_the_types(package):
+    assert (package / "py.typed").read_text() == ""

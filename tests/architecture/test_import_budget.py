@@ -1,0 +1,103 @@
+"""What using the library loads, and what it does not, counted in modules.
+
+Modules, not milliseconds: a count is never off because the machine is busy.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "asyncio", "concurrent.futures", "deflate", "google_crc32c", "http", "importlib.metadata",
+    "importlib_metadata", "jsonschema", "logging", "multiprocessing", "numcodecs", "pluggy",
+    "pytest", "socket", "ssl", "tempfile", "zarr", "zstandard",
+}  # fmt: skip
+
+NEEDED_BY_A_SCAN = {"importlib_metadata", "importlib.metadata", "socket", "tempfile", "logging"}
+PLUGINS = ("zarr_codecs", "zarr_sharding", "zarr_stores")
+
+PROGRAM = """
+import sys
+import numpy
+before = set(sys.modules)
+{program}
+print(*sorted(set(sys.modules) - before))
+"""
+
+FIRST_ARRAY = """
+import zarr_core
+array = zarr_core.create_array(
+    {store}, shape=(8, 8), chunks=(8, 8), dtype="int32", compressors=None,
+    attributes={{"units": "m"}}, dimension_names=("y", "x"),
+)
+array[...] = numpy.arange(64).reshape(8, 8)
+assert zarr_core.open_array(array.store, mode="r")[3, 5] == 29
+assert array.attrs["units"] == "m"
+"""
+
+
+def loaded(program, **environment):
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(program=program)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
+    )
+    return set(run.stdout.split())
+
+
+def test_importing_loads_almost_nothing():
+    modules = loaded("import zarr_core")
+    assert not modules & HEAVY
+    assert len(modules) <= 40
+    ours = {name for name in modules if name.startswith("zarr_")}
+    assert ours == {"zarr_core", "zarr_core.config"}
+
+
+def test_importing_needs_no_numpy():
+    program = "import sys, zarr_core; raise SystemExit('numpy' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("store", ["zarr_core.MemoryStore()", "place"])
+def test_an_array_without_plugins_imports_none(store, tmp_path):
+    program = f"place = {str(tmp_path / 'a')!r}" + FIRST_ARRAY.format(store=store)
+    modules = loaded(program)
+    # The first node looks once for hooks among what is installed; nothing more.
+    assert not modules & (HEAVY - NEEDED_BY_A_SCAN)
+    assert not {name for name in modules if name.startswith(PLUGINS)}
+
+
+def test_without_plugins_nothing_is_scanned(tmp_path):
+    program = f"place = {str(tmp_path / 'a')!r}" + FIRST_ARRAY.format(store="place")
+    assert not loaded(program, ZARR_CORE_DISABLE_PLUGINS="*") & HEAVY
+
+
+def test_one_plugin_is_imported_when_it_is_used():
+    program = FIRST_ARRAY.format(store="None").replace("compressors=None", "compressors='crc32c'")
+    modules = loaded(program)
+    ours = {name for name in modules if name.startswith(PLUGINS)}
+    assert ours == {"zarr_codecs", "zarr_codecs.crc32c"}
+
+
+def test_the_door_for_authors_is_light():
+    assert not loaded("import zarr_core.extension") & HEAVY
+
+
+def test_importing_touches_nothing_outside():
+    program = """
+import sys
+import numpy
+
+def watch(event, arguments):
+    if event == "open" and isinstance(arguments[0], str):
+        assert arguments[0].endswith((".py", ".pyc", ".so")), arguments
+    assert not event.startswith(("socket.", "subprocess.", "os.putenv", "os.mkdir")), event
+
+sys.addaudithook(watch)
+import zarr_core, zarr_core.extension
+"""
+    subprocess.run([sys.executable, "-B", "-c", program], check=True)

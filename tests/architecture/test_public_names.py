@@ -1,0 +1,64 @@
+"""The names that users may rely on: adding one is a decision, losing one is a break."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+NAMES = {
+    "zarr_core": """
+        Array Group LocalStore MemoryStore Store array check_consolidated config
+        consolidate_metadata create_array create_group empty empty_like extensions full full_like
+        installed_extensions load ones ones_like open open_array open_consolidated open_group
+        register_hooks save unregister_hooks zeros zeros_like
+    """,
+    "zarr_core.extension": """
+        ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BoundChain Box Buffer BufferReader
+        ByteRange BytesToBytesCodec ChecksumError ChunkAxis ChunkDecodeError ChunkGrid
+        ChunkKeyEncoding ChunkMemoryLayout Codec CodecChain CodecChainError CodecError DataType
+        ExtensionDefinition JSON MetadataExtension Outer Part Pieces Points Problem Provider
+        Selection StorageTransformer Store StoreCapabilityError StoreError StoreKeyError
+        StoreReadError StoreReadOnlyError ValueReader ZarrError check_key check_prefix
+        make_extension project put run_in_threads scratch single_chunk take
+    """,
+}
+
+
+@pytest.mark.parametrize("module", NAMES)
+def test_these_and_no_others(module):
+    public = importlib.import_module(module).__all__
+    assert set(public) == set(NAMES[module].split())
+    assert list(public) == sorted(public, key=public_order), "sort __all__"
+
+
+def public_order(name):
+    return (not name.isupper(), not name[0].isupper(), name)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [(module, name) for module in NAMES for name in NAMES[module].split()]
+)
+def test_every_name_is_there(module, name):
+    found = importlib.import_module(module)
+    assert getattr(found, name) is not None
+    assert name in dir(found)
+
+
+def test_unknown_names_are_refused():
+    import zarr_core
+
+    with pytest.raises(AttributeError, match="no attribute 'opne'"):
+        zarr_core.opne  # noqa: B018 - the access is the test
+
+
+@pytest.mark.parametrize("name", NAMES["zarr_core"].split())
+def test_no_import_changes_what_a_name_means(name):
+    # A submodule of the same name would take its place in the package.
+    assert not hasattr(getattr(importlib.import_module("zarr_core"), name), "__path__")
+    assert type(getattr(importlib.import_module("zarr_core"), name)).__name__ != "module"
+
+
+def test_the_settings_stay_the_settings():
+    program = "import zarr_core.config, zarr_core; assert zarr_core.config.settings.threads is None"
+    subprocess.run([sys.executable, "-c", program], check=True, env={})
