@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import JSON, ExtensionDefinition
-from zarr_core.engine.chain import BoundChain, CodecChain
+from zarr_core.engine.bound import BoundChain
+from zarr_core.engine.chain import CodecChain
 from zarr_core.engine.scratch import scratch
 from zarr_core.engine.threads import run as run_in_threads
 from zarr_core.errors import (

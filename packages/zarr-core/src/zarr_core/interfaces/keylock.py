@@ -50,7 +50,7 @@ def key_lock(place: Hashable, key: str) -> Iterator[None]:
 
 def _after_fork() -> None:
     # A lock that another thread held at the fork would never be released here.
-    global _guard  # noqa: PLW0603 - the one piece of state of this module
+    global _guard
     _guard = threading.Lock()
     _entries.clear()
 

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 Pieces: TypeAlias = "Buffer | Sequence[Buffer]"
 """A value: one buffer, or several that are stored one after the other."""
 
+# Named here, because within the class ``list`` is the operation of that name.
+Values: TypeAlias = "list[Buffer | None]"
+Listing: TypeAlias = tuple[list[str], list[str]]
+
 # v3.1 asks only that a key does not end in "/".  The rest keeps every back end
 # inside its root: no empty, "." or ".." segment, no backslash, no NUL, no drive.
 _KEY = re.compile(r"(?!\.{1,2}(?:/|\Z))[^/\\\0]+(?:/(?!\.{1,2}(?:/|\Z))[^/\\\0]+)*\Z").match
@@ -213,12 +217,12 @@ class Store(ABC):
 
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]
-    ) -> list[Buffer | None]:
+    ) -> Values:
         """Parts of values, in the order asked for; None for a missing key.
 
         A part that reaches beyond the end of its value is cut there.
         """
-        values: list[Buffer | None] = []
+        values: Values = []
         for key, (start, length) in key_ranges:
             reader = self.open_value(key)
             if reader is None:
@@ -350,7 +354,7 @@ class Store(ABC):
         """All keys."""
         return self.list_prefix("")
 
-    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+    def list_dir(self, prefix: str) -> Listing:
         """Keys and prefixes directly below a prefix, both in full; ``([], [])`` if none."""
         keys: list[str] = []
         prefixes: dict[str, None] = {}

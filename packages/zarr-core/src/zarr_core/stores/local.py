@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.interfaces.codec import Buffer
-    from zarr_core.interfaces.store import Pieces, ValueReader
+    from zarr_core.interfaces.store import Listing, Pieces, ValueReader
 
 __all__ = ["LocalStore"]
 
@@ -314,7 +314,7 @@ class LocalStore(Store):
         except OSError as error:
             raise self._unlistable(prefix, error) from error
 
-    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+    def list_dir(self, prefix: str) -> Listing:
         self._check_listing(prefix)
         try:
             keys, prefixes, links = self._boundary.scan(prefix)
