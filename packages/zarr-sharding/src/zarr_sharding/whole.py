@@ -81,10 +81,12 @@ def _read_small(
     inner = shard.inner
     nbytes = inner.decoded.nbytes or 1
     most = _TOGETHER_BYTES // nbytes
+    unpack = inner.unpack if inner.is_plain and inner.bytes_to_bytes else None
+    dtype = inner.memory_dtype if unpack else inner.dtype
     table = np.unravel_index(np.arange(numbers.start, numbers.stop), shard.grid)
 
     def put_rows(positions: list[int], data: memoryview) -> None:
-        rows = np.frombuffer(data, inner.dtype).reshape(-1, *shard.inner_shape)
+        rows = np.frombuffer(data, dtype).reshape(-1, *shard.inner_shape)
         blocks[tuple(axis[positions] for axis in table)] = rows[: len(positions)]
 
     def work(batch: Batch) -> None:
@@ -94,12 +96,16 @@ def _read_small(
             return
         room = min(most, len(batch.items))
         with scratch(room * nbytes) as memory:
-            rows = np.frombuffer(memory, inner.dtype).reshape(room, *shard.inner_shape)
+            rows = np.frombuffer(memory, dtype).reshape(room, *shard.inner_shape)
             places: list[int] = []
             position = 0
             try:
                 for piece, position in pieces(reader, batch):
-                    decode(shard, piece, None, rows[len(places)])
+                    row = len(places)
+                    if unpack is None:
+                        decode(shard, piece, None, rows[row])
+                    else:
+                        unpack(piece, memory[row * nbytes : (row + 1) * nbytes])
                     places.append(position)
                     if len(places) == room:
                         put_rows(places, memory)

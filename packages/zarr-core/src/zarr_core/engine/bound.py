@@ -7,6 +7,7 @@ way is the shortest.  What is left for each chunk is a decoder's call and a copy
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,6 +128,12 @@ class BoundChain:
     def bytes_to_bytes(self) -> tuple[BytesToBytesCodec, ...]:
         """The bytes -> bytes codecs."""
         return tuple(codec for _, codec in self._after)
+
+    @cached_property
+    def grain(self) -> int | None:
+        """Decoded bytes that a codec handles at once: of an inner chunk if there are any."""
+        inner = self.inner
+        return self.decoded.nbytes if inner is None else inner.grain
 
     @property
     def inner(self) -> BoundChain | None:

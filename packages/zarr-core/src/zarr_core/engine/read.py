@@ -55,7 +55,7 @@ def read(chunks: Chunks, selection: Selection, out: Array) -> None:
             return
 
     bound = chunks.binding.bound((0,) * len(chunks.axes))
-    parallel = chunks.parallel(bound.decoded.nbytes)
+    parallel = chunks.parallel(bound.grain)
     plain = bound.is_plain and chunks.binding.is_uniform
     if plain and not parallel and type(selection) is Box and selection.index:
         _read_small(chunks, bound, selection, out)

@@ -70,7 +70,7 @@ def write(chunks: Chunks, selection: Selection, value: Array) -> None:
 
     parts = project(selection, chunks.axes)
     bound = chunks.binding.bound((0,) * len(chunks.axes))
-    if chunks.store.waits_to_write or chunks.parallel(bound.decoded.nbytes):
+    if chunks.store.waits_to_write or chunks.parallel(bound.grain):
         run(list(parts), work, threads=chunks.threads)
     else:
         for part in parts:
