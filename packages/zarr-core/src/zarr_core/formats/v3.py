@@ -5,6 +5,7 @@ Specification: v3.1, "Stored representation".
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.store import Pieces, Store, ValueReader
 
+# Chunk keys of the "default" encoding.
+_CHUNK = re.compile(r"(?:.*/)?c(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)", re.DOTALL).fullmatch
 
 # Documents that were checked before, so that opening an array again, or one like
 # it, costs no more than reading its document.
@@ -109,13 +112,17 @@ class V3(Format):
         return f"{path}/" if path else ""
 
     def foreign_key(self, store: Store, path: str) -> str | None:
-        """A key that is no ``zarr.json`` and does not lie below an array."""
+        """A key that is no ``zarr.json``, does not lie below an array, and names no chunk.
+
+        Chunks without a document are left where removing an array was interrupted.
+        """
         others: list[str] = []
         arrays: set[str] = set()
         for key in store.list_prefix(self.node_prefix(path)):
             node, _, name = f"/{key}".rpartition("/")
             if name != "zarr.json":
-                others.append(key)
+                if not _CHUNK(key):
+                    others.append(key)
             elif _is_array(store, key):
                 arrays.add(node)
         for key in others:

@@ -20,7 +20,7 @@ from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import array_settings
-from zarr_core.hierarchy.placing import place_node
+from zarr_core.hierarchy.placing import place_node, refuse_leftovers
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -151,13 +151,15 @@ def create_array(
     consolidation = store._consolidation if isinstance(store, Node) else None
     if isinstance(store, Node):
         store._check_writable()
-    place_node(place, path, format_, metadata, overwrite=overwrite)
-    if consolidation is not None:
-        consolidation.put(path, metadata)
     array = Array(
         place, path, format_, binding,
         missing_is_error=missing_is_error, consolidation=consolidation,
     )  # fmt: skip
+    if not overwrite:
+        refuse_leftovers(array._chunks, format_, path)
+    place_node(place, path, format_, metadata, overwrite=overwrite)
+    if consolidation is not None:
+        consolidation.put(path, metadata)
     if values is not None and write_data:
         array[...] = values
     return array

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeExistsError, StoreCapabilityError, StoreReadOnlyError
+from zarr_core.hierarchy.storage import stored_chunk_keys
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 
 if TYPE_CHECKING:
+    from zarr_core.engine.chunks import Chunks
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
@@ -71,6 +73,28 @@ def make_ancestors(store: Store, path: str, format_: Format) -> None:
         missing.append(ancestor)
     for ancestor in reversed(missing):
         format_.create(store, ancestor, GroupMetadata())
+
+
+def refuse_leftovers(chunks: Chunks, format_: Format, path: str) -> None:
+    """Refuse a place with chunks that a new array would take for its own.
+
+    They are what is left of an array whose removal was interrupted.
+
+    Raises
+    ------
+    NodeExistsError
+        If there is such a chunk.
+    """
+    store = chunks.store
+    if not store.supports_listing:
+        return
+    key = next(stored_chunk_keys(chunks), None)
+    if key is not None and format_.read(store, path) is None:
+        raise NodeExistsError(
+            f"{store} {('/' + path)!r}",
+            f"holds {key!r}, a chunk of an array that was not removed completely; "
+            "give overwrite=True to remove it first",
+        )
 
 
 def _clear(store: Store, path: str, format_: Format, where: str) -> None:

@@ -1,0 +1,334 @@
+"""Stored shards that are not what their metadata promises."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from reliability_data import LITTLE, codec, document, everything, regular, run, sharded, stored
+from zarr_core.errors import (
+    ChecksumError,
+    ChunkDecodeError,
+    CodecChainError,
+    CodecError,
+    ExtensionConfigurationError,
+    ZarrError,
+)
+
+# Shards of 4 inner chunks with 16 bytes each.
+INNER = [bytes([number]) * 16 for number in (1, 2, 3, 4)]
+EMPTY = 2**64 - 1
+PLACES = [(0, 16), (16, 16), (32, 16), (48, 16)]
+INDEX_BYTES = 4 * 16 + 4
+
+
+def crc32c(data: bytes) -> bytes:
+    import google_crc32c
+
+    return google_crc32c.value(data).to_bytes(4, "little")
+
+
+def index(places) -> bytes:
+    entries = b"".join(struct.pack("<QQ", *place) for place in places)
+    return entries + crc32c(entries)
+
+
+def shard(places=PLACES, pieces=INNER, location: str = "end") -> bytes:
+    if location == "start":
+        return index(places) + b"".join(pieces)
+    return b"".join(pieces) + index(places)
+
+
+def metadata(location: str = "end", inner=None, **changes):
+    changes = {"shape": [192], "chunk_grid": regular(64), **changes}
+    return document(codecs=[sharded(16, codecs=inner, location=location)], **changes)
+
+
+def at_start(places):
+    return [
+        (offset + INDEX_BYTES if offset < 1000 else offset, nbytes) for offset, nbytes in places
+    ]
+
+
+def replaced(number: int, place):
+    return [place if n == number else old for n, old in enumerate(PLACES)]
+
+
+# Entries of inner chunk 1 that harm only that.
+ENTRIES = {
+    "s01 offset past the end": (1000, 16),
+    "s01b offset at the end": (64, 16),
+    "s01c last byte past the end": (49, 16),
+    "s03 nbytes 2^62": (16, 2**62),
+    "s04 sum wraps around": (2**64 - 8, 16),
+    "s04b sum wraps around to a place within": (2**64 - 16, 32),
+    "s04c both large": (2**63, 2**63),
+    "s07 offset of the mark for empty": (EMPTY, 16),
+    "s07a nbytes of the mark for empty": (16, EMPTY),
+    "s07b nbytes 0": (16, 0),
+    "s10 into the index": (60, 16),
+    "s10b the index": (64, INDEX_BYTES),
+    "s11 inner chunk too short": (16, 15),
+    "s11b inner chunk too long": (16, 17),
+}
+
+
+@pytest.mark.parametrize("location", ["end", "start"])
+@pytest.mark.parametrize("case", ENTRIES)
+def test_a_bad_entry_breaks_its_inner_chunk_only(tmp_path, case, location):
+    places = replaced(1, ENTRIES[case])
+    if location == "start":
+        places = at_start(places)
+    array = stored(
+        tmp_path,
+        metadata(location),
+        {"c/0": shard(places, location=location), "c/1": b""},
+    )
+    before = everything(tmp_path)
+    for selection in (
+        slice(16, 32),
+        20,
+        slice(18, 30),
+        slice(0, 64),
+        slice(10, 20),
+        slice(31, 5, -1),
+    ):
+        with pytest.raises(ChunkDecodeError) as caught:
+            array[selection]
+        assert type(caught.value) is ChunkDecodeError
+        assert f"{tmp_path} 'c/0'" in str(caught.value)
+        assert "inner chunk (1,)" in str(caught.value)
+    assert array[:16].tolist() == [1] * 16
+    assert array[32:64].tolist() == [3] * 16 + [4] * 16
+    assert array[[3, 40]].tolist() == [1, 3]
+    with pytest.raises(ChunkDecodeError, match="c/0"):
+        array[20] = 9
+    assert everything(tmp_path) == before
+    array[0:64] = 9  # the whole shard, without looking at what was there
+    assert array[:64].tolist() == [9] * 64
+
+
+def test_a_bad_entry_of_an_inner_chunk_that_is_written_whole_does_no_harm(tmp_path):
+    array = stored(tmp_path, metadata(), {"c/0": shard(replaced(1, (1000, 16)))})
+    array[16:32] = 9
+    assert array[:64].tolist() == [1] * 16 + [9] * 16 + [3] * 16 + [4] * 16
+
+
+def test_a_bad_entry_is_not_lost_when_another_inner_chunk_is_written(tmp_path):
+    array = stored(tmp_path, metadata(), {"c/0": shard(replaced(1, (1000, 16)))})
+    before = everything(tmp_path)
+    with pytest.raises(ChunkDecodeError, match="c/0"):
+        array[40] = 9
+    assert everything(tmp_path) == before
+
+
+BROKEN = {
+    "s05 index flip": (lambda: flip(shard(), -10), ChecksumError, "index"),
+    "s05b index checksum flip": (lambda: flip(shard(), -1), ChecksumError, "index"),
+    "s06 shorter than the index": (lambda: shard()[-20:], ChunkDecodeError, "20 bytes"),
+    "s06a one byte": (lambda: b"x", ChunkDecodeError, "1 bytes"),
+    "s06b empty": (lambda: b"", ChunkDecodeError, "0 bytes"),
+    "s06c cut short": (lambda: shard()[:-1], ChecksumError, "index"),
+    "text": (lambda: b"<html>403 Forbidden</html>" * 9, ChecksumError, "index"),
+}
+
+
+def flip(data: bytes, position: int) -> bytes:
+    damaged = bytearray(data)
+    damaged[position] ^= 4
+    return bytes(damaged)
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_index_breaks_its_shard_only(tmp_path, case):
+    data, error, saying = BROKEN[case]
+    array = stored(tmp_path, metadata(), {"c/0": shard(), "c/1": data(), "c/2": shard()})
+    before = everything(tmp_path)
+    for selection in (slice(64, 128), 70, slice(70, 90), ..., [1, 70], slice(None, None, -7)):
+        with pytest.raises(error, match=saying) as caught:
+            array[selection]
+        assert type(caught.value) is error
+        assert f"{tmp_path} 'c/1'" in str(caught.value)
+    with pytest.raises(error, match="c/1"):
+        array[70] = 9
+    assert everything(tmp_path) == before
+    assert array[:64].tolist() == array[128:].tolist()
+    array[64:128] = 5
+    assert array[60:68].tolist() == [4] * 4 + [5] * 4
+
+
+def test_inner_chunks_may_overlap_and_leave_gaps(tmp_path):
+    places = [(0, 16), (0, 16), (8, 16), (40, 16)]
+    array = stored(tmp_path, metadata(), {"c/0": shard(places)})
+    expected = [1] * 32 + [1] * 8 + [2] * 8 + [3] * 8 + [4] * 8
+    assert array[:64].tolist() == expected
+    array[0] = 9
+    assert array[:64].tolist() == [9, *expected[1:]]
+
+
+def test_an_empty_inner_chunk_is_fill(tmp_path):
+    array = stored(tmp_path, metadata(), {"c/0": shard(replaced(2, (EMPTY, EMPTY)))})
+    assert array[:64].tolist() == [1] * 16 + [2] * 16 + [7] * 16 + [4] * 16
+
+
+REFUSED = {
+    "s08 inner does not divide": [sharded(24)],
+    "s08b inner larger than the shard": [sharded(128)],
+    "s08c inner of another rank": [sharded(16, 1)],
+    "s09 gzip index": [sharded(16, index_codecs=[LITTLE, codec("gzip", level=1)])],
+    "s09b zstd index": [sharded(16, index_codecs=[LITTLE, codec("zstd", level=1)])],
+    "s09c sharded index": [sharded(16, index_codecs=[sharded(1, 2)])],
+    "index without byte order": [sharded(16, index_codecs=[codec("bytes")])],
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_a_shard_is_refused_at_opening(tmp_path, case):
+    with pytest.raises(CodecChainError, match="/codecs") as caught:
+        stored(tmp_path, document(shape=[192], chunk_grid=regular(64), codecs=REFUSED[case]))
+    assert str(tmp_path) in str(caught.value)
+    assert list(everything(tmp_path)) == ["zarr.json"]
+
+
+def test_inner_codecs_that_are_no_chain_are_refused_at_opening(tmp_path):
+    with pytest.raises(ExtensionConfigurationError, match="codecs must be any") as caught:
+        stored(tmp_path, metadata(inner=[codec("crc32c")]))
+    assert "/codecs/0/configuration" in str(caught.value)
+
+
+def test_unknown_inner_codecs_are_refused_at_opening(tmp_path):
+    with pytest.raises(zarr.errors.UnknownExtensionError, match=r"acme\.nothing") as caught:
+        stored(tmp_path, metadata(inner=[codec("bytes"), codec("acme.nothing")]))
+    assert "/codecs/0/configuration/codecs/1" in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+
+
+@pytest.mark.parametrize("count", [2**40, 2**60])
+def test_an_index_of_many_tebibytes_is_refused_at_opening(tmp_path, count):
+    with pytest.raises(CodecChainError, match="inner chunks"):
+        stored(
+            tmp_path,
+            document(shape=[count], chunk_grid=regular(count), codecs=[sharded(1)]),
+        )
+
+
+def test_inner_chunks_that_do_not_decompress(tmp_path):
+    good = gzip.compress(INNER[0])
+    pieces = [good, good[:-3], gzip.compress(bytes(1 << 24)), good]
+    places, offset = [], 0
+    for piece in pieces:
+        places.append((offset, len(piece)))
+        offset += len(piece)
+    array = stored(
+        tmp_path,
+        metadata(inner=[codec("bytes"), codec("gzip", level=1)]),
+        {"c/0": shard(places, pieces)},
+    )
+    for number, selections in {1: (16, slice(16, 32)), 2: (33, slice(32, 48))}.items():
+        for selection in selections:
+            with pytest.raises(ChunkDecodeError, match=rf"c/0.*inner chunk \({number},\)"):
+                array[selection]
+    assert array[:16].tolist() == array[48:64].tolist() == [1] * 16
+
+
+def test_nested_shards_with_a_broken_one_inside(tmp_path):
+    inner = INNER[0] + index([(0, 16)])
+    broken = INNER[1] + index([(1, 16)])
+    pieces = [inner, broken]
+    places = [(0, len(inner)), (len(inner), len(broken))]
+    array = stored(
+        tmp_path,
+        document(shape=[32], chunk_grid=regular(32), codecs=[sharded(16, codecs=[sharded(16)])]),
+        {"c/0": shard(places, pieces)},
+    )
+    assert array[:16].tolist() == [1] * 16
+    for selection in (16, slice(16, 32), slice(15, 17), ...):
+        with pytest.raises(ChunkDecodeError, match=r"c/0.*inner chunk \(1,\).*inner chunk \(0,\)"):
+            array[selection]
+    with pytest.raises(ChunkDecodeError, match="c/0"):
+        array[17] = 3
+    array[1] = 3
+    assert array[:3].tolist() == [1, 3, 1]
+
+
+def test_a_shard_of_2_to_the_26_inner_chunks_can_be_opened(tmp_path):
+    array = stored(
+        tmp_path, document(shape=[2**26], chunk_grid=regular(2**26), codecs=[sharded(1)])
+    )
+    assert array[5] == 7
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_damage_gives_the_one_error_or_the_right_values(tmp_path, seed):
+    generator = np.random.default_rng(seed)
+    location = ("end", "start")[seed % 2]
+    good = shard(PLACES if location == "end" else at_start(PLACES), location=location)
+    damaged = bytearray(good)
+    # Also behind a right checksum, as by someone who means it.
+    start = 0 if location == "start" else 64
+    for position in generator.integers(0, 64, 1 + seed % 4):
+        damaged[start + position] = generator.choice([0, 1, 16, 127, 128, 255])
+    damaged[start + 64 : start + 68] = crc32c(bytes(damaged[start : start + 64]))
+    array = stored(tmp_path, metadata(location), {"c/0": bytes(damaged)})
+    refused = []
+    for selection in (slice(0, 64), 1, 17, 33, 49, slice(8, 60), slice(0, 64, 5), [2, 50]):
+        try:
+            assert np.shape(array[selection]) == np.shape(np.empty(192)[selection])
+        except ChunkDecodeError as error:
+            refused.append(error)
+    try:
+        array[5:40] = 1
+    except ChunkDecodeError as error:
+        refused.append(error)
+        assert everything(tmp_path)["c/0"] == bytes(damaged)
+    else:
+        assert array[5:40].tolist() == [1] * 35
+    assert all("c/0" in str(error) for error in refused)
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+import zarr_core as zarr
+from reliability_data import document, put, regular, sharded, stored, codec
+from test_bad_shards import *
+root = Path(sys.argv[1])
+bomb = gzip.compress(bytes(1 << 28))
+arrays = []
+def add(*arguments, **options):
+    arrays.append(stored(root / str(len(arrays)), *arguments, **options))
+for place in ENTRIES.values():
+    add(metadata(), {"c/0": shard(replaced(0, place))})
+    add(metadata("start"), {"c/0": shard(at_start(replaced(0, place)), location="start")})
+for data, _, _ in BROKEN.values():
+    add(metadata(), {"c/0": data()})
+gzipped = metadata(inner=[codec("bytes"), codec("gzip", level=1)])
+add(gzipped, {"c/0": shard([(0, len(bomb))] * 4, [bomb])})
+del bomb
+def use(array):
+    for work in (lambda: array[:16], lambda: array[3], lambda: array.__setitem__(3, 1)):
+        try:
+            work()
+        except ChunkDecodeError:
+            continue
+        raise SystemExit(str(array))
+for array in arrays[:-1]:
+    use(array)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for array in arrays:
+    use(array)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+def test_damaged_shards_cost_no_memory(tmp_path):
+    assert int(run(PEAK, tmp_path).stdout) < 4
+
+
+def test_errors_are_all_of_one_tree():
+    assert issubclass(ChecksumError, ChunkDecodeError)
+    assert issubclass(ChunkDecodeError, CodecError)
+    assert issubclass(CodecError, ZarrError)
