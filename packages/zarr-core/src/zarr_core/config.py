@@ -10,6 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+# Kinds of extensions of which somebody may choose the provider.
+_KINDS = (
+    "codec",
+    "data_type",
+    "chunk_grid",
+    "chunk_key_encoding",
+    "chunk_memory_layout",
+    "storage_transformer",
+    "extension",
+    "format",
+    "store",
+)
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings.
@@ -125,6 +139,13 @@ def _checked(settings: Settings) -> Settings:
         raise ValueError(
             f'missing_chunks must be "fill" or "error", not {settings.missing_chunks!r}'
         )
+    for name in settings.providers:
+        kind, _, extension = name.partition(".")
+        if kind not in _KINDS or not extension:
+            raise ValueError(
+                f"a key of providers is a kind and a name, such as 'codec.gzip', not {name!r}; "
+                f"the kinds are {', '.join(_KINDS)}"
+            )
     return replace(settings, disabled_plugins=frozenset(settings.disabled_plugins))
 
 

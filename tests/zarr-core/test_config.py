@@ -1,0 +1,82 @@
+"""Settings of the process."""
+
+import pytest
+from zarr_core.config import _KINDS, Config, Settings
+from zarr_core.registry.points import KINDS
+
+
+@pytest.fixture
+def config(monkeypatch):
+    for name in ("THREADS", "PROVIDERS", "DISABLE_PLUGINS"):
+        monkeypatch.delenv(f"ZARR_CORE_{name}", raising=False)
+    return Config()
+
+
+def test_defaults_need_no_thought(config):
+    assert config.settings == Settings()
+
+
+def test_a_change_lasts_until_the_end_of_its_block(config):
+    with config.set(threads=3, write_empty_chunks=True):
+        assert config.settings.threads == 3
+        with config.set(threads=0):
+            assert config.settings.threads == 0
+            assert config.settings.write_empty_chunks
+        assert config.settings.threads == 3
+    assert config.settings == Settings()
+
+
+def test_a_change_without_a_block_stays(config):
+    config.set(missing_chunks="error")
+    assert config.settings.missing_chunks == "error"
+
+
+def test_every_change_is_a_new_version(config):
+    before = config.version
+    with config.set(threads=1):
+        assert config.version > before
+        within = config.version
+    assert config.version > within
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"threads": -1},
+        {"threads": True},
+        {"threads": 2.0},
+        {"fallback": "perhaps"},
+        {"missing_chunks": "ignore"},
+        {"providers": {"gzip": "zarr-codecs"}},
+        {"providers": {"codecs.gzip": "zarr-codecs"}},
+        {"providers": {"codec.": "zarr-codecs"}},
+    ],
+)
+def test_values_that_mean_nothing_are_refused_and_change_nothing(config, changes):
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        config.set(**changes)
+    assert config.settings == Settings()
+
+
+def test_unknown_settings_are_refused_with_the_known_ones(config):
+    with pytest.raises(TypeError, match="thread; there are .*threads"):
+        config.set(thread=2)
+
+
+def test_the_environment_is_read_at_first_use(config, monkeypatch):
+    monkeypatch.setenv("ZARR_CORE_THREADS", "5")
+    monkeypatch.setenv("ZARR_CORE_PROVIDERS", "codec.gzip = a, store.s3=b")
+    monkeypatch.setenv("ZARR_CORE_DISABLE_PLUGINS", "x, y")
+    assert config.settings.threads == 5
+    assert config.settings.providers == {"codec.gzip": "a", "store.s3": "b"}
+    assert config.settings.disabled_plugins == {"x", "y"}
+
+
+def test_nonsense_in_the_environment_names_its_variable(config, monkeypatch):
+    monkeypatch.setenv("ZARR_CORE_THREADS", "many")
+    with pytest.raises(ValueError, match="ZARR_CORE_THREADS"):
+        config.settings  # noqa: B018 - a property that reads the environment
+
+
+def test_the_kinds_are_those_of_the_registry():
+    assert set(_KINDS) == set(KINDS) - {"hooks"}

@@ -1,0 +1,100 @@
+"""Scratch memory, and chunks that hold nothing but the fill value."""
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from zarr_core.engine import scratch as module
+from zarr_core.engine.fill import fill_test
+from zarr_core.engine.scratch import scratch
+
+
+def address(memory):
+    return np.frombuffer(memory, np.uint8).ctypes.data
+
+
+def test_memory_is_used_again():
+    with scratch(1000) as first:
+        where = address(first)
+        assert len(first) == 1000
+        assert not first.readonly
+    with scratch(2000) as second:
+        assert address(second) == where
+
+
+def test_blocks_within_blocks_get_other_memory():
+    with scratch(100) as outer, scratch(100) as inner:
+        outer[:] = b"a" * 100
+        inner[:] = b"b" * 100
+        assert bytes(outer) == b"a" * 100
+
+
+def test_threads_do_not_share():
+    places = []
+    with scratch(100) as memory:
+        places.append(address(memory))
+
+        def other():
+            with scratch(100) as memory:
+                places.append(address(memory))
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert len(set(places)) == 2
+
+
+def test_large_memory_is_not_kept():
+    with scratch(module._KEPT_BYTES + 1):
+        pass
+    assert all(len(kept) <= module._KEPT_BYTES for kept in module._free.buffers)
+
+
+DTYPES = ["?", "i1", "u2", "f2", "i4", "f4", "f8", "c8", "c16", "V3", "V16"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), name=st.sampled_from(DTYPES))
+def test_only_the_bits_of_the_fill_value_count(data, name):
+    dtype = np.dtype(name)
+    shape = data.draw(arrays.array_shapes(min_dims=0, max_dims=3, max_side=5))
+    bits = data.draw(st.binary(min_size=16, max_size=16))[: dtype.itemsize]
+    fill = np.frombuffer(bits, dtype).reshape(())
+    test = fill_test(fill)
+    array = np.broadcast_to(fill, shape).copy()
+    assert test(array)
+    assert test(np.broadcast_to(fill, shape))
+    octets = array.reshape(-1).view(np.uint8)
+    place = data.draw(st.integers(0, len(octets) - 1))
+    octets[place] ^= 1
+    assert not test(array)
+    assert not test(array.T)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8"])
+def test_negative_zero_is_not_zero(dtype):
+    test = fill_test(np.zeros((), dtype))
+    assert test(np.zeros(4, dtype))
+    assert not test(-np.zeros(4, dtype))
+
+
+def test_a_nan_with_another_payload_is_another_value():
+    plain = np.full(3, np.nan, "f4")
+    other = plain.copy()
+    other.view("u4")[1] += 1
+    test = fill_test(plain[0:1].reshape(()))
+    assert test(plain)
+    assert not test(other)
+
+
+def test_nothing_is_nothing_but_fill():
+    assert fill_test(np.zeros((), "i4"))(np.empty((0, 3), "i4"))
+
+
+def test_objects_are_compared_as_such():
+    test = fill_test(np.array("", object))
+    assert test(np.array(["", ""], object))
+    assert not test(np.array(["", "a"], object))

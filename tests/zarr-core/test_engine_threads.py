@@ -1,0 +1,114 @@
+"""Work shared among threads."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from zarr_core.config import config
+from zarr_core.engine import threads
+
+
+def test_every_task_is_done_once():
+    done = []
+    with config.set(threads=4):
+        threads.run(list(range(1000)), done.append)
+    assert sorted(done) == list(range(1000))
+
+
+def test_several_threads_work():
+    seen = set()
+    gate = threading.Barrier(3, timeout=10)
+
+    def work(_):
+        seen.add(threading.get_ident())
+        gate.wait()
+
+    with config.set(threads=3):
+        threads.run([0, 1, 2], work)
+    assert len(seen) == 3
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_no_thread_is_started_where_none_is_wanted(count):
+    seen = set()
+    with config.set(threads=count):
+        threads.run(list(range(9)), lambda _: seen.add(threading.get_ident()), threads=8)
+    assert seen == {threading.get_ident()}
+
+
+def test_parallel_false_stays_in_this_thread():
+    seen = set()
+    with config.set(threads=4):
+        threads.run(list(range(9)), lambda _: seen.add(threading.get_ident()), parallel=False)
+    assert seen == {threading.get_ident()}
+
+
+def test_work_within_work_stays_in_its_thread():
+    outer = {}
+
+    def work(task):
+        inner = set()
+        threads.run([0, 1, 2], lambda _: inner.add(threading.get_ident()))
+        outer[task] = (threading.get_ident(), inner)
+
+    with config.set(threads=2):
+        threads.run([0, 1], work)
+    assert all(inner == {thread} for thread, inner in outer.values())
+
+
+def test_the_first_failure_is_raised_after_all_have_come_to_rest():
+    active = []
+    started = []
+
+    def work(task):
+        started.append(task)
+        active.append(task)
+        time.sleep(0.01)
+        active.remove(task)
+        if task == 3:
+            raise ZeroDivisionError("task 3")
+
+    with config.set(threads=2), pytest.raises(ZeroDivisionError, match="task 3"):
+        threads.run(list(range(1000)), work)
+    assert active == []
+    assert len(started) < 20
+
+
+def test_requests_may_be_more_than_processors():
+    gate = threading.Barrier(20, timeout=10)
+    with config.set(threads=2):
+        threads.run(list(range(20)), lambda _: gate.wait(), threads=20)
+    assert not gate.broken
+
+
+def test_a_child_of_a_fork_makes_threads_of_its_own():
+    with config.set(threads=2):
+        threads.run([0, 1], lambda _: time.sleep(0.01))
+        child = os.fork()
+        if not child:
+            done = []
+            threads.run(list(range(50)), done.append)
+            os._exit(0 if len(done) == 50 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def test_work_is_done_while_the_interpreter_ends():
+    script = """
+import atexit, threading
+from zarr_core.config import config
+from zarr_core.engine import threads
+config.set(threads=4)
+threads.run([1, 2], lambda _: None)
+done = []
+def late():
+    threads.run(list(range(30)), done.append)
+    print(len(done))
+atexit.register(late)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert (done.stdout, done.stderr) == ("30\n", "")
