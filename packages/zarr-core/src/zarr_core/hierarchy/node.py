@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
 from zarr_core.hierarchy.attributes import Attributes
+from zarr_core.hierarchy.checking import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -108,7 +109,9 @@ class Node(Generic[M]):
         def checked(metadata: NodeMetadata) -> M:
             if not isinstance(metadata, kind):
                 raise NodeTypeError(self._where(), "has become a node of the other type")
-            return change(metadata)
+            changed = change(metadata)
+            check(self.store, self.path, changed)
+            return changed
 
         self._adopt(self._format.update(self.store, self.path, checked))
         if self._consolidation is not None:

@@ -9,6 +9,7 @@ from zarr_core.errors import NodeNotFoundError, NodeTypeError
 from zarr_core.formats.detect import format_named, read_node
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.checking import check
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
 from zarr_core.metadata.array import ArrayMetadata
@@ -221,6 +222,7 @@ def node(
     consolidation: Consolidation | None = None,
 ) -> Array | Group:
     """Make the object for a node whose metadata was read."""
+    check(store, path, metadata)
     if isinstance(metadata, ArrayMetadata):
         keep_empty, missing_is_error = array_settings(config)
         return Array(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeExistsError, StoreCapabilityError, StoreReadOnlyError
 from zarr_core.hierarchy.storage import stored_chunk_keys
+from zarr_core.hierarchy.checking import check
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 
@@ -41,6 +42,7 @@ def place_node(
     where = f"{store} {('/' + path)!r}"
     if store.read_only:
         raise StoreReadOnlyError("the store is open for reading only", where)
+    check(store, path, metadata)
     make_ancestors(store, path, format_)
     if overwrite:
         _clear(store, path, format_, where)

@@ -172,6 +172,11 @@ def choose_fallback(
     raise source.failure(f"must be one of {', '.join(item.name for item in fallbacks)}")
 
 
+def active() -> bool:
+    """Whether any plugin may want to know or to decide anything."""
+    return _plugins() is not None
+
+
 def check_metadata(where: str, document: Mapping[str, JSON]) -> list[Problem]:
     """What the hooks ``zarr_check_metadata`` object to in a document.
 

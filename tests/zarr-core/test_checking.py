@@ -1,0 +1,54 @@
+"""Hooks that object to metadata, for nodes that are read and for those that are written."""
+
+import pytest
+import zarr_core as zarr
+from zarr_core.errors import MetadataValidationError
+from zarr_core.extension import Problem, hookimpl
+
+
+class NoSecrets:
+    """Objects to one attribute."""
+
+    @hookimpl
+    def zarr_check_metadata(self, where, document):
+        if "secret" in document.get("attributes", {}):
+            return [Problem("/attributes/secret", f"not allowed in {where}")]
+        return []
+
+
+@pytest.fixture
+def no_secrets():
+    plugin = NoSecrets()
+    zarr.register_hooks(plugin)
+    yield
+    zarr.unregister_hooks(plugin)
+
+
+SECRET = {"secret": 1}
+
+
+@pytest.mark.usefixtures("no_secrets")
+def test_nothing_objectionable_is_written(tmp_path):
+    with pytest.raises(MetadataValidationError, match="/attributes/secret"):
+        zarr.create_array(tmp_path, name="a", shape=3, attributes=SECRET)
+    with pytest.raises(MetadataValidationError, match="/attributes/secret"):
+        zarr.create_group(tmp_path, path="g", attributes=SECRET)
+    assert list(tmp_path.iterdir()) == []
+    group = zarr.create_group(tmp_path, attributes={"open": 1})
+    with pytest.raises(MetadataValidationError, match="/attributes/secret"):
+        group.attrs.update(SECRET)
+    assert dict(group.attrs) == dict(zarr.open(tmp_path).attrs) == {"open": 1}
+
+
+def test_what_is_stored_already_is_refused_when_it_is_opened(tmp_path):
+    zarr.create_array(tmp_path / "a", shape=3, attributes=SECRET)
+    zarr.create_group(tmp_path / "g", attributes=SECRET)
+    plugin = NoSecrets()
+    zarr.register_hooks(plugin)
+    try:
+        for name in "ag":
+            with pytest.raises(MetadataValidationError, match="not allowed in file:"):
+                zarr.open(tmp_path / name)
+    finally:
+        zarr.unregister_hooks(plugin)
+    assert zarr.open(tmp_path / "a").attrs["secret"] == 1
