@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.errors import NodeNotFoundError
+from zarr_core.errors import ExtensionLoadError, NodeNotFoundError
 from zarr_core.registry.listing import names
 from zarr_core.registry.resolve import find
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
@@ -56,23 +58,30 @@ def read_node(
         there is one of a known format that nobody here reads.
     """
     marks: list[str] = []
-    for candidate in ["v3"] if zarr_format is None else [zarr_format]:
-        format_ = format_named(candidate)
+    broken: list[str] = []
+    for name in _candidates(zarr_format):
+        try:
+            format_ = format_named(name)
+        except ExtensionLoadError as error:
+            if zarr_format is not None:
+                raise
+            broken.append(f"The format {name!r} could not be asked: {error}")
+            continue
         metadata = format_.read(store, path)
         if metadata is not None:
             return format_, metadata
         marks += format_.marks
-    if zarr_format is None:
-        # Only now: version 3 is found without asking what is installed.
-        for name in names("format"):
-            if name == "v3":
-                continue
-            format_ = format_named(name)
-            metadata = format_.read(store, path)
-            if metadata is not None:
-                return format_, metadata
-            marks += format_.marks
-    raise NodeNotFoundError(_place(store, path), _nothing_found(store, path, marks))
+    where = f"{store} {('/' + path)!r}"
+    raise NodeNotFoundError(where, " ".join([_nothing_found(store, path, marks), *broken]))
+
+
+def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
+    """The formats to look for; others than version 3 only if that one is not found."""
+    if zarr_format is not None:
+        yield zarr_format
+        return
+    yield "v3"
+    yield from (name for name in names("format") if name != "v3")
 
 
 def _nothing_found(store: Store, path: str, marks: list[str]) -> str:
@@ -85,9 +94,3 @@ def _nothing_found(store: Store, path: str, marks: list[str]) -> str:
                 "pip install zarr-formats"
             )
     return f"{looked}. Check the path; to create a node, say so: create_array, create_group"
-
-
-def _place(store: Store, path: str) -> str:
-    return f"{store} {('/' + path)!r}"
-
-

@@ -1,0 +1,97 @@
+"""Finding out which format a node has."""
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.errors import ExtensionLoadError, NodeNotFoundError, UnknownExtensionError
+from zarr_core.formats.detect import format_named, read_node
+from zarr_core.stores.memory import MemoryStore
+
+TOY = """
+from zarr_core.interfaces.format import Format
+from zarr_core.metadata.group import GroupMetadata
+
+class Toy(Format):
+    name = "toy"
+    zarr_format = 77
+    marks = ("toy.txt",)
+
+    def read(self, store, path):
+        key = f"{path}/toy.txt" if path else "toy.txt"
+        return None if store.get(key) is None else GroupMetadata({"toy": True})
+
+    def parse(self, document, where):
+        return GroupMetadata({"toy": True})
+
+    def write(self, store, path, metadata):
+        store.set("toy.txt", b"")
+
+    def create(self, store, path, metadata):
+        return False
+
+    def update(self, store, path, change):
+        return change(GroupMetadata({"toy": True}))
+
+    def children(self, store, path):
+        return iter(())
+
+    def node_prefix(self, path):
+        return path
+
+    def chunk_prefix(self, path):
+        return path
+
+    def foreign_key(self, store, path):
+        return None
+"""
+
+
+def test_nothing_found_says_what_was_looked_for():
+    with pytest.raises(NodeNotFoundError, match=r"looked for zarr\.json.*create_array"):
+        read_node(MemoryStore(), "a")
+
+
+@pytest.mark.parametrize(
+    ("key", "meaning"),
+    [
+        (".zarray", "version 2 array"),
+        (".zgroup", "version 2 group"),
+        ("meta", "version 1 array"),
+        ("attributes.json", "N5"),
+    ],
+)
+def test_nodes_of_formats_that_are_not_installed_are_named(key, meaning):
+    store = MemoryStore({f"a/{key}": b"{}"})
+    with pytest.raises(NodeNotFoundError, match=f"{meaning}.*pip install zarr-formats"):
+        read_node(store, "a")
+
+
+def test_a_format_is_found_by_its_entry_point(install):
+    install("toy-format", {"format": {"toy": "toy_format:Toy"}}, {"toy_format.py": TOY})
+    group = zarr.open(MemoryStore({"toy.txt": b""}))
+    assert group.attrs.asdict() == {"toy": True}
+    assert group.zarr_format == 77
+
+
+def test_version_3_is_found_first(install):
+    install("toy-format", {"format": {"toy": "toy_format:Toy"}}, {"toy_format.py": TOY})
+    store = MemoryStore({"toy.txt": b""})
+    zarr.create_array(store, name="x", data=np.arange(3))
+    assert zarr.open(store).zarr_format == 3
+    assert zarr.open(store, zarr_format="toy").zarr_format == 77
+
+
+def test_a_broken_format_harms_only_its_own_nodes(install):
+    install("bad-format", {"format": {"bad": "bad_format:Bad"}}, {"bad_format.py": "1/0"})
+    store = MemoryStore()
+    zarr.create_group(store, path="g")
+    assert zarr.open(store, path="g").path == "g"
+    with pytest.raises(NodeNotFoundError, match="'bad' could not be asked.*bad-format"):
+        zarr.open(store, path="h")
+    with pytest.raises(ExtensionLoadError, match="bad-format"):
+        zarr.open(store, path="h", zarr_format="bad")
+
+
+def test_an_unknown_format_says_what_to_install():
+    with pytest.raises(UnknownExtensionError, match="zarr-formats"):
+        format_named(2)
