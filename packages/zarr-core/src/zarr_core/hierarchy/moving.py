@@ -37,7 +37,8 @@ def move_node(
     NodeNotFoundError
         If there is no node at the source.
     NodeExistsError
-        If there is one at the destination, or it lies in the source.
+        If there is one at the destination, or it lies in the source; if there are keys
+        without a node where an array is to be.
     """
     metadata = format_.read(store, source)
     if metadata is None:
@@ -53,21 +54,40 @@ def move_node(
     if isinstance(metadata, GroupMetadata):
         nodes += walk(format_, store, source, None)
     moved = [(destination + path[len(source) :], found) for path, found in nodes]
+    values = [
+        pair
+        for (old, found), (new, _) in zip(nodes, moved, strict=True)
+        if isinstance(found, ArrayMetadata)
+        for pair in _chunks(format_, store, old, new)
+    ]
     # Chunks first, then documents from the leaves to the root: a node that can be
     # seen is complete.
-    for (old, found), (new, _) in zip(nodes, moved, strict=True):
-        if isinstance(found, ArrayMetadata):
-            _copy_chunks(format_, store, old, new)
+    for old, new in values:
+        value = store.get(old)
+        if value is not None:
+            store.set(new, value)
     for path, found in reversed(moved):
         format_.write(store, path, found)
     format_.erase(store, source)
     return moved
 
 
-def _copy_chunks(format_: Format, store: Store, source: str, destination: str) -> None:
+def _chunks(format_: Format, store: Store, source: str, destination: str) -> list[tuple[str, str]]:
+    """Old and new keys of the chunks of an array.
+
+    Raises
+    ------
+    NodeExistsError
+        If there are other keys at the destination, which the array would take for its own.
+    """
     old, new = format_.chunk_prefix(source), format_.chunk_prefix(destination)
-    documents = {format_.chunk_prefix(source) + mark for mark in format_.marks}
-    for key in list(store.list_prefix(old)):
-        value = None if key in documents else store.get(key)
-        if value is not None:
-            store.set(new + key[len(old) :], value)
+    documents = {old + mark for mark in format_.marks}
+    keys = [(key, new + key[len(old) :]) for key in store.list_prefix(old) if key not in documents]
+    # Its own may be there already, if it was moved before and that was interrupted.
+    others = set(store.list_prefix(new)).difference(key for _, key in keys)
+    if others:
+        raise NodeExistsError(
+            f"{store} {('/' + destination)!r}",
+            f"holds {min(others)!r}, which is not part of a node; remove it first",
+        )
+    return keys
