@@ -1,4 +1,4 @@
-"""Inner chunks that the index has found: read, decoded, and named if they are damaged."""
+"""Inner chunks that the index has found: reading them, naming those that are damaged."""
 
 from __future__ import annotations
 
