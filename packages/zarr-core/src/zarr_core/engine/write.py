@@ -77,6 +77,48 @@ def write(chunks: Chunks, selection: Selection, value: Array) -> None:
             work(part)
 
 
+def write_fields(
+    chunks: Chunks, selection: Selection, value: Array, fields: str | list[str]
+) -> None:
+    """Write some fields of the elements of a selection; the others keep their values.
+
+    Parameters
+    ----------
+    chunks : Chunks
+        The array, of a structured data type.
+    selection : Selection
+        Where to.
+    value : ndarray
+        The fields; shape of the selection.
+    fields : str or list of str
+        Their names.
+
+    Raises
+    ------
+    CodecError, StoreError
+        As for :func:`write`.
+    """
+    if not value.size:
+        return
+
+    def work(part: Part) -> None:
+        bound = chunks.binding.bound(part.chunk)
+        new = value[part.target]
+
+        def change(reader: ValueReader | None) -> Pieces | None:
+            array = bound.writable(reader)
+            put(array[fields], part.within, new)
+            return bound.encode(array)
+
+        key = chunks.key(part.chunk)
+        try:
+            chunks.store.update(key, change)
+        except ChunkDecodeError as error:
+            raise error.located(chunks.where(key)) from error
+
+    run(list(project(selection, chunks.axes)), work, threads=chunks.threads)
+
+
 def write_chunk(
     chunks: Chunks,
     chunk: tuple[int, ...],
