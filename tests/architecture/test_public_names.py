@@ -9,7 +9,8 @@ import pytest
 NAMES = {
     "zarr_core": """
         Array Group LocalStore MemoryStore Store array check_consolidated config
-        consolidate_metadata create_array create_group empty empty_like extensions full full_like
+        consolidate_metadata copy copy_all copy_store create_array create_group empty empty_like
+        extensions full full_like
         installed_extensions load ones ones_like open open_array open_consolidated open_group
         register_hooks save unregister_hooks zeros zeros_like
     """,

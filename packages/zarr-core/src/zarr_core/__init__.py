@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         zeros,
         zeros_like,
     )
+    from zarr_core.hierarchy.copying import copy, copy_all, copy_store
     from zarr_core.hierarchy.create import create_array, create_group
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.open import open, open_array, open_consolidated, open_group
@@ -56,6 +57,7 @@ _HOMES = {
         "zeros",
         "zeros_like",
     ),
+    "zarr_core.hierarchy.copying": ("copy", "copy_all", "copy_store"),
     "zarr_core.hierarchy.create": ("create_array", "create_group"),
     "zarr_core.hierarchy.group": ("Group",),
     "zarr_core.hierarchy.open": ("open", "open_array", "open_consolidated", "open_group"),
@@ -78,6 +80,9 @@ __all__ = [
     "check_consolidated",
     "config",
     "consolidate_metadata",
+    "copy",
+    "copy_all",
+    "copy_store",
     "create_array",
     "create_group",
     "empty",

@@ -42,9 +42,7 @@ class MetadataError(ZarrError, ValueError):
         self.problems = problems
 
     def __str__(self) -> str:
-        lines = [f"{self.where}: {self._summary()}"]
-        lines += [f"  {problem}" for problem in self.problems]
-        return "\n".join(lines)
+        return "\n  ".join([f"{self.where}: {self._summary()}", *map(str, self.problems)])
 
     def _summary(self) -> str:
         count = len(self.problems)
@@ -60,6 +58,10 @@ class MetadataDecodeError(MetadataError):
 
 class MetadataValidationError(MetadataError):
     """A document breaks its JSON Schema or a cross-field rule; lists every problem."""
+
+
+class AttributeValueError(MetadataValidationError, TypeError):
+    """A value that a user gave for an attribute has no JSON form; names each."""
 
 
 class UnsupportedFieldError(MetadataError):

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING
+
+from zarr_core.engine.chain import codec_definition
+from zarr_core.hierarchy.storage import extent, nbytes_of, stored_chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.hierarchy.array import Array
     from zarr_core.hierarchy.described import DescribedArray
-    from zarr_core.hierarchy.group import Group
+    from zarr_core.hierarchy.listed import ListedGroup
+    from zarr_core.interfaces.codec import Codec
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
-class Info:
-    """Names and values, printed as a table.
+class Info(Mapping[str, str]):
+    """Names and values: a mapping that prints as a table.
 
     Parameters
     ----------
@@ -26,21 +32,30 @@ class Info:
     """
 
     def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
-        self._rows = tuple(rows)
+        self._rows = dict(rows)
+
+    def __getitem__(self, name: str) -> str:
+        return self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
     def to_dict(self) -> dict[str, str]:
         """The table as a dictionary."""
         return dict(self._rows)
 
     def __repr__(self) -> str:
-        width = max((len(name) for name, _ in self._rows), default=0)
-        return "\n".join(f"{name:<{width}} : {value}" for name, value in self._rows)
+        width = max(map(len, self._rows), default=0)
+        return "\n".join(f"{name:<{width}} : {value}" for name, value in self._rows.items())
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f'<tr><th style="text-align:left;font-weight:600;padding:2px 12px 2px 0">{escape(name)}'
             f'</th><td style="text-align:left;padding:2px 0">{escape(value)}</td></tr>'
-            for name, value in self._rows
+            for name, value in self._rows.items()
         )
         return f'<table style="border-collapse:collapse">{rows}</table>'
 
@@ -60,7 +75,8 @@ def array_line(array: Array) -> str:
     ]
     if array.shards is not None:
         parts.append(f"shards={array.shards}")
-    parts += [definition.name for definition in array.codecs if definition.name != "bytes"]
+    codecs = [*array.filters, array.serializer, *array.compressors]
+    parts += [name for name in map(_name, codecs) if name != "bytes"]
     parts.append(array._format.name)
     if array.skipped_extensions:
         parts.append(f"read-only: unknown {_names(array.skipped_extensions)}")
@@ -107,20 +123,22 @@ def array_info(array: DescribedArray, stored: bool = False) -> Info:
 
 
 def _stored_rows(array: DescribedArray) -> list[tuple[str, str]]:
-    present, total = array.nchunks_initialized, 1
-    for count in array.cdata_shape:
-        total *= count
-    nbytes = array.nbytes_stored()
-    what = "Shards" if array.shards is not None else "Chunks"
-    rows = [(f"{what} stored", f"{present} of {total}"), ("Size stored", _size(nbytes))]
-    if present and nbytes:
+    chunks = array._chunks
+    stored = list(stored_chunks(chunks))
+    nbytes = nbytes_of(chunks.store, (key for _, key in stored))
+    what = "Chunks" if array.shards is None else "Shards"
+    rows = [
+        (f"{what} stored", f"{len(stored)} of {prod(array.cdata_shape)}"),
+        ("Size stored", _size(nbytes)),
+    ]
+    if nbytes:
         # Of what is stored, not of what could be: an empty array is not well compressed.
-        ratio = array.nbytes * present / total / nbytes
-        rows.append(("Storage ratio", f"{ratio:.1f}"))
+        elements = sum(prod(extent(chunks, chunk)) for chunk, _ in stored)
+        rows.append(("Storage ratio", f"{elements * array.itemsize / nbytes:.1f}"))
     return rows
 
 
-def group_info(group: Group, members: bool = False) -> Info:
+def group_info(group: ListedGroup, members: bool = False) -> Info:
     """What a group is.
 
     Parameters
@@ -155,7 +173,11 @@ def _protected(array: DescribedArray) -> bool:
     return any(codec.detects_damage for codec in array.compressors)
 
 
-def _codecs(codecs: Iterable[Any]) -> str:
+def _name(codec: Codec) -> str:
+    return codec_definition(codec).name
+
+
+def _codecs(codecs: Iterable[Codec]) -> str:
     return ", ".join(map(str, codecs)) or "none"
 
 

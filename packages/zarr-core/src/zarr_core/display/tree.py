@@ -9,7 +9,7 @@ from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.array import ArrayMetadata
 
 if TYPE_CHECKING:
-    from zarr_core.hierarchy.group import Group
+    from zarr_core.hierarchy.listed import ListedGroup
     from zarr_core.interfaces.format import NodeMetadata
 
 MOST_NODES = 500
@@ -43,18 +43,22 @@ class Tree:
             lines.append(f"{stem}{'└── ' if last else '├── '}{name}{description}")
             open_below.append(not last)
         if self._cut:
-            lines.append(f"... more than {MOST_NODES} nodes")
+            lines.append(self._more())
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        parts = [f"<div><b>{escape(self._root)}</b><ul>"]
-        depth = 0
+        parts = [f"<div><b>{escape(self._root)}</b>"]
+        depth = -1
         for level, name, description in self._nodes:
-            parts.append("<ul>" * (level - depth) + "</ul>" * (depth - level))
-            parts.append(f"<li>{escape(name)}<span>{escape(description)}</span></li>")
+            parts.append("<ul>" if level > depth else "</li>" + "</ul></li>" * (depth - level))
+            parts.append(f"<li>{escape(name)}<span>{escape(description)}</span>")
             depth = level
-        parts.append("</ul>" * (depth + 1) + ("<p>...</p>" if self._cut else "") + "</div>")
-        return "".join(parts)
+        parts.append("</li></ul>" * (depth + 1))
+        parts.append(f"<p>{escape(self._more())}</p>" if self._cut else "")
+        return "".join([*parts, "</div>"])
+
+    def _more(self) -> str:
+        return f"... more than {len(self._nodes)} nodes"
 
     def _is_last(self, number: int) -> bool:
         depth = self._nodes[number][0]
@@ -64,7 +68,7 @@ class Tree:
         return True
 
 
-def tree(group: Group, level: int | None = None) -> Tree:
+def tree(group: ListedGroup, level: int | None = None) -> Tree:
     """Make the tree of a group.
 
     Parameters
@@ -74,7 +78,7 @@ def tree(group: Group, level: int | None = None) -> Tree:
     level : int, optional
         How many levels to show; all if not given.
     """
-    nodes = []
+    nodes: list[tuple[int, str, str]] = []
     max_depth = None if level is None else level - 1
     own = group.path.count("/") + 1 if group.path else 0
     if level != 0:

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.engine.read import read
-from zarr_core.engine.write import write
+from zarr_core.engine.write import write, write_fields
 from zarr_core.errors import SelectionError
 from zarr_core.hierarchy.accessors import BlockIndex, OrthogonalIndex, VectorisedIndex
 from zarr_core.hierarchy.described import DescribedArray
+from zarr_core.hierarchy.fields import as_index, split_fields
+from zarr_core.hierarchy.values import as_array
 from zarr_core.selection import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from zarr_core.hierarchy.fields import Fields
     from zarr_core.selection.request import Request
 
     NDArray = np.ndarray[Any, Any]
-    Fields = str | Sequence[str] | None
 
 
 class Array(DescribedArray):
@@ -47,7 +49,7 @@ class Array(DescribedArray):
         """
         fields: Fields = None
         if self._binding.dtype.names:
-            selection, fields = _split_fields(selection)
+            selection, fields = split_fields(selection)
         return self._get(parse.fancy(selection, self.metadata.shape), fields=fields)
 
     def get_basic_selection(
@@ -60,7 +62,8 @@ class Array(DescribedArray):
         selection : int, slice, ``...``, None or a tuple of them
             What to read; steps may be negative.
         out : ndarray, optional
-            Receives the result, whose shape it must have.
+            Receives the result, whose shape it must have, with any strides; of a
+            dtype to which that of the array can be cast within its kind.
         fields : str or sequence of str, optional
             Fields of a structured data type.
 
@@ -72,7 +75,9 @@ class Array(DescribedArray):
         Raises
         ------
         SelectionError
-            If the selection does not fit the array.
+            If the selection does not fit the array, or ``out`` the selection.
+        TypeError
+            If ``out`` is of a dtype that cannot receive the elements.
         ChunkDecodeError, StoreError
             If a chunk cannot be read.
         """
@@ -107,9 +112,13 @@ class Array(DescribedArray):
 
     def _get(self, request: Request, out: NDArray | None = None, fields: Fields = None) -> Any:
         dtype = self._binding.dtype
-        if out is not None and not fields and out.dtype == dtype and out.flags.behaved:
-            read(self._chunks, request.selection, request.view(out))
-            return out
+        chosen = None if fields is None else as_index(dtype, fields)
+        if out is not None:
+            self._check_out(out, request.shape, dtype if chosen is None else dtype[chosen])
+            straight = out.flags.c_contiguous or request.shape == request.selection.shape
+            if chosen is None and out.dtype == dtype and out.flags.aligned and straight:
+                read(self._chunks, request.selection, request.view(out))
+                return out
         try:
             result = np.empty(request.shape, dtype)
         except (MemoryError, ValueError) as error:
@@ -119,16 +128,24 @@ class Array(DescribedArray):
                 self.shape,
             ) from error
         read(self._chunks, request.selection, request.view(result))
-        if fields:
-            result = result[fields if isinstance(fields, str) else list(fields)]
+        if chosen is not None:
+            result = result[chosen]
         if out is not None:
-            if out.shape != result.shape:
-                raise SelectionError(
-                    f"out has shape {out.shape}, the selection {result.shape}", self.shape
-                )
             out[...] = result
             return out
         return result[()] if request.scalar else result
+
+    def _check_out(self, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Refuse what cannot receive a result, before anything is read."""
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"out is a NumPy array, not {type(out).__name__}")
+        shape += dtype.shape  # of a field that is an array
+        if out.shape != shape:
+            raise SelectionError(f"out has shape {out.shape}, the selection {shape}", self.shape)
+        if not np.can_cast(dtype.base, out.dtype, "same_kind"):
+            raise TypeError(f"elements of {dtype} do not go into an out of {out.dtype}")
+        if not out.flags.writeable:
+            raise ValueError("out is a read-only array")
 
     # --- writing ---
 
@@ -136,7 +153,7 @@ class Array(DescribedArray):
         """Write, with NumPy's meaning of the selection, of broadcasting and of casts."""
         fields: Fields = None
         if self._binding.dtype.names:
-            selection, fields = _split_fields(selection)
+            selection, fields = split_fields(selection)
         self._set(parse.fancy(selection, self.metadata.shape), value, fields)
 
     def set_basic_selection(self, selection: Any, value: Any, *, fields: Fields = None) -> None:
@@ -185,13 +202,21 @@ class Array(DescribedArray):
     def _set(self, request: Request, value: Any, fields: Fields = None) -> None:
         self._check_writable()
         dtype = self._binding.dtype
-        if fields:
-            changed = np.array(self._get(request), dtype)
-            changed[fields if isinstance(fields, str) else list(fields)] = value
-            value = changed
+        chosen = None
+        if fields is not None:
+            chosen = as_index(dtype, fields)
+            dtype = dtype[chosen]
+            if dtype.shape:
+                raise SelectionError(
+                    f"the field {chosen!r} holds arrays of shape {dtype.shape}; write whole elements"
+                )
         # Arrays are cast chunk by chunk; Python numbers that do not fit are refused here.
-        array = value if isinstance(value, np.ndarray) else _as_array(value, dtype)
-        write(self._chunks, request.selection, request.broadcast(array))
+        array = value if isinstance(value, np.ndarray) else as_array(value, dtype)
+        values = request.broadcast(array)
+        if chosen is None:
+            write(self._chunks, request.selection, values)
+        else:
+            write_fields(self._chunks, request.selection, values, chosen)
 
     # --- other ways to select ---
 
@@ -229,9 +254,10 @@ class Array(DescribedArray):
 
         Notes
         -----
-        When it shrinks, the document is changed first.  Then stored chunks that
-        lie outside are erased, and what the others hold beyond the edge is set to
-        the fill value, so that it does not come back when the array grows again.
+        The shape that is stored counts, which others may have changed.  When it
+        shrinks, the document is changed first.  Then stored chunks that lie outside
+        are erased, and what the others hold beyond the edge is set to the fill value,
+        so that it does not come back when the array grows again.
         """
         from zarr_core.hierarchy.resize import resize  # noqa: PLC0415 - lazy: not on the hot path
 
@@ -256,6 +282,13 @@ class Array(DescribedArray):
         ------
         ValueError
             If the shapes do not fit.
+        StoreReadOnlyError
+            If the array was opened for reading.
+
+        Notes
+        -----
+        The array grows under the lock of its document, from the shape that is stored.  Of
+        several who append at the same time, each gets a place of its own.
         """
         from zarr_core.hierarchy.resize import append  # noqa: PLC0415 - lazy: not on the hot path
 
@@ -293,34 +326,39 @@ class Array(DescribedArray):
 
     def item(self, *index: int) -> Any:
         """One element as a Python object; without an index, the only one of the array."""
-        if index:
-            return self[index].item()
-        if self.size != 1:
-            raise ValueError(f"an array of {self.size} elements is not a single one")
-        return np.asarray(self[...]).item()
+        if not index:
+            if self.size != 1:
+                raise ValueError(f"an array of {self.size} elements is not a single one")
+            index = (0,) * self.ndim
+        value = self[index]
+        return value.item() if isinstance(value, np.generic | np.ndarray) else value
 
     def __bool__(self) -> bool:
-        return self._single(bool)
+        if self.size != 1:
+            raise ValueError(
+                f"whether an array of {self.size} elements is true is not defined; "
+                "read it first, and say any() or all()"
+            )
+        return bool(self.item())
 
     def __int__(self) -> int:
-        return self._single(int)
+        return int(self._single("integer"))
 
     def __float__(self) -> float:
-        return self._single(float)
+        return float(self._single("floating-point number"))
 
     def __complex__(self) -> complex:
-        return self._single(complex)
+        return complex(self._single("complex number"))
 
     def __index__(self) -> int:
-        return self._single(as_integer)
+        if self.ndim:
+            raise TypeError("only an array without dimensions is an index")
+        return as_integer(self._single("integer"))
 
-    def _single(self, convert: Callable[[Any], Any]) -> Any:
+    def _single(self, what: str) -> Any:
         if self.size != 1:
-            raise TypeError(
-                f"an array of {self.size} elements is no single {convert.__name__}; "
-                "read it first: array[...]"
-            )
-        return convert(self.item())
+            raise TypeError(f"an array of {self.size} elements is no {what}; read it: array[...]")
+        return self.item()
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """The same for arrays that read the same as long as nobody writes."""
@@ -338,24 +376,3 @@ class Array(DescribedArray):
 
     def _repr_html_(self) -> str:
         return self.info._repr_html_()
-
-
-def _as_array(value: Any, dtype: np.dtype[Any]) -> NDArray:
-    if hasattr(value, "__array__"):
-        return np.asarray(value)
-    try:
-        return np.asarray(value, dtype)
-    except OverflowError as error:
-        raise SelectionError(f"cannot be stored as {dtype}: {error}") from error
-
-
-def _split_fields(selection: Any) -> tuple[Any, Fields]:
-    """Take the names of fields out of a selection."""
-    items = selection if isinstance(selection, tuple) else (selection,)
-    if isinstance(selection, list) and selection and all(isinstance(i, str) for i in selection):
-        return ..., selection
-    names = [item for item in items if isinstance(item, str)]
-    if not names:
-        return selection, None
-    others = tuple(item for item in items if not isinstance(item, str))
-    return others or ..., names[0] if len(names) == 1 else names

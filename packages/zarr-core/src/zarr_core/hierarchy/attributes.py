@@ -6,6 +6,7 @@ from collections.abc import Iterator, MutableMapping
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.errors import AttributeValueError, MetadataValidationError
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
@@ -55,17 +56,17 @@ class Attributes(MutableMapping[str, Any]):
 
     def __delitem__(self, name: str) -> None:
         def change(stored: dict[str, JSON]) -> dict[str, JSON]:
+            if name not in stored:
+                raise KeyError(name)
             return {key: value for key, value in stored.items() if key != name}
 
-        if name not in self:
-            raise KeyError(name)
         self._change(change)
 
     def update(  # type: ignore[override]  # one write, where the mixin makes one an item
         self, other: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), /, **more: Any
     ) -> None:
         """Set several attributes in one write."""
-        new = _checked(dict(other, **more))
+        new = checked(dict(other, **more), self._node._where())
         if new:
             self._change(lambda stored: {**stored, **new})
 
@@ -74,10 +75,11 @@ class Attributes(MutableMapping[str, Any]):
 
         Raises
         ------
-        TypeError
-            If a value cannot be stored as JSON, or a name is no string.
+        AttributeValueError
+            If a value has no JSON form, or a name is no string; it is a ``TypeError``
+            and a ``ValueError`` too.
         """
-        new = _checked(dict(attributes))
+        new = checked(attributes, self._node._where())
         self._change(lambda _: new)
 
     def clear(self) -> None:
@@ -101,10 +103,24 @@ class Attributes(MutableMapping[str, Any]):
         return repr(self.asdict())
 
 
-def _checked(attributes: dict[Any, Any]) -> dict[str, JSON]:
-    for name in attributes:
-        if not isinstance(name, str):
-            raise TypeError(f"the name of an attribute is a string, not {name!r}")
-    converted = plain(attributes)
+def checked(attributes: Any, where: str) -> dict[str, JSON]:
+    """Attributes that a user gave, as plain JSON.
+
+    Parameters
+    ----------
+    attributes : mapping, or iterable of pairs
+        What the user gave.
+    where : str
+        The node, for errors.
+
+    Raises
+    ------
+    AttributeValueError
+        If a value has no JSON form, or a name is no string.
+    """
+    try:
+        converted = plain(dict(attributes), where, "/attributes")
+    except MetadataValidationError as error:
+        raise AttributeValueError(where, error.problems) from error
     assert isinstance(converted, dict)
     return converted

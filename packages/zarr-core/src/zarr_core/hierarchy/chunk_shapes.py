@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import isqrt, prod
 from operator import index as as_integer
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    ChunksLike: TypeAlias = int | bool | None | Literal["auto"] | Sequence[int | None]
+    ChunksLike: TypeAlias = int | bool | Literal["auto"] | Sequence[int | None] | None
 
 CHUNK_BYTES = 1 << 20
 SHARD_BYTES = 1 << 25
@@ -137,8 +137,19 @@ def _divided(shard: tuple[int, ...], item_size: int) -> tuple[int, ...]:
     chunk = list(shard)
     while prod(chunk) * item_size > CHUNK_BYTES and max(chunk) > 1:
         longest = chunk.index(max(chunk))
-        parts = shard[longest] // chunk[longest] + 1
-        while shard[longest] % parts:
-            parts += 1
-        chunk[longest] = shard[longest] // parts
+        chunk[longest] = _divisor_below(shard[longest], chunk[longest])
     return tuple(chunk)
+
+
+def _divisor_below(number: int, limit: int) -> int:
+    """The largest divisor of a number that is less than ``limit``; 1 if none is found."""
+    best = 1
+    # In pairs, the smaller of which is at most the square root.  The end of the search
+    # matters to shards of 10^12 elements in a row alone.
+    for small in range(1, min(isqrt(number), 10**6) + 1):
+        if number % small == 0:
+            if number // small < limit:
+                return number // small
+            if small < limit:
+                best = small
+    return best

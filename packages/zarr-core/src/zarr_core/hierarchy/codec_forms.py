@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import codec_definition
 from zarr_core.errors import CodecChainError
+from zarr_core.hierarchy.definitions import definition_of
 from zarr_core.interfaces.codec import Codec
 from zarr_core.registry.listing import names
+from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,16 +87,15 @@ def one(given: Any) -> ExtensionDefinition:
     """
     if isinstance(given, str | Codec | ExtensionDefinition):
         return codec_definition(given)
-    if isinstance(given, dict):
-        return _from_numcodecs(given) if "id" in given else ExtensionDefinition.from_json(given)
-    if hasattr(given, "get_config"):
+    if isinstance(given, dict) and "id" in given:
+        return _from_numcodecs(given)
+    # Codecs of zarr-python's that wrap numcodecs have both.
+    if hasattr(given, "get_config") and not hasattr(given, "to_dict"):
         return _from_numcodecs(given.get_config())
-    if hasattr(given, "to_dict"):  # a codec of zarr-python
-        return ExtensionDefinition.from_json(given.to_dict())
-    raise CodecChainError(
-        f"{given!r} is no codec; give a name such as 'zstd', an object such as "
-        "{'name': 'zstd', 'configuration': {'level': 5}}, or a codec"
-    )
+    try:
+        return definition_of(given, "codec")
+    except (TypeError, ValueError) as error:
+        raise CodecChainError(str(error)) from error
 
 
 def _several(given: Any) -> list[ExtensionDefinition]:
@@ -114,8 +115,8 @@ def _is_auto(given: Any) -> bool:
 
 def _from_numcodecs(config: dict[str, Any]) -> ExtensionDefinition:
     """A numcodecs configuration under the name and with the words of version 3."""
-    configuration = dict(config)
-    name = configuration.pop("id")
+    configuration: dict[str, Any] = plain(config, "codec")  # type: ignore[assignment]  # of a dict
+    name = str(configuration.pop("id"))
     if name == "blosc":
         shuffle = configuration.pop("shuffle", -1)
         if shuffle in _BLOSC_SHUFFLES:

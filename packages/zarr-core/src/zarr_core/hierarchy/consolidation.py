@@ -5,15 +5,16 @@ Specification: v3.1, "Additional fields".
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from zarr_core.errors import NodeTypeError
 from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.consolidated import ConsolidatedMetadata, Difference
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.names import is_node_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from zarr_core.definition import JSON
     from zarr_core.hierarchy.group import Group
@@ -45,10 +46,11 @@ class Consolidation:
         lookup: bool,
     ) -> None:
         self._store = store
-        self._path = path
+        self.path = path
         self._format = format_
         self.metadata = metadata
         self.lookup = lookup
+        self._index: tuple[ConsolidatedMetadata, dict[str, list[str]]] | None = None
 
     def node(self, path: str) -> NodeMetadata | None:
         """The metadata of a node, or None if there is no copy of it."""
@@ -59,43 +61,66 @@ class Consolidation:
 
     def children(self, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name."""
-        prefix = f"{self._relative(path)}/".lstrip("/")
-        for relative in sorted(self.metadata.paths()):
-            name = relative[len(prefix) :]
-            if relative.startswith(prefix) and name and "/" not in name:
-                yield name, self.metadata.node(relative, f"{self._store} consolidated metadata")
+        where = f"{self._store} consolidated metadata"
+        parent = self._relative(path)
+        for name in self._names().get(parent, ()):
+            yield name, self.metadata.node(f"{parent}/{name}".lstrip("/"), where)
 
-    def put(self, path: str, metadata: NodeMetadata) -> None:
-        """Record that a node is new or has changed."""
-        relative = self._relative(path)
-        if not relative:
+    def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
+        """Bring the copies of nodes in step with what is stored, in one write.
+
+        Parameters
+        ----------
+        gone : sequence of str
+            Paths of nodes that were removed, with everything below them.
+        there : sequence of str
+            Paths of nodes that are new or have changed.
+
+        Notes
+        -----
+        The documents are read under the lock of the copies.  Of several who change a
+        node, the last to record it finds the last document, whatever the order.
+        """
+        removed = [relative for path in gone if (relative := self._relative(path))]
+        changed = [relative for path in there if (relative := self._relative(path))]
+        if not removed and not changed:
             return
-        document: JSON = metadata.to_json()
-        self._change(lambda entries: {**entries, relative: document})
 
-    def remove(self, path: str) -> None:
-        """Record that a node is gone, with everything below it."""
-        relative = self._relative(path)
-        self._change(
-            lambda entries: {
-                name: document
-                for name, document in entries.items()
-                if name != relative and not name.startswith(f"{relative}/")
-            }
-        )
-
-    def _relative(self, path: str) -> str:
-        return path[len(self._path) :].lstrip("/")
-
-    def _change(self, change: Callable[[dict[str, JSON]], dict[str, JSON]]) -> None:
-        def changed(metadata: NodeMetadata) -> NodeMetadata:
+        def change(metadata: NodeMetadata) -> NodeMetadata:
             if not isinstance(metadata, GroupMetadata) or metadata.consolidated is None:
                 return metadata  # someone removed it: then there is nothing to keep in step
-            entries = change(metadata.consolidated.entries)
-            self.metadata = ConsolidatedMetadata.from_documents(entries)
+            entries = metadata.consolidated.entries
+            below = [
+                name
+                for name in entries
+                if any(f"{name}/".startswith(f"{path}/") for path in removed)
+            ]
+            new = dict(entries)
+            for name in dict.fromkeys([*below, *changed]):
+                found = self._format.read(self._store, f"{self.path}/{name}".lstrip("/"))
+                if found is None:
+                    new.pop(name, None)
+                else:
+                    new |= ConsolidatedMetadata.from_documents({name: found.to_json()}).entries
+            self.metadata = replace(metadata.consolidated, entries=new)
             return metadata.replace(consolidated=self.metadata)
 
-        self._format.update(self._store, self._path, changed)
+        self._format.update(self._store, self.path, change)
+
+    def _relative(self, path: str) -> str:
+        return path[len(self.path) :].lstrip("/")
+
+    def _names(self) -> dict[str, list[str]]:
+        """Names of the nodes by the relative path of their group."""
+        if self._index is None or self._index[0] is not self.metadata:
+            names: dict[str, list[str]] = {}
+            for path in sorted(self.metadata.paths()):
+                # Who wrote the copies may have written anything.
+                if all(map(is_node_name, path.split("/"))):
+                    parent, _, name = path.rpartition("/")
+                    names.setdefault(parent, []).append(name)
+            self._index = (self.metadata, names)
+        return self._index[1]
 
 
 def consolidate_metadata(
@@ -127,14 +152,12 @@ def consolidate_metadata(
     from zarr_core.hierarchy.open import open_group  # noqa: PLC0415 - opening knows consolidation
 
     group = open_group(store, "r+", path=path, zarr_format=zarr_format, use_consolidated=False)
-    consolidated = ConsolidatedMetadata.from_documents(_documents(group))
-
-    def change(metadata: NodeMetadata) -> NodeMetadata:
-        if not isinstance(metadata, GroupMetadata):
-            raise NodeTypeError(group._where(), "is an array; groups have consolidated metadata")
-        return metadata.replace(consolidated=consolidated)
-
-    group._format.update(group.store, group.path, change)
+    # The documents are read under the lock that those take who keep the copies in step.
+    group._rewrite(
+        lambda metadata: metadata.replace(
+            consolidated=ConsolidatedMetadata.from_documents(_documents(group))
+        )
+    )
     return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
 
 
@@ -156,9 +179,11 @@ def check_consolidated(group: Group) -> Difference:
     ValueError
         If the group has no consolidated metadata.
     """
-    if group.metadata.consolidated is None:
+    # What is stored counts: the handle may be older.
+    metadata = group._format.read(group.store, group.path)
+    if not isinstance(metadata, GroupMetadata) or metadata.consolidated is None:
         raise ValueError(f"{group._where()} has no consolidated metadata")
-    return group.metadata.consolidated.compare(_documents(group))
+    return metadata.consolidated.compare(_documents(group))
 
 
 def _documents(group: Group) -> dict[str, JSON]:

@@ -9,6 +9,7 @@ import numpy as np
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.create import create_array, create_group
 from zarr_core.hierarchy.open import open as open_node
+from zarr_core.hierarchy.values import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,9 +59,11 @@ def empty_like(like: Any, **options: Any) -> Array:
     like : array-like
         The other array.
     **options
-        Arguments of :func:`create_array`, which take precedence.
+        Arguments of :func:`create_array`, which take precedence.  Another ``dtype``
+        takes the default filters, serializer and fill value with it, other ``chunks`` mean no
+        shards, another number of dimensions means chunks of its own.
     """
-    return create_array(options.pop("store", None), **{**_traits(like), **options})
+    return create_array(options.pop("store", None), **{**_traits(like, options), **options})
 
 
 def zeros_like(like: Any, **options: Any) -> Array:
@@ -97,15 +100,15 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
     """
     path = named.pop("path", None)
     if len(arrays) == 1 and not named:
-        create_array(store, name=path, data=np.asarray(arrays[0]))
+        create_array(store, name=path, data=arrays[0])
         return
     if not arrays and not named:
         raise ValueError("nothing to save: give at least one array")
     group = create_group(store, path=path)
     for number, unnamed in enumerate(arrays):
-        group.create_array(f"arr_{number}", data=np.asarray(unnamed))
+        group.create_array(f"arr_{number}", data=unnamed)
     for name, value in named.items():
-        group.create_array(name, data=np.asarray(value))
+        group.create_array(name, data=value)
 
 
 def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
@@ -130,9 +133,10 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
     return {name: np.asarray(member[...]) for name, member in node.arrays()}
 
 
-def _traits(like: Any) -> Mapping[str, Any]:
+def _traits(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a new array has from another, unless the options say otherwise."""
     if not isinstance(like, Array):
-        values = np.asarray(like)
+        values = values_of(like)
         return {"shape": values.shape, "dtype": values.dtype}
     metadata = like.metadata
     traits: dict[str, Any] = {
@@ -146,5 +150,14 @@ def _traits(like: Any) -> Mapping[str, Any]:
         "fill_value": like._binding.fill_value,
         "chunk_key_encoding": metadata.chunk_key_encoding,
         "dimension_names": metadata.dimension_names,
+        "extensions": like._extensions,
     }
+    if "dtype" in options:  # what was chosen for the other dtype
+        for name in ("fill_value", "filters", "serializer"):
+            del traits[name]
+    if "shape" in options and np.size(options["shape"]) != like.ndim:
+        for name in ("chunks", "shards", "filters", "dimension_names"):
+            traits.pop(name, None)
+    if "chunks" in options and "shards" not in options:
+        del traits["shards"]
     return traits

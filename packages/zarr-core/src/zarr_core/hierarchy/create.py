@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import MetadataValidationError
 from zarr_core.formats.detect import format_named
 from zarr_core.hierarchy import cached, codec_forms
 from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.attributes import checked
 from zarr_core.hierarchy.chunk_shapes import chunk_and_shard_shape
 from zarr_core.hierarchy.data_types import data_type_of
+from zarr_core.hierarchy.definitions import definition_of
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import array_settings
 from zarr_core.hierarchy.placing import place_node, refuse_leftovers
+from zarr_core.hierarchy.values import values_of, write_values
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from zarr_core.definition import JSON
     from zarr_core.hierarchy.location import StoreLike
     from zarr_core.interfaces.data_type import DataType
+    from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
 
 _WHERE = "new array"
 
@@ -98,7 +102,7 @@ def create_array(
         ``"default"``, ``"v2"`` or a definition.  ``{"name": "default", "separator": "."}``
         is understood as well.
     dimension_names : sequence of str or None, optional
-        One a dimension.
+        One a dimension; a string alone names the only one.
     storage_transformers : sequence
         Definitions of storage transformers.
     storage_options : mapping, optional
@@ -131,7 +135,7 @@ def create_array(
         given = {key: value for key, value in locals().items() if key != "extensions"}
         with scope(extensions):
             return create_array(**given)
-    values = None if data is None else _values(data)
+    values = None if data is None else values_of(data)
     if values is not None:
         if shape is not None and _shape(shape) != values.shape:
             raise ValueError(f"shape {_shape(shape)} is not that of data, {values.shape}")
@@ -148,20 +152,15 @@ def create_array(
     place, path = locate(store, name, storage_options=storage_options)
     binding = cached.binding(metadata, place, path, keep_empty)
     format_ = format_named(zarr_format)
-    consolidation = store._consolidation if isinstance(store, Node) else None
-    if isinstance(store, Node):
-        store._check_writable()
     array = Array(
-        place, path, format_, binding,
-        missing_is_error=missing_is_error, consolidation=consolidation,
+        place, path, format_, binding, missing_is_error=missing_is_error,
+        consolidation=store._consolidation if isinstance(store, Node) else None,
     )  # fmt: skip
     if not overwrite:
         refuse_leftovers(array._chunks, format_, path)
-    place_node(place, path, format_, metadata, overwrite=overwrite)
-    if consolidation is not None:
-        consolidation.put(path, metadata)
+    _place(store, place, path, format_, metadata, overwrite)
     if values is not None and write_data:
-        array[...] = values
+        write_values(array, values)
     return array
 
 
@@ -197,18 +196,27 @@ def create_group(
         If there is a node, or something else, at that path.
     """
     place, below = locate(store, path, storage_options=storage_options)
-    document: dict[str, JSON] = {"zarr_format": 3, "node_type": "group", "attributes": {}}
-    if attributes:
-        document["attributes"] = strictjson.plain(dict(attributes), "new group", "/attributes")
-    metadata = GroupMetadata.from_json(document, "new group")
-    consolidation = store._consolidation if isinstance(store, Node) else None
-    if isinstance(store, Node):
-        store._check_writable()
+    metadata = GroupMetadata(attributes=checked(attributes or {}, "new group"))
     format_ = format_named(zarr_format)
-    place_node(place, below, format_, metadata, overwrite=overwrite)
-    if consolidation is not None:
-        consolidation.put(below, metadata)
+    _place(store, place, below, format_, metadata, overwrite)
+    consolidation = store._consolidation if isinstance(store, Node) else None
     return Group(place, below, format_, metadata, consolidation=consolidation)
+
+
+def _place(
+    given: StoreLike,
+    place: Store,
+    path: str,
+    format_: Format,
+    metadata: NodeMetadata,
+    overwrite: bool,
+) -> None:
+    """Store a new document, and its copy if it was made through a group that has copies."""
+    if isinstance(given, Node):
+        given._check_writable()
+    made = place_node(place, path, format_, metadata, overwrite=overwrite)
+    if isinstance(given, Node) and given._consolidation is not None:
+        given._consolidation.record(gone=[path] if overwrite else [], there=[*made, path])
 
 
 def _array_metadata(
@@ -227,12 +235,14 @@ def _array_metadata(
 ) -> ArrayMetadata:
     data_type, byte_order = data_type_of(dtype)
     codecs = codec_forms.chain_of(filters, serializer, compressors, byte_order)
-    index_location = "end"
-    if isinstance(shards, dict):
-        index_location = shards.get("index_location", "end")
-        shards = shards["shape"]
+    shards, index_location = _shards(shards)
     if isinstance(chunks, dict | ExtensionDefinition):
-        grid = ExtensionDefinition.from_json(chunks) if isinstance(chunks, dict) else chunks
+        if shards is not None:
+            raise ValueError(
+                "shards go with chunk shapes, not with a definition of a chunk grid; "
+                'there, give the codec "sharding_indexed" as the serializer'
+            )
+        grid = definition_of(chunks, "chunk grid")
     else:
         item_size = data_type.item_size or 16
         chunk, shard = chunk_and_shard_shape(shape, item_size, chunks, shards)
@@ -254,13 +264,14 @@ def _array_metadata(
         "codecs": [
             definition.to_json() for definition in _resolved(codecs, grid, shape, data_type, fill)
         ],
-        "attributes": strictjson.plain(dict(attributes or {}), _WHERE, "/attributes"),
+        "attributes": checked(attributes or {}, _WHERE),
     }
     if dimension_names is not None:
-        document["dimension_names"] = list(dimension_names)
+        given = (dimension_names,) if isinstance(dimension_names, str) else dimension_names
+        document["dimension_names"] = list(given)
     if storage_transformers:
         document["storage_transformers"] = [
-            codec_forms.one(item).to_json() for item in storage_transformers
+            definition_of(item, "storage transformer").to_json() for item in storage_transformers
         ]
     return ArrayMetadata.from_json(document, _WHERE)
 
@@ -283,33 +294,33 @@ def _resolved(
     return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).to_definitions()
 
 
+def _shards(given: Any) -> tuple[Any, str]:
+    """Shape of the shards and place of their index."""
+    if not isinstance(given, dict):
+        return given, "end"
+    if "shape" not in given or given.keys() - {"shape", "index_location"}:
+        raise ValueError(f"shards={given!r} needs a shape, and may have an index_location")
+    return given["shape"], given.get("index_location", "end")
+
+
 def _key_encoding(given: Any) -> ExtensionDefinition:
     if given is None:
-        return ExtensionDefinition("default", {"separator": "/"})
-    if isinstance(given, ExtensionDefinition):
-        return given
-    if isinstance(given, str):
-        return (
-            ExtensionDefinition(given, {"separator": "/" if given == "default" else "."})
-            if (given in ("default", "v2"))
-            else ExtensionDefinition(given)
-        )
-    if isinstance(given, dict):
-        if "separator" in given:  # as zarr-python takes it
-            return ExtensionDefinition(given["name"], {"separator": given["separator"]})
-        return ExtensionDefinition.from_json(given)
-    return ExtensionDefinition.from_json(given.to_dict())
+        given = "default"
+    if isinstance(given, str) and given in _SEPARATORS:
+        return ExtensionDefinition(given, {"separator": _SEPARATORS[given]})
+    if isinstance(given, dict) and "name" in given and given.keys() <= {"name", "separator"}:
+        # As zarr-python takes it.
+        separator = given.get("separator", _SEPARATORS.get(given["name"], "/"))
+        return ExtensionDefinition(given["name"], {"separator": separator})
+    return definition_of(given, "chunk key encoding")
+
+
+_SEPARATORS = {"default": "/", "v2": "."}
 
 
 def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
     items: Any = shape if hasattr(shape, "__iter__") else (shape,)
-    return tuple(as_integer(length) for length in items)
-
-
-def _values(data: Any) -> Any:
-    """What has a shape and a dtype and can be read in parts."""
-    if isinstance(data, np.ndarray) or (
-        hasattr(data, "shape") and hasattr(data, "dtype") and not isinstance(data, np.generic)
-    ):
-        return data
-    return np.asarray(data)
+    try:
+        return tuple(as_integer(length) for length in items)
+    except TypeError:
+        raise TypeError(f"a shape is an integer or a sequence of them, not {shape!r}") from None

@@ -9,6 +9,7 @@ import numpy as np
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import UnknownExtensionError
+from zarr_core.hierarchy.definitions import definition_of
 from zarr_core.interfaces.data_type import DataType
 from zarr_core.registry.builtin import LINES
 from zarr_core.registry.listing import names
@@ -41,10 +42,8 @@ def data_type_of(given: Any) -> tuple[DataType, Literal["little", "big"] | None]
     """
     if isinstance(given, DataType):
         return given, None
-    if isinstance(given, dict):
-        given = ExtensionDefinition.from_json(given)
-    if isinstance(given, ExtensionDefinition):
-        return _made(given), None
+    if isinstance(given, dict | ExtensionDefinition):
+        return _made(definition_of(given, "data type")), None
     if isinstance(given, str):
         try:
             return _made(ExtensionDefinition(given)), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.engine.chunks import Chunks
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.storage import nbytes_of, stored_chunk_keys
+from zarr_core.hierarchy.storage import chunks_in, nbytes_of, stored_chunks
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.registry.scope import extensions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +22,11 @@ if TYPE_CHECKING:
     from zarr_core.engine.binding import Binding
     from zarr_core.engine.bound import BoundChain
     from zarr_core.hierarchy.consolidation import Consolidation
-    from zarr_core.interfaces.codec import Codec
+    from zarr_core.interfaces.codec import (
+        ArrayToArrayCodec,
+        ArrayToBytesCodec,
+        BytesToBytesCodec,
+    )
     from zarr_core.interfaces.format import Format
     from zarr_core.interfaces.store import Store
 
@@ -44,12 +50,11 @@ class DescribedArray(Node[ArrayMetadata]):
             path,
             format_,
             binding.metadata,
-            read_only=read_only or bool(binding.skipped),
+            read_only=read_only,
             consolidation=consolidation,
         )
-        self._binding = binding
         self._missing_is_error = missing_is_error
-        self._chunks = Chunks(store, format_.chunk_prefix(path), binding, missing_is_error)
+        self._use(binding)
 
     # --- what it is ---
 
@@ -106,7 +111,7 @@ class DescribedArray(Node[ArrayMetadata]):
     @property
     def fill_value(self) -> Any:
         """What elements are that were never written, as a NumPy scalar."""
-        return self._binding.fill_value[()]
+        return self._binding.fill_value.copy()[()]
 
     @property
     def dimension_names(self) -> tuple[str | None, ...] | None:
@@ -119,17 +124,17 @@ class DescribedArray(Node[ArrayMetadata]):
         return self.metadata.codecs
 
     @property
-    def filters(self) -> tuple[Codec, ...]:
+    def filters(self) -> tuple[ArrayToArrayCodec, ...]:
         """The array to array codecs; of the inner chunks if there are shards."""
         return self._inner.array_to_array
 
     @property
-    def serializer(self) -> Codec:
+    def serializer(self) -> ArrayToBytesCodec:
         """The array to bytes codec; of the inner chunks if there are shards."""
         return self._inner.array_to_bytes
 
     @property
-    def compressors(self) -> tuple[Codec, ...]:
+    def compressors(self) -> tuple[BytesToBytesCodec, ...]:
         """The bytes to bytes codecs; of the inner chunks if there are shards."""
         return self._inner.bytes_to_bytes
 
@@ -151,18 +156,25 @@ class DescribedArray(Node[ArrayMetadata]):
     @property
     def nchunks(self) -> int:
         """Number of chunks that hold elements of the array; inner chunks if there are shards."""
+        if self.shards is None:
+            return prod(self.cdata_shape)
         return prod(
             -(-length // chunk) for length, chunk in zip(self.shape, self.chunks, strict=True)
         )
 
     @property
     def nchunks_initialized(self) -> int:
-        """Number of stored chunks, or of stored shards if there are shards; lists the store."""
-        return sum(1 for _ in stored_chunk_keys(self._chunks))
+        """Number of chunks that are stored; lists the store.
+
+        Every chunk of a stored shard counts, also one that holds nothing but the
+        fill value: to tell, each shard would have to be read.
+        """
+        inner = None if self.shards is None else self.chunks
+        return sum(chunks_in(self._chunks, at, inner) for at, _ in stored_chunks(self._chunks))
 
     def nbytes_stored(self) -> int:
         """Bytes that the stored chunks take; lists the store."""
-        return nbytes_of(self._chunks.store, stored_chunk_keys(self._chunks))
+        return nbytes_of(self._chunks.store, (key for _, key in stored_chunks(self._chunks)))
 
     @property
     def info(self) -> Info:
@@ -184,16 +196,30 @@ class DescribedArray(Node[ArrayMetadata]):
             "missing_chunks": "error" if self._missing_is_error else "fill",
         }
         document = self.metadata.to_bytes()
-        return self.store, self.path, self._format.name, document, self.read_only, config
+        return (
+            self.store, self.path, self._format.name, document, self.read_only, config,
+            self._extensions,
+        )  # fmt: skip
 
-    def _adopt(self, metadata: Any) -> None:
-        binding = cached.binding(metadata, self.store, self.path, self._binding.keep_empty)
-        self.__init__(  # type: ignore[misc]  # the object becomes what it would be if opened now
-            self.store,
-            self.path,
-            self._format,
-            binding,
-            read_only=self.read_only,
-            missing_is_error=self._missing_is_error,
-            consolidation=self._consolidation,
-        )
+    def _why_read_only(self) -> str:
+        if self.skipped_extensions:
+            names = ", ".join(definition.name for definition in self.skipped_extensions)
+            return f"can only be read: nobody here knows the extensions {names}; install them"
+        return super()._why_read_only()
+
+    def _adopt(self, metadata: ArrayMetadata) -> None:
+        old = self._binding
+        if metadata.replace(attributes=old.metadata.attributes) == old.metadata:
+            self._use(replace(old, metadata=metadata))
+            return
+        with extensions(self._extensions):
+            self._use(cached.binding(metadata, self.store, self.path, old.keep_empty))
+
+    def _use(self, binding: Binding) -> None:
+        self.__dict__.pop("_outer", None)
+        self.__dict__.pop("_inner", None)
+        self.read_only = self.read_only or bool(binding.skipped)
+        self.metadata = binding.metadata
+        self._binding = binding
+        prefix = self._format.chunk_prefix(self.path)
+        self._chunks = Chunks(self.store, prefix, binding, self._missing_is_error)

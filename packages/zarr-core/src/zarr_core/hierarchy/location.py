@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from zarr_core.hierarchy.node import Node
 
-    StoreLike: TypeAlias = Store | Node | str | os.PathLike[str] | MutableMapping[str, bytes] | None
+    StoreLike: TypeAlias = (
+        Store | Node[Any] | str | os.PathLike[str] | MutableMapping[str, bytes] | None
+    )
 
 
 def locate(
@@ -58,7 +60,10 @@ def locate(
     if isinstance(place, Store):
         return place, below
     if isinstance(place, str | os.PathLike):
-        return _from_path(os.fspath(place), read_only, dict(storage_options or {})), below
+        text = os.fspath(place)
+        if not isinstance(text, str):
+            raise StoreError("a path is a string, not bytes", store=repr(text))
+        return _from_path(text, read_only, dict(storage_options or {})), below
     if storage_options:
         raise StoreError("storage_options go with a URL", store=repr(place))
     if place is None or isinstance(place, MutableMapping):

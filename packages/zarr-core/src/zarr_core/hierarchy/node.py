@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
 from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.hierarchy.checking import check
+from zarr_core.registry import scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Self
 
     from zarr_core.definition import JSON
     from zarr_core.hierarchy.consolidation import Consolidation
@@ -50,6 +53,9 @@ class Node(Generic[M]):
         self.read_only = read_only or store.read_only
         self._format = format_
         self._consolidation = consolidation
+        # What the call was given that opened the node holds for as long as the node.
+        self._extensions = scope.current()
+        self._changing = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -75,7 +81,7 @@ class Node(Generic[M]):
     def attrs(self, attributes: Mapping[str, Any]) -> None:
         self.attrs.put(attributes)
 
-    def update_attributes(self, attributes: Mapping[str, Any]) -> Node[M]:
+    def update_attributes(self, attributes: Mapping[str, Any]) -> Self:
         """Set some attributes and keep the others; returns the node."""
         self.attrs.update(attributes)
         return self
@@ -87,11 +93,14 @@ class Node(Generic[M]):
         ------
         NodeNotFoundError
             If the node is gone.
+        NodeTypeError
+            If it has become an array, or a group, which it was not.
         """
-        metadata = self._format.read(self.store, self.path)
-        if metadata is None:
-            raise NodeNotFoundError(self._where(), "the node has been removed")
-        self._adopt(metadata)
+        with self._changing:
+            metadata = self._format.read(self.store, self.path)
+            if metadata is None:
+                raise NodeNotFoundError(self._where(), "the node has been removed")
+            self._adopt(self._of_this_kind(metadata))
 
     def _where(self) -> str:
         return f"{self.store} {self.name!r}"
@@ -99,23 +108,33 @@ class Node(Generic[M]):
     def _check_writable(self) -> None:
         """Raise if the node was opened for reading."""
         if self.read_only:
-            raise StoreReadOnlyError('opened read-only; open it with mode="r+"', self._where())
+            raise StoreReadOnlyError(self._why_read_only(), self._where())
+
+    def _why_read_only(self) -> str:
+        if self.store.read_only:
+            return "the store is open for reading only"
+        return 'opened for reading only; open it with mode="r+"'
 
     def _rewrite(self, change: Callable[[M], M]) -> None:
         """Change the stored document: what others have changed meanwhile is kept."""
         self._check_writable()
-        kind = type(self.metadata)
 
         def checked(metadata: NodeMetadata) -> M:
-            if not isinstance(metadata, kind):
-                raise NodeTypeError(self._where(), "has become a node of the other type")
-            changed = change(metadata)
+            changed = change(self._of_this_kind(metadata))
             check(self.store, self.path, changed)
             return changed
 
-        self._adopt(self._format.update(self.store, self.path, checked))
+        # Threads that share this object shall see their changes in the order in
+        # which they were stored.
+        with self._changing:
+            self._adopt(self._format.update(self.store, self.path, checked))
         if self._consolidation is not None:
-            self._consolidation.put(self.path, self.metadata)
+            self._consolidation.record(there=[self.path])
+
+    def _of_this_kind(self, metadata: NodeMetadata) -> M:
+        if not isinstance(metadata, type(self.metadata)):
+            raise NodeTypeError(self._where(), "has become a node of the other type")
+        return metadata
 
     def _adopt(self, metadata: Any) -> None:
         self.metadata = metadata
@@ -125,10 +144,9 @@ class Node(Generic[M]):
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same place; what is stored there is not compared."""
-        if type(other) is not type(self):
+        if not isinstance(other, Node) or type(other) is not type(self):
             return NotImplemented
-        assert isinstance(other, Node)
         return self.store == other.store and self.path == other.path
 
     def __hash__(self) -> int:
-        return hash((type(self).__name__, self.store.url, self.path))
+        return hash((type(self).__name__, self.path))  # equal stores may have different URLs

@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.config import config as settings
-from zarr_core.errors import NodeNotFoundError, NodeTypeError
+from zarr_core.errors import (
+    NodeExistsError,
+    NodeNotFoundError,
+    NodeTypeError,
+    StoreReadOnlyError,
+)
 from zarr_core.formats.detect import format_named, read_node
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.checking import check
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
+from zarr_core.hierarchy.node import Node
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry.scope import extensions as scope
 
@@ -48,8 +54,9 @@ def open(
     mode : {"r", "r+", "a", "w", "w-"}, optional
         ``r``: read; ``r+``: read and write; ``a``: the same, made if it is not there;
         ``w``: made anew in place of what is there; ``w-`` or ``x``: made, unless something is
-        there.  By default ``r+``, or ``r`` where the store cannot be written to:
-        a misspelt path is an error and makes nothing.
+        there.  By default ``r+``, or ``r`` where the store, or the node given for it,
+        is open for reading only.  Only modes that say so make anything: a misspelt
+        path is an error.
     path : str, optional
         Path of the node in the store.
     zarr_format : int or str, optional
@@ -62,7 +69,8 @@ def open(
     config : mapping, optional
         ``write_empty_chunks`` and ``missing_chunks`` for this array alone.
     extensions : mapping, optional
-        Code for this call alone: ``{"codec": {"acme.xor": Xor}}``.
+        Code for the node that is opened, and what is reached through it:
+        ``{"codec": {"acme.xor": Xor}}``.
     **create
         For the modes that make a node: arguments of :func:`create_array` if there is
         ``shape`` or ``data``, else of :func:`create_group`.
@@ -73,6 +81,8 @@ def open(
         If there is no node.
     NodeExistsError
         If there is one and the mode is ``w-``.
+    StoreReadOnlyError
+        If the mode asks for writing and the store is open for reading only.
     MetadataError, ExtensionError
         If the node cannot be understood.
     """
@@ -172,7 +182,13 @@ def _open(
             )  # fmt: skip
     if mode not in _MODES and mode is not None:
         raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
+    if create:
+        _check_names(create)
     store, below = locate(place, path, read_only=mode == "r", storage_options=storage_options)
+    if store.read_only and mode not in (None, "r"):
+        raise StoreReadOnlyError(
+            f'the store is open for reading only, and mode="{mode}" asks for writing', store
+        )
     if mode in ("w", "w-", "x"):
         return _made(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
     try:
@@ -180,8 +196,16 @@ def _open(
     except NodeNotFoundError:
         if mode != "a":
             raise
-        return _made(kind, store, below, zarr_format, config, create, overwrite=False)
+        try:
+            return _made(kind, store, below, zarr_format, config, create, overwrite=False)
+        except NodeExistsError as error:
+            try:
+                format_, metadata = read_node(store, below, zarr_format)
+            except NodeNotFoundError:
+                raise error from None  # what is in the way is something else
     read_only = mode == "r" or store.read_only
+    if mode is None and isinstance(place, Node):
+        read_only = place.read_only
     return node(
         store, below, format_, metadata,
         read_only=read_only, use_consolidated=use_consolidated, config=config,
@@ -208,6 +232,14 @@ def _made(
     return create_group(
         store, path=path, zarr_format=zarr_format or 3, overwrite=overwrite, **create
     )
+
+
+def _check_names(create: dict[str, Any]) -> None:
+    """Refuse misspelt arguments, also where they would not be needed."""
+    from zarr_core.hierarchy.create import create_array  # noqa: PLC0415 - makes nodes
+
+    if unknown := sorted(create.keys() - (create_array.__kwdefaults__ or {}).keys()):
+        raise TypeError(f"no argument called {', '.join(unknown)}")
 
 
 def node(
@@ -272,10 +304,13 @@ def reopen(
     document: bytes,
     read_only: bool,
     config: dict[str, Any],
+    extensions: Mapping[str, Mapping[str, Any]],
+    use_consolidated: bool = False,
 ) -> Array | Group:
     """Make a node again from what was pickled of it; does not touch the store."""
-    format_ = format_named(zarr_format)
-    return node(
-        store, path, format_, format_.parse(document, f"{store} {('/' + path)!r}"),
-        read_only=read_only, config=config,
-    )  # fmt: skip
+    with scope(extensions):
+        format_ = format_named(zarr_format)
+        return node(
+            store, path, format_, format_.parse(document, f"{store} {'/' + path!r}"),
+            read_only=read_only, use_consolidated=use_consolidated, config=config,
+        )  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeExistsError, StoreCapabilityError, StoreReadOnlyError
-from zarr_core.hierarchy.storage import stored_chunk_keys
 from zarr_core.hierarchy.checking import check
+from zarr_core.hierarchy.storage import stored_chunks
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def place_node(
     store: Store, path: str, format_: Format, metadata: NodeMetadata, *, overwrite: bool
-) -> None:
+) -> list[str]:
     """Store a new node, and the groups that lead to it.
 
     Specification: v3.1, "Operations": creating a node ensures groups at all
@@ -31,6 +31,11 @@ def place_node(
     overwrite : bool
         Whether a node that is there already is removed first.
 
+    Returns
+    -------
+    list of str
+        Paths of the groups that were made to lead to it.
+
     Raises
     ------
     NodeExistsError
@@ -39,42 +44,51 @@ def place_node(
     StoreReadOnlyError
         If the store refuses changes.
     """
-    where = f"{store} {('/' + path)!r}"
-    if store.read_only:
-        raise StoreReadOnlyError("the store is open for reading only", where)
-    check(store, path, metadata)
-    make_ancestors(store, path, format_)
-    if overwrite:
-        _clear(store, path, format_, where)
+    missing = make_room(store, path, format_, metadata, overwrite=overwrite)
     if not format_.create(store, path, metadata):
-        raise NodeExistsError(
-            where, "there is a node already; open it, or give overwrite=True to remove it first"
-        )
+        raise occupied(store, path)
+    return missing
 
 
-def make_ancestors(store: Store, path: str, format_: Format) -> None:
-    """Make the groups that lead to a path, those that are not there.
+def make_room(
+    store: Store, path: str, format_: Format, metadata: NodeMetadata, *, overwrite: bool
+) -> list[str]:
+    """Do what :func:`place_node` does before it stores the document."""
+    if store.read_only:
+        raise StoreReadOnlyError("the store is open for reading only", f"{store} {'/' + path!r}")
+    check(store, path, metadata)
+    missing = _missing_ancestors(store, path, format_)
+    if overwrite:
+        _clear(store, path, format_)
+    for ancestor in reversed(missing):
+        format_.create(store, ancestor, GroupMetadata())
+    return missing
 
-    Raises
-    ------
-    NodeExistsError
-        If one of them is an array.
-    """
-    parents = path.split("/")[:-1] if path else []
-    missing = []
+
+def occupied(store: Store, path: str) -> NodeExistsError:
+    """What to raise where there is a node already."""
+    return NodeExistsError(
+        f"{store} {'/' + path!r}",
+        "there is a node already; open it, or give overwrite=True to remove it first",
+    )
+
+
+def _missing_ancestors(store: Store, path: str, format_: Format) -> list[str]:
+    """The groups that lead to a path and are not there, the nearest first."""
+    parents = path.split("/")[:-1]
+    missing: list[str] = []
     for depth in range(len(parents) if path else -1, -1, -1):
         ancestor = "/".join(parents[:depth])
         found = format_.read(store, ancestor)
         if isinstance(found, ArrayMetadata):
             raise NodeExistsError(
-                f"{store} {('/' + ancestor)!r}",
-                f"is an array, and nothing can be made below it (at {('/' + path)!r})",
+                f"{store} {'/' + ancestor!r}",
+                f"is an array, and nothing can be made below it (at {'/' + path!r})",
             )
         if found is not None:
             break
         missing.append(ancestor)
-    for ancestor in reversed(missing):
-        format_.create(store, ancestor, GroupMetadata())
+    return missing
 
 
 def refuse_leftovers(chunks: Chunks, format_: Format, path: str) -> None:
@@ -90,7 +104,7 @@ def refuse_leftovers(chunks: Chunks, format_: Format, path: str) -> None:
     store = chunks.store
     if not store.supports_listing:
         return
-    key = next(stored_chunk_keys(chunks), None)
+    _, key = next(stored_chunks(chunks), (None, None))
     if key is not None and format_.read(store, path) is None:
         raise NodeExistsError(
             f"{store} {('/' + path)!r}",
@@ -99,14 +113,14 @@ def refuse_leftovers(chunks: Chunks, format_: Format, path: str) -> None:
         )
 
 
-def _clear(store: Store, path: str, format_: Format, where: str) -> None:
+def _clear(store: Store, path: str, format_: Format) -> None:
     """Remove a node, but nothing that is not part of a node."""
     if not store.supports_listing:
         raise StoreCapabilityError("overwriting needs a store that lists its keys", store)
     foreign = format_.foreign_key(store, path)
     if foreign is not None:
         raise NodeExistsError(
-            where,
+            f"{store} {'/' + path!r}",
             f"overwriting would remove {foreign!r}, which is not part of a Zarr node; "
             "move it away, or choose another place",
         )

@@ -10,6 +10,7 @@ import numpy as np
 from zarr_core.errors import NodeExistsError, NodeTypeError
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.data_types import data_type_of
+from zarr_core.hierarchy.values import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,12 +21,17 @@ if TYPE_CHECKING:
 def require_array(
     group: Group,
     name: str,
-    shape: int | Sequence[int],
+    shape: int | Sequence[int] | None,
     dtype: Any,
     exact: bool,
     options: dict[str, Any],
 ) -> Array:
     """See :meth:`zarr_core.Group.require_array`."""
+    data = options.get("data")
+    if data is not None and (shape is None or dtype is None):
+        values = values_of(data)
+        shape = values.shape if shape is None else shape
+        dtype = values.dtype if dtype is None else dtype
     found = group._existing(name)
     if found is None:
         try:
@@ -36,6 +42,8 @@ def require_array(
                 raise
     if not isinstance(found, Array):
         raise NodeTypeError(found._where(), "is a group, not an array")
+    if shape is None:
+        raise TypeError("an array that is required needs a shape, or data to take it from")
     items: Any = shape if hasattr(shape, "__iter__") else (shape,)
     wanted = tuple(as_integer(length) for length in items)
     if found.shape != wanted:

@@ -12,6 +12,8 @@ from zarr_core.engine.write import write
 from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.storage import stored_chunks
+from zarr_core.hierarchy.values import as_array
+from zarr_core.registry.scope import extensions
 from zarr_core.selection import parse
 from zarr_core.selection.normalised import Box
 
@@ -25,12 +27,13 @@ if TYPE_CHECKING:
 def resize(array: Array, shape: tuple[int | Sequence[int], ...]) -> None:
     """Change the shape; see :meth:`Array.resize`."""
     new = _as_shape(shape)
+    array._check_writable()
+    array.refresh()  # a handle older than the array would leave chunks behind
     old = array.shape
     if len(new) != len(old):
         raise ValueError(
             f"resizing keeps the number of dimensions: {len(old)}, not {len(new)} for {new}"
         )
-    array._check_writable()
     if new == old:
         return
     shrinks = any(after < before for before, after in zip(old, new, strict=True))
@@ -46,7 +49,7 @@ def resize(array: Array, shape: tuple[int | Sequence[int], ...]) -> None:
 
 def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
     """Add elements at the end of one dimension; see :meth:`Array.append`."""
-    values = np.asarray(data)
+    values = data if isinstance(data, np.ndarray) else as_array(data, array.dtype)
     ndim = array.ndim
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} of an array with {ndim} dimensions")
@@ -70,7 +73,8 @@ def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
             raise ValueError(f"the array has got the shape {stored} meanwhile; refresh() it")
         new = (*stored[:axis], stored[axis] + count, *stored[axis + 1 :])
         grown = _resized(array, metadata, new)
-        binding = cached.binding(grown, array.store, array.path, array._binding.keep_empty)
+        with extensions(array._extensions):
+            binding = cached.binding(grown, array.store, array.path, array._binding.keep_empty)
         chunks = Chunks(array.store, array._chunks.prefix, binding)
         request = parse.basic((slice(None),) * axis + (slice(stored[axis], None),), new)
         write(chunks, request.selection, request.broadcast(values))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,9 +28,20 @@ def stored_chunks(chunks: Chunks) -> Iterator[tuple[tuple[int, ...], str]]:
             yield chunk, key
 
 
-def stored_chunk_keys(chunks: Chunks) -> Iterator[str]:
-    """Keys of the chunks that are stored."""
-    return (key for _, key in stored_chunks(chunks))
+def extent(chunks: Chunks, chunk: tuple[int, ...]) -> tuple[int, ...]:
+    """Shape of the part of a chunk that lies inside the array."""
+    return tuple(
+        min(axis.length(number), axis.size - axis.start(number))
+        for axis, number in zip(chunks.axes, chunk, strict=True)
+    )
+
+
+def chunks_in(chunks: Chunks, chunk: tuple[int, ...], inner: tuple[int, ...] | None) -> int:
+    """Count the inner chunks of a shard that hold elements of the array; 1 without shards."""
+    if inner is None:
+        return 1
+    shape = extent(chunks, chunk)
+    return prod(-(-length // part) for length, part in zip(shape, inner, strict=True))
 
 
 def nbytes_of(store: Store, keys: Iterable[str]) -> int:

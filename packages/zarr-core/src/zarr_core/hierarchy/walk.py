@@ -32,7 +32,20 @@ def walk(
         0 for direct children only; None without limit.
     children : callable, optional
         Where to find the children of a path; by default in the store.
+
+    Raises
+    ------
+    ValueError
+        If the depth is negative.
     """
+    if max_depth is not None and max_depth < 0:
+        raise ValueError(f"max_depth is at least 0, or None for no limit, not {max_depth}")
+    return _walk(format_, store, path, max_depth, children)
+
+
+def _walk(
+    format_: Format, store: Store, path: str, max_depth: int | None, children: Children | None
+) -> Iterator[tuple[str, NodeMetadata]]:
     if children is None:
 
         def children(at: str) -> Iterator[tuple[str, NodeMetadata]]:

@@ -1,0 +1,70 @@
+"""Values that a user gives to be stored, as NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.errors import SelectionError
+
+if TYPE_CHECKING:
+    from zarr_core.hierarchy.array import Array
+
+_PART_BYTES = 1 << 26
+
+
+def as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Make an array of what a user assigns; what has a dtype keeps it.
+
+    Raises
+    ------
+    SelectionError
+        If a Python number does not fit the dtype.
+    """
+    if hasattr(value, "__array__"):
+        return np.asarray(value)
+    try:
+        return np.asarray(value, dtype)
+    except OverflowError as error:
+        raise SelectionError(f"cannot be stored as {dtype}: {error}") from error
+
+
+def values_of(data: Any) -> Any:
+    """What a user gave as data, as something with a shape, a dtype and elements.
+
+    Chunked arrays, ours and others', are left where they are; the rest becomes an
+    array in memory.
+    """
+    if hasattr(data, "chunks") and isinstance(getattr(data, "dtype", None), np.dtype):
+        return data
+    return np.asarray(data)
+
+
+def write_values(array: Array, values: Any) -> None:
+    """Write all elements of a new array.
+
+    Parameters
+    ----------
+    array : Array
+        The array.
+    values : ndarray, or chunked array
+        What :func:`values_of` gave.  Of a chunked array, whole rows of our stored
+        objects are read at a time, as many as fit into 64 MiB.
+    """
+    if isinstance(values, np.ndarray) or not array.ndim or array.nbytes <= _PART_BYTES:
+        array[...] = values
+        return
+    (axis, *_) = array._binding.axes
+    row_bytes = array.nbytes // axis.size
+    first = 0
+    while first < axis.count:
+        last = first + 1
+        while last < axis.count and (
+            (axis.start(last) + axis.length(last) - axis.start(first)) * row_bytes <= _PART_BYTES
+        ):
+            last += 1
+        end = min(axis.start(last - 1) + axis.length(last - 1), axis.size)
+        rows = slice(axis.start(first), end)
+        array[rows] = np.asarray(values[rows])
+        first = last
