@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core.engine import calls
 from zarr_core.engine.fill import fill_test
 from zarr_core.engine.scratch import scratch
-from zarr_core.errors import ChunkDecodeError, CodecError
+from zarr_core.errors import ChunkDecodeError
 from zarr_core.selection.projection import put, take
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from zarr_core.interfaces.codec import (
         ArrayRepresentation,
@@ -86,12 +87,13 @@ class BoundChain:
         self._last = steps[-1]
         self.memory_dtype = self._middle.memory_dtype(self._last)
         size = self._middle.encoded_size(self._last)
-        undo = []
+        do, undo = [], []
         for name, codec in after:
             undo.append((name, codec, size))
             size = None if size is None else codec.encoded_size(size)
+            do.append((name, codec, size))
         self.encoded_size = size
-        self._after = tuple(after)
+        self._after = tuple(do)
         self._undo = tuple(reversed(undo))
         self._is_fill = fill_test(self.decoded.fill_value)
         # A byte other than 0 and 1 is no bool, and NumPy would compute with it.
@@ -112,7 +114,8 @@ class BoundChain:
     def keeping_empty(self) -> BoundChain:
         """The same codecs, for storing also chunks that hold nothing but the fill value."""
         steps = [replace(step, keep_empty=True) for step in self._steps]
-        return BoundChain(self._before, (self._name, self._middle), self._after, steps)
+        after = [(name, codec) for name, codec, _ in self._after]
+        return BoundChain(self._before, (self._name, self._middle), after, steps)
 
     @property
     def array_to_array(self) -> tuple[ArrayToArrayCodec, ...]:
@@ -127,7 +130,7 @@ class BoundChain:
     @property
     def bytes_to_bytes(self) -> tuple[BytesToBytesCodec, ...]:
         """The bytes -> bytes codecs."""
-        return tuple(codec for _, codec in self._after)
+        return tuple(codec for _, codec, _ in self._after)
 
     @cached_property
     def grain(self) -> int | None:
@@ -172,7 +175,7 @@ class BoundChain:
             If the bytes are not those of such a chunk.
         """
         for name, codec, size in self._undo:
-            data = _decoded(name, codec, data, size)
+            data = calls.decode_bytes(name, codec, data, size)
         return self._array(data)
 
     def decode_into(self, data: Buffer, out: Array) -> None:
@@ -210,14 +213,9 @@ class BoundChain:
         """
         undo = self._undo
         for name, codec, size in undo[:-1]:
-            data = _decoded(name, codec, data, size)
+            data = calls.decode_bytes(name, codec, data, size)
         name, codec, _ = undo[-1]
-        try:
-            codec.decode_into(data, out)
-        except CodecError:
-            raise
-        except Exception as error:
-            raise _failed(name, error) from error
+        calls.decode_bytes_into(name, codec, data, out)
 
     def read_part(self, reader: ValueReader, selection: Selection, out: Array) -> None:
         """Decode a part of a stored chunk, reading no more than needed.
@@ -247,30 +245,17 @@ class BoundChain:
     def _array(self, data: Buffer) -> Array:
         """From the bytes of the array -> bytes codec to the chunk."""
         last = self._last
-        memory = self.memory_dtype
-        try:
-            if memory is None:
-                array = self._middle.decode(data, last)
-            else:
-                if len(data) != last.nbytes:
-                    raise ChunkDecodeError(f"{len(data)} bytes instead of {last.nbytes}")
-                array = np.frombuffer(data, memory).reshape(last.shape)
-                if self._boolean:
-                    _check_booleans(array.view(np.uint8))
-            if getattr(array, "shape", None) != last.shape:
-                raise ChunkDecodeError(f"decoded to {_described(array)} instead of {last.shape}")
-            for number in range(len(self._before) - 1, -1, -1):
-                codec = self._before[number][1]
-                array = codec.decode(array, self._steps[number])
-                if getattr(array, "shape", None) != self._steps[number].shape:
-                    raise ChunkDecodeError(
-                        f"decoded to {_described(array)} instead of {self._steps[number].shape}",
-                        self._before[number][0],
-                    )
-        except CodecError:
-            raise
-        except Exception as error:
-            raise _failed(self._name, error) from error
+        if self.memory_dtype is None:
+            array = calls.decode_array(self._name, self._middle, data, last)
+        elif len(data) != last.nbytes:
+            raise ChunkDecodeError(f"{len(data)} bytes instead of {last.nbytes}", self._name)
+        else:
+            array = np.ndarray(last.shape, self.memory_dtype, data)
+            if self._boolean:
+                _check_booleans(array.view(np.uint8))
+        for number in range(len(self._before) - 1, -1, -1):
+            name, codec = self._before[number]
+            array = calls.decode_array(name, codec, array, self._steps[number])
         return array
 
     # --- encoding ---
@@ -294,14 +279,13 @@ class BoundChain:
         """
         if not self.decoded.keep_empty and self._is_fill(array):
             return None
-        for name, codec in self._before:
-            array = _encoded(name, codec.encode, array)
+        if self._before or self.memory_dtype is None:
+            array = calls.frozen(array)
+        for (name, codec), encoded in zip(self._before, self._steps[1:], strict=True):
+            array = calls.encode_array(name, codec, array, encoded)
         if self.memory_dtype is None:
-            middle = self._middle
-            data = _encoded(self._name, lambda it: middle.encode(it, self._last), array)
-        else:
-            data = self._laid_out(array, memory)
-        return self._finish(data)
+            return self._finish(calls.encode_elements(self._name, self._middle, array, self._last))
+        return self._finish(self._laid_out(array, memory))
 
     def encode_part(
         self, reader: ValueReader | None, selection: Selection, value: Array
@@ -348,15 +332,15 @@ class BoundChain:
                 array = copy
         return array.reshape(-1).view(np.uint8).data
 
-    def _finish(self, data: Any) -> Pieces | None:
+    def _finish(self, pieces: Pieces | None) -> Pieces | None:
+        """Apply the bytes -> bytes codecs to what the array -> bytes codec gave."""
         after = self._after
-        if data is None or not after:
-            return data  # type: ignore[no-any-return]  # pieces, or nothing to store
-        if not isinstance(data, bytes | bytearray | memoryview):
-            data = b"".join(data)
-        for name, codec in after:
-            data = _encoded(name, codec.encode, data)
-        return data  # type: ignore[no-any-return]  # checked by the store
+        if pieces is None or not after:
+            return pieces
+        data = pieces if isinstance(pieces, bytes | bytearray | memoryview) else b"".join(pieces)
+        for name, codec, size in after:
+            data = calls.encode_bytes(name, codec, data, size)
+        return data
 
     def _moved(self, selection: Selection, part: Array) -> tuple[Selection, Array] | None:
         """A part of the chunk, as a part of what the array -> bytes codec sees."""
@@ -368,35 +352,7 @@ class BoundChain:
         return selection, part
 
 
-def _decoded(name: str, codec: BytesToBytesCodec, data: Buffer, size: int | None) -> Buffer:
-    try:
-        decoded = codec.decode(data, size)
-        if size is not None and len(decoded) != size:
-            raise ChunkDecodeError(f"decodes to {len(decoded)} bytes instead of {size}", name)
-    except CodecError:
-        raise
-    except Exception as error:
-        raise _failed(name, error) from error
-    return decoded
-
-
-def _failed(name: str, error: Exception) -> ChunkDecodeError:
-    return ChunkDecodeError(f"{type(error).__name__}: {error}", name)
-
-
-def _encoded(name: str, encode: Callable[[Any], Any], value: Any) -> Any:
-    try:
-        return encode(value)
-    except CodecError:
-        raise
-    except Exception as error:
-        raise CodecError(f"the codec {name!r} cannot encode a chunk: {error}") from error
-
-
 def _check_booleans(octets: Array) -> None:
+    """Refuse bytes that are no bool, with which NumPy would compute all the same."""
     if octets.size and octets.max() > 1:
         raise ChunkDecodeError(f"the byte {octets.max()} is no bool; only 0 and 1 are", "bytes")
-
-
-def _described(array: Any) -> str:
-    return f"shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__

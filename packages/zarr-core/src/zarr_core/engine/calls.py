@@ -1,0 +1,179 @@
+"""Calling codecs, which may be anybody's: what they raise is named, what they return is checked.
+
+What they are given to encode cannot be written to: it may be the user's own memory.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.errors import ChunkDecodeError, CodecError
+
+if TYPE_CHECKING:
+    from zarr_core.interfaces.codec import (
+        ArrayRepresentation,
+        ArrayToArrayCodec,
+        ArrayToBytesCodec,
+        Buffer,
+        BytesToBytesCodec,
+    )
+    from zarr_core.interfaces.store import Pieces
+
+    Array = np.ndarray[Any, Any]
+
+_BUFFERS = (bytes, bytearray, memoryview)
+_BUFFER_TYPES = frozenset(_BUFFERS)
+
+
+# --- encoding ---
+
+
+def frozen(array: Array) -> Array:
+    """A view of an array through which it cannot be changed."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def encode_array(
+    name: str, codec: ArrayToArrayCodec, array: Array, encoded: ArrayRepresentation
+) -> Array:
+    """Encode with an array -> array codec.
+
+    Raises
+    ------
+    CodecError
+        If it fails, or its result is not the array that was promised.
+    """
+    try:
+        result = codec.encode(array)
+    except CodecError:
+        raise
+    except Exception as error:
+        raise _not_encoded(name, error) from error
+    if problem := _not_as_promised(result, encoded):
+        raise CodecError(f"the codec {name!r} encoded a chunk to {problem}")
+    return result
+
+
+def encode_elements(
+    name: str, codec: ArrayToBytesCodec, array: Array, decoded: ArrayRepresentation
+) -> Pieces | None:
+    """Encode with an array -> bytes codec; errors as for :func:`encode_array`."""
+    try:
+        result = codec.encode(array, decoded)
+    except CodecError:
+        raise
+    except Exception as error:
+        raise _not_encoded(name, error) from error
+    if (
+        result is None
+        or isinstance(result, _BUFFERS)
+        or (isinstance(result, list | tuple) and _BUFFER_TYPES.issuperset(map(type, result)))
+    ):
+        return result
+    raise CodecError(f"the codec {name!r} encoded a chunk to {_described(result)} instead of bytes")
+
+
+def encode_bytes(
+    name: str, codec: BytesToBytesCodec, data: Buffer, encoded_size: int | None
+) -> Buffer:
+    """Encode with a bytes -> bytes codec; errors as for :func:`encode_array`."""
+    try:
+        result = codec.encode(memoryview(data).toreadonly())
+    except CodecError:
+        raise
+    except Exception as error:
+        raise _not_encoded(name, error) from error
+    if not isinstance(result, _BUFFERS):
+        raise CodecError(
+            f"the codec {name!r} encoded a chunk to {_described(result)} instead of bytes"
+        )
+    if encoded_size is not None and len(result) != encoded_size:
+        raise CodecError(
+            f"the codec {name!r} encoded a chunk to {len(result)} bytes instead of {encoded_size}"
+        )
+    return result
+
+
+def _not_encoded(name: str, error: Exception) -> CodecError:
+    return CodecError(f"the codec {name!r} cannot encode a chunk: {type(error).__name__}: {error}")
+
+
+# --- decoding ---
+
+
+def decode_bytes(name: str, codec: BytesToBytesCodec, data: Buffer, size: int | None) -> Buffer:
+    """Decode with a bytes -> bytes codec.
+
+    Raises
+    ------
+    ChunkDecodeError
+        If it fails, or its result is not the bytes that were promised.
+    """
+    try:
+        result = codec.decode(data, size)
+    except CodecError:
+        raise
+    except Exception as error:
+        raise _not_decoded(name, error) from error
+    if not isinstance(result, _BUFFERS):
+        raise ChunkDecodeError(f"decodes to {_described(result)} instead of bytes", name)
+    if size is not None and len(result) != size:
+        raise ChunkDecodeError(f"decodes to {len(result)} bytes instead of {size}", name)
+    return result
+
+
+def decode_bytes_into(name: str, codec: BytesToBytesCodec, data: Buffer, out: memoryview) -> None:
+    """Decode with a bytes -> bytes codec into memory; errors as for :func:`decode_bytes`."""
+    try:
+        codec.decode_into(data, out)
+    except CodecError:
+        raise
+    except Exception as error:
+        raise _not_decoded(name, error) from error
+
+
+def decode_array(
+    name: str,
+    codec: ArrayToArrayCodec | ArrayToBytesCodec,
+    data: Any,
+    decoded: ArrayRepresentation,
+) -> Array:
+    """Decode with a codec that gives an array; errors as for :func:`decode_bytes`."""
+    try:
+        result = codec.decode(data, decoded)
+    except CodecError:
+        raise
+    except Exception as error:
+        raise _not_decoded(name, error) from error
+    if problem := _not_as_promised(result, decoded):
+        raise ChunkDecodeError(f"decodes to {problem}", name)
+    return result
+
+
+def _not_decoded(name: str, error: Exception) -> ChunkDecodeError:
+    return ChunkDecodeError(f"{type(error).__name__}: {error}", name)
+
+
+# --- what came back ---
+
+
+def _not_as_promised(result: Any, promised: ArrayRepresentation) -> str:
+    dtype = promised.data_type.numpy_dtype
+    if (
+        isinstance(result, np.ndarray)
+        and result.shape == promised.shape
+        # NumPy handles any byte order.
+        and (result.dtype == dtype or result.dtype.newbyteorder("=") == dtype)
+    ):
+        return ""
+    return f"{_described(result)} instead of shape {promised.shape}, dtype {dtype}"
+
+
+def _described(result: Any) -> str:
+    if isinstance(result, np.ndarray):
+        return f"an array of shape {result.shape}, dtype {result.dtype}"
+    return "None" if result is None else f"an object of class {type(result).__name__}"
