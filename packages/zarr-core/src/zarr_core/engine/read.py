@@ -84,26 +84,34 @@ def _read_small(chunks: Chunks, bound: BoundChain, box: Box, out: Array) -> None
     What a step costs here is paid for every chunk: the memory for all of them is
     borrowed once, and the array that stands for a decoded chunk is made once.
     """
-    get_into = chunks.store.get_into
+    store = chunks.store
+    in_memory, get, get_into = store.in_memory, store.get, store.get_into
     unpack = bound.unpack if bound.bytes_to_bytes else None
+    shape, dtype = bound.decoded.shape, bound.memory_dtype
     nbytes = bound.decoded.nbytes or 0
     room = bound.room
+    data: Buffer | None
     with scratch(room) as buffer, scratch(nbytes) as memory:
-        array = np.ndarray(
-            bound.decoded.shape, bound.memory_dtype, buffer if unpack is None else memory
-        )
+        array = np.ndarray(shape, dtype, buffer if unpack is None else memory)
         key = ""
         try:
             for key, within, target, whole in chunks.boxes(box):
-                size = get_into(key, buffer)
-                if size is None:
+                if in_memory:
+                    data = get(key)
+                else:
+                    size = get_into(key, buffer)
+                    data = None if size is None else buffer[:size]
+                    if size is not None and size > room:
+                        data = _all_of(chunks, bound, key, size)
+                if data is None:
                     _fill_missing(chunks, key, out[target])
                     continue
                 if unpack is not None:
-                    fits = size <= room
-                    unpack(buffer[:size] if fits else _all_of(chunks, bound, key, size), memory)
-                elif size != nbytes:
-                    raise ChunkDecodeError(f"{size} bytes instead of {nbytes}")
+                    unpack(data, memory)
+                elif len(data) != nbytes:
+                    raise ChunkDecodeError(f"{len(data)} bytes instead of {nbytes}")
+                elif in_memory:
+                    array = np.ndarray(shape, dtype, data)
                 out[target] = array if whole else array[within]
         except ChunkDecodeError as error:
             raise error.located(chunks.where(key)) from error
@@ -130,6 +138,7 @@ def read_chunk(
     bound = chunks.binding.bound(chunk)
     key = chunks.key(chunk)
     store = chunks.store
+    data: Buffer | None
     try:
         if whole and bound.is_memory and out.flags.c_contiguous:
             octets = out.reshape(-1).view(np.uint8).data
@@ -143,19 +152,21 @@ def read_chunk(
                 with reader:
                     size = reader.size
                     bound.read_part(reader, within, out)
+        elif store.in_memory:
+            data = store.get(key)
+            size = None if data is None else len(data)
+            if data is not None:
+                _decode(bound, data, within, out, whole)
         elif bound.room > _LARGE:
             size = _read_large(chunks, bound, key, within, out, whole)
         else:
             with scratch(bound.room) as buffer:
                 size = store.get_into(key, buffer)
                 if size is not None:
-                    data: Buffer = buffer[:size]
+                    data = buffer[:size]
                     if size > len(buffer):
                         data = _all_of(chunks, bound, key, size)
-                    if whole:
-                        bound.decode_into(data, out)
-                    else:
-                        bound.decode_part_of(data, within, out)
+                    _decode(bound, data, within, out, whole)
     except ChunkDecodeError as error:
         raise error.located(chunks.where(key)) from error
     except MemoryError as error:
@@ -185,11 +196,15 @@ def _read_large(
         bound.check_size(size)
         with scratch(size) as buffer:
             reader.read_into([(0, buffer)])
-            if whole:
-                bound.decode_into(buffer, out)
-            else:
-                bound.decode_part_of(buffer, within, out)
+            _decode(bound, buffer, within, out, whole)
     return size
+
+
+def _decode(bound: BoundChain, data: Buffer, within: Selection, out: Array, whole: bool) -> None:
+    if whole:
+        bound.decode_into(data, out)
+    else:
+        bound.decode_part_of(data, within, out)
 
 
 def _all_of(chunks: Chunks, bound: BoundChain, key: str, size: int) -> Buffer:

@@ -173,6 +173,9 @@ class Store(ABC):
     supports_erasing: bool = True
     """Whether keys can be erased; a zip archive's cannot."""
 
+    in_memory: bool = False
+    """Whether ``get`` gives values as they lie in memory, without copying."""
+
     waits_to_write: bool = False
     """Whether storing even a small value takes long enough to do something else meanwhile."""
 

@@ -43,6 +43,8 @@ class MemoryStore(Store):
     read-only store is pickled with all its values.
     """
 
+    in_memory = True
+
     def __init__(
         self, mapping: MutableMapping[str, bytes] | None = None, read_only: bool = False
     ) -> None:
