@@ -107,3 +107,13 @@ def test_scattered_points_read_little():
     assert out.tolist() == points.tolist()
     assert reader.reads == 3
     assert reader.bytes_read == 16
+
+
+def test_elements_that_lie_close_are_not_read_one_by_one():
+    array = np.arange(2**21, dtype="u4").reshape(128, 128, 128)
+    reader = Recorder(array.tobytes())
+    index = (slice(0, 128, 1), slice(0, 128, 1), slice(7, 8, 1))
+    out = np.empty((128, 128, 1), "u4")
+    parts.read_part(reader, array.shape, array.dtype, Box(index), out)
+    assert (out == array[index]).all()
+    assert reader.reads <= 128

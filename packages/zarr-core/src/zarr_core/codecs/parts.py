@@ -81,7 +81,9 @@ def _read_box(
     wanted = out.size * dtype.itemsize
     if span == wanted and out.dtype == dtype and out.flags.c_contiguous:
         reader.read_into([(first, out.reshape(-1).view(np.uint8).data)])
-    elif span <= _SMALL or (span <= _WINDOW and wanted * _DENSE >= span):
+    elif span <= _SMALL or (
+        span <= _WINDOW and (wanted * _DENSE >= span or (out.shape[0] > 1 and steps[0] <= _SMALL))
+    ):
         with scratch(span) as memory:
             reader.read_into([(first, memory)])
             out[...] = np.ndarray(out.shape, dtype, memory, 0, steps)
@@ -90,7 +92,7 @@ def _read_box(
         _read_box(reader, start, strides[1:], dtype, index[1:], out[0])
     else:
         # Rows of the first dimension: as many as fill a window, or one by one where
-        # most of what lies between them is not wanted.
+        # what lies between them is worth leaving out.
         rows = max(1, _WINDOW // steps[0]) if span > _WINDOW else 1
         for row in range(0, out.shape[0], rows):
             part = out[row : row + rows]
