@@ -253,6 +253,8 @@ class BoundChain:
             array = np.ndarray(last.shape, self.memory_dtype, data)
             if self._boolean:
                 _check_booleans(array.view(np.uint8))
+            if self._before and not self.memory_dtype.isnative:
+                array = array.astype(self.memory_dtype.newbyteorder("="))
         for number in range(len(self._before) - 1, -1, -1):
             name, codec = self._before[number]
             array = calls.decode_array(name, codec, array, self._steps[number])

@@ -130,6 +130,10 @@ def decode_bytes_into(name: str, codec: BytesToBytesCodec, data: Buffer, out: me
     """Decode with a bytes -> bytes codec into memory; errors as for :func:`decode_bytes`."""
     try:
         codec.decode_into(data, out)
+    except ChunkDecodeError as error:
+        if error.codec:
+            raise
+        raise type(error)(error.reason, name, error.where) from error
     except CodecError:
         raise
     except Exception as error:

@@ -58,15 +58,18 @@ def write(chunks: Chunks, selection: Selection, value: Array) -> None:
 
     def work(part: Part) -> None:
         chunk, within, target, whole, covers = part
-        new = value[target]
-        if whole and same is not None:
-            bound = chunks.binding.bound(chunk)
-            if bound not in same:
-                same[bound] = bound.encode(new)
-            _store(chunks, bound, chunks.key(chunk), same[bound])
-            return
-        # Cast by the chunk: all at once would take as much memory again.
-        write_chunk(chunks, chunk, within, new.astype(dtype, copy=False), whole, covers)
+        try:
+            new = value[target]
+            if whole and same is not None:
+                bound = chunks.binding.bound(chunk)
+                if bound not in same:
+                    same[bound] = bound.encode(new)
+                _store(chunks, bound, chunks.key(chunk), same[bound])
+                return
+            # Cast by the chunk: all at once would take as much memory again.
+            write_chunk(chunks, chunk, within, new.astype(dtype, copy=False), whole, covers)
+        except (CodecError, MemoryError) as error:
+            raise _located(chunks, chunk, error) from error
 
     parts = project(selection, chunks.axes)
     bound = chunks.binding.bound((0,) * len(chunks.axes))
@@ -110,11 +113,10 @@ def write_fields(
             put(array[fields], part.within, new)
             return bound.encode(array)
 
-        key = chunks.key(part.chunk)
         try:
-            chunks.store.update(key, change)
-        except ChunkDecodeError as error:
-            raise error.located(chunks.where(key)) from error
+            chunks.store.update(chunks.key(part.chunk), change)
+        except (CodecError, MemoryError) as error:
+            raise _located(chunks, part.chunk, error) from error
 
     run(list(project(selection, chunks.axes)), work, threads=chunks.threads)
 
@@ -146,25 +148,6 @@ def write_chunk(
     """
     bound = chunks.binding.bound(chunk)
     key = chunks.key(chunk)
-    try:
-        _write_chunk(chunks, bound, key, within, value, whole, covers)
-    except ChunkDecodeError as error:
-        raise error.located(chunks.where(key)) from error
-    except MemoryError as error:
-        raise CodecError(
-            f"{chunks.where(key)}: a chunk of shape {bound.decoded.shape} does not fit into memory"
-        ) from error
-
-
-def _write_chunk(
-    chunks: Chunks,
-    bound: BoundChain,
-    key: str,
-    within: Selection,
-    value: Array,
-    whole: bool,
-    covers: bool,
-) -> None:
     if not covers:
 
         def change(reader: ValueReader | None) -> Pieces | None:
@@ -213,3 +196,14 @@ def _store(chunks: Chunks, bound: BoundChain, key: str, value: Pieces | None) ->
 def _instead_of_nothing(bound: BoundChain) -> Pieces | None:
     """What to store for a chunk of nothing but the fill value, where keys stay."""
     return bound.keeping_empty().encode(bound.writable(None))
+
+
+def _located(chunks: Chunks, chunk: tuple[int, ...], error: CodecError | MemoryError) -> CodecError:
+    """The error of a chunk, saying which one it is."""
+    where = chunks.where(chunks.key(chunk))
+    if isinstance(error, ChunkDecodeError):
+        return error.located(where)
+    if isinstance(error, MemoryError):
+        shape = chunks.binding.bound(chunk).decoded.shape
+        return CodecError(f"{where}: a chunk of shape {shape} does not fit into memory")
+    return CodecError(f"{where}: {error}")
