@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from interop_matrix import BIG, CHAINS, SHARDED, SHARDINGS, ZSTD
+from interop_matrix import BIG, CHAINS, SHARDED, SHARDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,10 +60,6 @@ def _only_shards_no_axes(item: Combination) -> bool:
     return around.before is None and around.after is None
 
 
-def _has_bare_zstd(item: Combination) -> bool:
-    return ZSTD in CHAINS[item.chain]
-
-
 def _swaps_complex_parts(item: Combination) -> bool:
     complex_big = item.data_type.startswith("complex") and BIG in CHAINS[item.chain]
     return complex_big and any(
@@ -98,14 +94,6 @@ CANNOT_WRITE = (
         _only_shards_no_axes,
         "zarr-python 3.1 fails to index a shard of no dimensions",
         (3, 2),
-    ),
-)
-
-CANNOT_READ_OURS = (
-    Difference(
-        ("zarrista",),
-        _has_bare_zstd,
-        "zarrs misses the checksum flag of zstd, which is to be omitted if false",
     ),
 )
 

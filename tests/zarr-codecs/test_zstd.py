@@ -158,6 +158,6 @@ def test_refuses_checksum(checksum):
         ZstdCodec(3, checksum)
 
 
-def test_checksum_is_omitted_if_false():
-    assert ZstdCodec().to_configuration() == {"level": 0}
+def test_checksum_is_written_also_if_false():
+    assert ZstdCodec().to_configuration() == {"level": 0, "checksum": False}
     assert ZstdCodec(3, checksum=True).to_configuration() == {"level": 3, "checksum": True}

@@ -28,6 +28,11 @@ _SIZE = 4
 class Crc32cCodec(BytesToBytesCodec):
     """Append a CRC-32C of the bytes, 32 bits in little endian."""
 
+    @property
+    def detects_damage(self) -> bool:
+        """Whether there is a checksum: always."""
+        return True
+
     def encoded_size(self, decoded_size: int) -> int:
         """Four bytes more."""
         return decoded_size + _SIZE

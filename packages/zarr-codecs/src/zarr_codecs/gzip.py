@@ -44,6 +44,11 @@ class GzipCodec(BytesToBytesCodec):
         if type(self.level) is not int or not 0 <= self.level <= 9:
             raise ValueError(f"level must be an integer from 0 to 9, not {self.level!r}")
 
+    @property
+    def detects_damage(self) -> bool:
+        """Whether members carry a checksum: always."""
+        return True
+
     def encode(self, data: Buffer) -> Buffer:
         """Compress to one member."""
         return _deflate.compress(data, self.level)

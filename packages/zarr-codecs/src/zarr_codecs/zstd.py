@@ -18,7 +18,7 @@ from zarr_core.extension import BytesToBytesCodec, ChecksumError, ChunkDecodeErr
 from zarr_codecs import _numcodecs, _zstandard, _zstd_frame
 
 if TYPE_CHECKING:
-    from zarr_core.extension import JSON, Buffer
+    from zarr_core.extension import Buffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,11 @@ class ZstdCodec(BytesToBytesCodec):
         -131072 (fastest) to 22 (smallest); 0 is the library's default, 3.
     checksum : bool
         Whether to store a checksum of the content, which is verified when read.
+
+    Notes
+    -----
+    The specification says that ``checksum`` "should be omitted if false".  It is
+    written all the same, as zarr-python does: zarrs cannot read arrays without it.
     """
 
     level: int = 0
@@ -42,12 +47,10 @@ class ZstdCodec(BytesToBytesCodec):
         if type(self.checksum) is not bool:
             raise ValueError(f"checksum must be true or false, not {self.checksum!r}")
 
-    def to_configuration(self) -> dict[str, JSON]:
-        """Give the configuration; ``checksum`` should be omitted if false (section "checksum")."""
-        configuration: dict[str, JSON] = {"level": self.level}
-        if self.checksum:
-            configuration["checksum"] = True
-        return configuration
+    @property
+    def detects_damage(self) -> bool:
+        """Whether frames carry a checksum."""
+        return self.checksum
 
     def encode(self, data: Buffer) -> Buffer:
         """Compress to one frame."""
