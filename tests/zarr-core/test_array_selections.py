@@ -1,0 +1,393 @@
+"""Reading and writing by every kind of selection, beside NumPy."""
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from zarr_core.errors import MissingChunkError, SelectionError
+
+# Bodies that take long on a busy machine are not what is looked for.
+quick = settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+DTYPES = ("uint8", ">i4", "float32", "bool", "complex64")
+
+
+class Waiting(zarr.MemoryStore):
+    """Memory that is worth several threads, whatever the size of a chunk."""
+
+    requests = 2
+    waits_to_write = True
+
+
+@st.composite
+def pairs(draw, min_dims=0):
+    """A Zarr array of any make beside a NumPy array of the same elements."""
+    shape = draw(hnp.array_shapes(min_dims=min_dims, max_dims=4, min_side=0, max_side=6))
+    inner = tuple(draw(st.integers(1, 4)) for _ in shape)
+    shards = None
+    if draw(st.booleans()):
+        shards = tuple(length * draw(st.integers(1, 2)) for length in inner)
+    dtype = np.dtype(draw(st.sampled_from(DTYPES)))
+    fill = draw(st.sampled_from([0, 1]))
+    array = zarr.create_array(
+        draw(st.sampled_from([zarr.MemoryStore, Waiting]))(),
+        shape=shape,
+        chunks=inner,
+        shards=shards,
+        dtype=dtype,
+        fill_value=fill,
+        compressors=draw(st.sampled_from([None, "gzip"])),
+        config={"write_empty_chunks": draw(st.booleans())},
+    )
+    beside = np.full(shape, fill, dtype.newbyteorder("="))
+    if draw(st.booleans()):  # some chunks are stored, others not
+        box = tuple(slice(draw(st.integers(0, 3)), draw(st.integers(0, 6))) for _ in shape)
+        beside[box] = numbers(beside[box].shape, beside.dtype, 3)
+        array[box] = beside[box]
+    return array, beside
+
+
+def numbers(shape, dtype, start=0):
+    count = int(np.prod(shape))
+    return (np.arange(start, start + count) % 251).reshape(shape).astype(dtype)
+
+
+def index_arrays(size, max_size=6):
+    lists = st.lists(st.integers(-size, size - 1), max_size=max_size)
+    as_array = lists.map(lambda items: np.array(items, np.intp))
+    masks = hnp.arrays(bool, size)
+    return lists | as_array | masks if size else masks
+
+
+def along(size):
+    """One item of an orthogonal index."""
+    items = [st.slices(size), index_arrays(size)]
+    if size:
+        items.append(st.integers(-size, size - 1))
+    return st.one_of(items)
+
+
+def orthogonal_oracle(array, index):
+    for axis in reversed(range(array.ndim)):
+        item = index[axis]
+        if isinstance(item, list):
+            item = np.array(item, np.intp)
+        array = array[(slice(None),) * axis + (item,)]
+    return array
+
+
+def values_for(draw, shape, dtype):
+    """A value that broadcasts to a shape."""
+    kind = draw(st.sampled_from(["whole", "one", "stretched", "further"]))
+    if kind == "one":
+        return dtype.type(7)
+    if kind == "stretched" and shape:
+        keep = [draw(st.booleans()) for _ in shape]
+        shape = tuple(length if kept else 1 for length, kept in zip(shape, keep, strict=True))
+    if kind == "further":
+        shape = (1, *shape)
+    return numbers(shape, dtype, 11)
+
+
+def read_and_write(data, array, beside, index, oracle, get, put):
+    """Compare a read, a write, and all elements after the write."""
+    expected = oracle(beside)
+    found = get(index)
+    assert np.shape(found) == np.shape(expected)
+    np.testing.assert_array_equal(found, expected)
+    value = values_for(data.draw, np.shape(expected), beside.dtype)
+    places = oracle(np.arange(beside.size).reshape(beside.shape))
+    put(index, value)
+    flat = beside.reshape(-1)
+    flat[places] = np.broadcast_to(value, (1, *np.shape(places))).reshape(np.shape(places))
+    np.testing.assert_array_equal(array[...], beside)
+
+
+@quick
+@given(pair=pairs(), data=st.data())
+def test_basic(pair, data):
+    array, beside = pair
+    index = data.draw(hnp.basic_indices(beside.shape, allow_newaxis=True, max_dims=6))
+
+    def oracle(numpy_array):
+        return numpy_array[index]
+
+    read_and_write(
+        data, array, beside, index, oracle, array.get_basic_selection, array.set_basic_selection
+    )
+    np.testing.assert_array_equal(array[index], beside[index])
+    assert isinstance(array[index], np.ndarray) == isinstance(beside[index], np.ndarray)
+
+
+@quick
+@given(pair=pairs(min_dims=1), data=st.data())
+def test_orthogonal(pair, data):
+    array, beside = pair
+    index = tuple(data.draw(along(size)) for size in beside.shape)
+
+    def oracle(numpy_array):
+        return orthogonal_oracle(numpy_array, index)
+
+    read_and_write(
+        data, array, beside, index, oracle, array.oindex.__getitem__, array.oindex.__setitem__
+    )
+    np.testing.assert_array_equal(array.get_orthogonal_selection(index), oracle(beside))
+
+
+@quick
+@given(pair=pairs(min_dims=1), data=st.data())
+def test_coordinate(pair, data):
+    array, beside = pair
+    if not beside.size:
+        return
+    together = data.draw(hnp.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=4))
+    index = tuple(
+        data.draw(hnp.arrays(np.intp, together, elements=st.integers(-size, size - 1)))
+        for size in beside.shape
+    )
+
+    def oracle(numpy_array):
+        return numpy_array[index]
+
+    read_and_write(
+        data, array, beside, index, oracle, array.vindex.__getitem__, array.vindex.__setitem__
+    )
+    np.testing.assert_array_equal(array[index], beside[index])
+
+
+@quick
+@given(pair=pairs(min_dims=1), data=st.data())
+def test_mask(pair, data):
+    array, beside = pair
+    mask = data.draw(hnp.arrays(bool, beside.shape))
+
+    def oracle(numpy_array):
+        return numpy_array[mask]
+
+    read_and_write(
+        data, array, beside, mask, oracle, array.get_mask_selection, array.set_mask_selection
+    )
+    np.testing.assert_array_equal(array[mask], beside[mask])
+    np.testing.assert_array_equal(array.vindex[mask], beside[mask])
+
+
+@quick
+@given(pair=pairs(min_dims=1), data=st.data())
+def test_block(pair, data):
+    array, beside = pair
+    outer = array.shards or array.chunks
+    counts = array.blocks.shape
+    assert counts == tuple(-(-n // c) for n, c in zip(beside.shape, outer, strict=True))
+    index, expected = [], []
+    for count, length in zip(counts, outer, strict=True):
+        start, stop = sorted(data.draw(st.tuples(st.integers(0, count), st.integers(0, count))))
+        if start < count and data.draw(st.booleans()):
+            index.append(start - count * data.draw(st.integers(0, 1)))
+            stop = start + 1
+        else:
+            index.append(slice(start, stop))
+        expected.append(slice(start * length, stop * length))
+
+    def oracle(numpy_array):
+        return numpy_array[tuple(expected)]
+
+    read_and_write(
+        data,
+        array,
+        beside,
+        tuple(index),
+        oracle,
+        array.blocks.__getitem__,
+        array.blocks.__setitem__,
+    )
+    np.testing.assert_array_equal(array.get_block_selection(tuple(index)), oracle(beside))
+
+
+@quick
+@given(pair=pairs(min_dims=1), data=st.data())
+def test_results_go_into_any_memory(pair, data):
+    array, beside = pair
+    index = tuple(data.draw(along(size)) for size in beside.shape)
+    expected = orthogonal_oracle(beside, index)
+    shape = np.shape(expected)
+    wide = np.zeros((*shape, 2), beside.dtype)
+    for out in (
+        np.zeros(shape, beside.dtype),
+        np.zeros(shape, beside.dtype, order="F"),
+        wide[..., 1],
+        np.zeros(shape, beside.dtype.newbyteorder()),
+        np.zeros(shape, "complex128"),
+    ):
+        assert array.get_orthogonal_selection(index, out=out) is out
+        np.testing.assert_array_equal(out, expected)
+    assert not wide[..., 0].any()
+
+
+def test_every_kind_of_selection_takes_out():
+    array = zarr.array(np.arange(12).reshape(3, 4), chunks=2)
+    mask = np.eye(3, 4, dtype=bool)
+    for get, index in (
+        (array.get_basic_selection, (slice(None, None, -1), 2)),
+        (array.get_orthogonal_selection, ([2, 0], [1, 1])),
+        (array.get_coordinate_selection, ([2, 0], [1, 1])),
+        (array.get_mask_selection, mask),
+        (array.get_block_selection, (1, 0)),
+        (array.get_basic_selection, (1, 2)),
+    ):
+        expected = get(index)
+        out = np.zeros((*np.shape(expected), 2), "int64")[..., 0]
+        assert get(index, out=out) is out
+        np.testing.assert_array_equal(out, expected)
+
+
+def test_what_cannot_receive_a_result_is_refused_before_anything_is_read():
+    from counting_store import CountingStore
+
+    store = CountingStore(zarr.MemoryStore())
+    array = zarr.create_array(store, data=np.arange(6.0).reshape(2, 3))
+    store.calls.clear()
+    with pytest.raises(SelectionError, match=r"out has shape \(3, 2\), the selection \(2, 3\)"):
+        array.get_basic_selection(out=np.zeros((3, 2)))
+    with pytest.raises(TypeError, match="float64 do not go into an out of int32"):
+        array.get_basic_selection(out=np.zeros((2, 3), "int32"))
+    with pytest.raises(TypeError, match="out is a NumPy array, not list"):
+        array.get_basic_selection(out=[0.0] * 6)
+    frozen = np.zeros((2, 3))
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        array.get_basic_selection(out=frozen)
+    assert not store.calls
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda z: z[0:0],
+        lambda z: z[..., 3:3],
+        lambda z: z.oindex[[], :],
+        lambda z: z.vindex[[], []],
+        lambda z: z[np.zeros((4, 6), bool)],
+        lambda z: z.blocks[1:1],
+        lambda z: z.get_basic_selection((slice(0, 0), None)),
+        lambda z: z[:0, ...].shape,
+    ],
+)
+@pytest.mark.parametrize("shards", [None, (2, 6)])
+def test_a_selection_of_nothing_never_asks_the_store(read, shards):
+    from counting_store import CountingStore
+
+    store = CountingStore(zarr.MemoryStore())
+    options = {"chunks": (2, 3), "shards": shards, "config": {"missing_chunks": "error"}}
+    array = zarr.create_array(store, shape=(4, 6), dtype="int16", **options)
+    store.calls.clear()
+    read(array)
+    array[0:0] = 5
+    array.oindex[[], [1]] = 5
+    array.vindex[[], []] = np.zeros(0)
+    array[np.zeros((4, 6), bool)] = 5
+    assert not store.calls
+
+
+def test_a_value_that_does_not_fit_changes_nothing():
+    array = zarr.array(np.arange(6).reshape(2, 3), chunks=2)
+    before = array[...]
+    with pytest.raises(SelectionError, match=r"value of shape \(2,\) does not fit"):
+        array[...] = np.zeros(2)
+    with pytest.raises(SelectionError, match="cannot be stored as int64"):
+        array[0] = 2**70
+    with pytest.raises(ValueError, match="four"):
+        array[0] = "four"
+    np.testing.assert_array_equal(array[...], before)
+
+
+def test_arrays_are_cast_as_numpy_casts():
+    for dtype, value in (
+        ("uint8", np.array([300, -1, 5])),
+        ("int32", np.array([1, 2, 3], ">i4")),
+        ("int16", np.array([1.9, -1.9, 0.0])),
+        ("bool", np.array([0, 2, -1])),
+        ("uint16", np.array([1, 1, 1], "float16")),
+    ):
+        beside = np.zeros(3, dtype)
+        array = zarr.create_array(shape=3, chunks=2, dtype=dtype, fill_value=1)
+        array[:] = beside[:] = value
+        np.testing.assert_array_equal(array[:], beside)
+
+
+def test_an_element_is_not_taken_for_the_fill_value_by_the_bits_of_another_dtype():
+    # float16 1.0 has the bits of 15360, and big-endian 2**24 those of little-endian 1.
+    halves = zarr.create_array(shape=4, chunks=2, dtype="uint16", fill_value=15360)
+    halves[...] = np.ones(4, "float16")
+    np.testing.assert_array_equal(halves[...], np.ones(4))
+    swapped = zarr.create_array(shape=4, chunks=2, dtype="int32", fill_value=1)
+    swapped[:3] = np.full(3, 2**24, ">i4")
+    np.testing.assert_array_equal(swapped[...], [2**24] * 3 + [1])
+
+
+def test_missing_chunks_can_be_errors():
+    array = zarr.create_array(
+        shape=(4, 4), chunks=2, dtype="int8", config={"missing_chunks": "error"}
+    )
+    array[:2, :2] = 1
+    np.testing.assert_array_equal(array[:2, :2], np.ones((2, 2)))
+    for read in (lambda: array[...], lambda: array[3, 3], lambda: array.vindex[[0, 3], [0, 3]]):
+        with pytest.raises(MissingChunkError, match="missing_chunks"):
+            read()
+    # What is written must not be read first, and what is half written starts as fill.
+    array[2, 2] = 5
+    np.testing.assert_array_equal(array[2:, 2:], [[5, 0], [0, 0]])
+
+
+def test_chunks_of_nothing_but_fill_are_stored_if_asked():
+    for keep, count in ((False, 0), (True, 4)):
+        array = zarr.create_array(
+            shape=(4, 4), chunks=2, dtype="int8", config={"write_empty_chunks": keep}
+        )
+        array[...] = 0
+        assert array.nchunks_initialized == count
+    array = zarr.create_array(shape=4, chunks=2, dtype="float32", fill_value=np.nan)
+    array[:] = [np.nan, np.nan, -0.0, 0.0]
+    assert array.nchunks_initialized == 1
+    array[2:] = np.nan
+    assert array.nchunks_initialized == 0
+
+
+@pytest.mark.parametrize("threads", [0, 1, 2])
+@pytest.mark.parametrize("shards", [None, (256, 256)])
+def test_threads_change_nothing(threads, shards):
+    beside = np.arange(600 * 500, dtype="float32").reshape(600, 500)
+    with zarr.config.set(threads=threads):
+        array = zarr.create_array(data=beside, chunks=(128, 128), shards=shards, compressors="gzip")
+        np.testing.assert_array_equal(array[...], beside)
+        np.testing.assert_array_equal(array[5:590, ::-3], beside[5:590, ::-3])
+        array[100:300] = -1
+        beside[100:300] = -1
+        np.testing.assert_array_equal(array[::7], beside[::7])
+        rows = [599, 0, 3, 3]
+        np.testing.assert_array_equal(array.oindex[rows, 4:], beside[rows, 4:])
+
+
+def test_what_is_neither_orthogonal_nor_points_says_what_to_use():
+    array = zarr.create_array(shape=(4, 4, 4), dtype="int8")
+    with pytest.raises(SelectionError, match="oindex .* vindex"):
+        array[[0, 1], :, [0, 1]]
+    with pytest.raises(SelectionError, match="is not an index"):
+        array["name"]
+    with pytest.raises(SelectionError, match="too many"):
+        array[0, 0, 0, 0]
+    with pytest.raises(IndexError, match="out of bounds"):
+        array[4]
+    with pytest.raises(SelectionError, match="step 1"):
+        array.blocks[::2]
+
+
+def test_a_selection_that_no_memory_holds_is_refused():
+    array = zarr.create_array(shape=(2**60, 8), chunks=(2**10, 8), dtype="int64")
+    with pytest.raises(SelectionError, match="read a part of it"):
+        array[...]
+    assert array[2**60 - 1, 7] == 0
+    array[2**59, 3] = 9
+    assert array[2**59 - 1 : 2**59 + 1, 3].tolist() == [0, 9]

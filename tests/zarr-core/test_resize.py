@@ -1,0 +1,187 @@
+"""Changing the shape of arrays that hold elements."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarr_core.errors import (
+    NodeNotFoundError,
+    SelectionError,
+    StoreCapabilityError,
+    StoreReadOnlyError,
+)
+
+SHAPES = st.tuples(st.integers(0, 9), st.integers(0, 9))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    shapes=st.lists(SHAPES, min_size=2, max_size=4),
+    shards=st.sampled_from([None, (6, 4)]),
+    fill=st.sampled_from([0, 7]),
+)
+def test_what_was_cut_off_does_not_come_back(shapes, shards, fill):
+    array = zarr.create_array(
+        shape=shapes[0], chunks=(3, 2), shards=shards, dtype="int16", fill_value=fill
+    )
+    beside = np.full(shapes[0], fill, "int16")
+    for shape in shapes[1:]:
+        beside[...] = np.arange(beside.size).reshape(beside.shape) + 1
+        array[...] = beside
+        array.resize(shape)
+        kept = tuple(slice(0, min(a, b)) for a, b in zip(beside.shape, shape, strict=True))
+        new = np.full(shape, fill, "int16")
+        new[kept] = beside[kept]
+        beside = new
+        np.testing.assert_array_equal(array[...], beside)
+        again = zarr.open(array.store)
+        assert again.shape == array.shape == shape
+        np.testing.assert_array_equal(again[...], beside)
+
+
+def test_forms_of_a_shape():
+    array = zarr.create_array(shape=(4, 4), dtype="int8")
+    array.resize(2, 3)
+    assert array.shape == (2, 3)
+    array.resize((5, np.int64(6)))
+    assert array.shape == (5, 6)
+    array.resize([1, 1])
+    assert array.shape == (1, 1)
+    point = zarr.create_array(shape=(), dtype="int8")
+    point.resize(())
+    for shape, message in (((1,), "number of dimensions: 2, not 1"), ((-1, 2), "not negative")):
+        with pytest.raises(ValueError, match=message):
+            array.resize(shape)
+    with pytest.raises(TypeError):
+        array.resize((1.5, 2))
+    with pytest.raises(ValueError, match="longest that can be indexed"):
+        array.resize((2**70, 2))
+    assert array.shape == (1, 1)
+
+
+def test_growing_costs_one_document_and_shrinking_what_is_cut_off():
+    store = CountingStore(zarr.MemoryStore())
+    array = zarr.create_array(store, shape=1000, chunks=10, dtype="int8")
+    array[...] = 1
+    store.calls.clear()
+    array.resize(2000)
+    assert store.count("update") == 1
+    assert not store.count("list_prefix", "erase", "erase_values", "get_into")
+    array.resize(1000)
+    store.calls.clear()
+    array.resize(985)
+    assert store.keys("erase_values") == ["c/99"]
+    assert store.keys("update") == ["zarr.json", "c/98"]
+    store.calls.clear()
+    array.resize(985)
+    assert not store.count("update", "set", "erase", "list_prefix")
+
+
+def test_reading_only_is_refused_before_anything_happens():
+    store = CountingStore(zarr.MemoryStore())
+    zarr.create_array(store, data=np.arange(10), chunks=2)
+    array = zarr.open(store, "r")
+    store.calls.clear()
+    for change in (
+        lambda: array.resize(3),
+        lambda: array.append([1]),
+        lambda: array.__setitem__(0, 1),
+        lambda: array.set_mask_selection(np.ones(10, bool), 1),
+    ):
+        with pytest.raises(StoreReadOnlyError):
+            change()
+    assert not store.calls
+
+
+class Unlisted(zarr.MemoryStore):
+    supports_listing = False
+
+
+def test_a_store_that_cannot_list_cannot_shrink_an_array():
+    array = zarr.create_array(Unlisted(), data=np.arange(4), chunks=2)
+    array.resize(6)
+    with pytest.raises(StoreCapabilityError, match="lists and erases"):
+        array.resize(3)
+    assert array.shape == (6,)
+
+
+def test_the_stored_shape_counts_not_that_of_an_old_handle():
+    first = zarr.create_array(shape=10, chunks=2, dtype="int8")
+    second = zarr.open(first.store)
+    second.resize(20)
+    second[...] = 1
+    first.resize(10)
+    assert (first.nchunks_initialized, zarr.open(first.store).shape) == (5, (10,))
+    first.resize(20)
+    assert first[10:].tolist() == [0] * 10
+    assert second.append([5]) == (21,)
+
+
+def test_append_along_any_axis():
+    beside = np.arange(12).reshape(3, 4)
+    array = zarr.array(beside, chunks=(2, 3))
+    assert array.append(beside) == (6, 4)
+    beside = np.concatenate([beside, beside])
+    assert array.append(beside[:, :2], axis=-1) == (6, 6)
+    beside = np.concatenate([beside, beside[:, :2]], axis=1)
+    assert array.append(np.zeros((0, 6))) == (6, 6)
+    array.append(array[:1])
+    np.testing.assert_array_equal(array[...], np.concatenate([beside, beside[:1]]))
+    line = zarr.create_array(shape=0, chunks=3, dtype="uint8")
+    for number in range(7):
+        line.append([number])
+    line.append(line)
+    assert line[...].tolist() == [*range(7), *range(7)]
+    with pytest.raises(SelectionError, match="cannot be stored as uint8"):
+        line.append([300])
+    assert line.shape == (14,)
+
+
+def test_what_cannot_be_appended_is_refused():
+    array = zarr.array(np.zeros((3, 4)))
+    for data, axis, message in (
+        (np.zeros((3, 5)), 0, r"shape \(3, 5\) along axis 0"),
+        (np.zeros(4), 0, "cannot append"),
+        (np.zeros((3, 4)), 2, "axis 2 of an array with 2 dimensions"),
+        (np.zeros((3, 4)), -3, "axis -3"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            array.append(data, axis)
+    with pytest.raises(ValueError, match="axis 0 of an array with 0 dimensions"):
+        zarr.create_array(shape=(), dtype="int8").append(1)
+    assert array.shape == (3, 4)
+
+
+@pytest.mark.parametrize("handles", ["one", "many"])
+def test_those_who_append_at_once_get_places_of_their_own(handles, tmp_path):
+    store = zarr.LocalStore(tmp_path / "a")
+    shared = zarr.create_array(store, shape=0, chunks=4, dtype="int32")
+
+    def append(worker):
+        array = shared if handles == "one" else zarr.open(store)
+        for number in range(6):
+            array.append(np.full(3, 100 * worker + number))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(append, range(4)))
+    shared.refresh()
+    found = shared[...].reshape(-1, 3)
+    assert (found == found[:, :1]).all()
+    assert sorted(found[:, 0].tolist()) == sorted(100 * w + n for w in range(4) for n in range(6))
+
+
+def test_an_array_that_others_have_changed():
+    array = zarr.array(np.zeros((3, 4)))
+    zarr.open(array.store).resize(3, 5)
+    with pytest.raises(ValueError, match="has got the shape"):
+        array.append(np.zeros((1, 4)))
+    zarr.create_array(array.store, shape=7, chunks=2, dtype="int8", overwrite=True)
+    array.refresh()
+    assert (array.shape, array.chunks, array.dtype) == ((7,), (2,), np.int8)
+    array.store.erase("zarr.json")
+    with pytest.raises(NodeNotFoundError):
+        array.resize(3)
