@@ -7,7 +7,6 @@ from html import escape
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.engine.chain import codec_definition
 from zarr_core.hierarchy.storage import extent, nbytes_of, stored_chunks
 
 if TYPE_CHECKING:
@@ -75,8 +74,7 @@ def array_line(array: Array) -> str:
     ]
     if array.shards is not None:
         parts.append(f"shards={array.shards}")
-    codecs = [*array.filters, array.serializer, *array.compressors]
-    parts += [name for name in map(_name, codecs) if name != "bytes"]
+    parts += [name for name in array._codec_names() if name != "bytes"]
     parts.append(array._format.name)
     if array.skipped_extensions:
         parts.append(f"read-only: unknown {_names(array.skipped_extensions)}")
@@ -171,10 +169,6 @@ def group_info(group: ListedGroup, members: bool = False) -> Info:
 def _protected(array: DescribedArray) -> bool:
     """Whether some codec after the array -> bytes codec notices any change."""
     return any(codec.detects_damage for codec in array.compressors)
-
-
-def _name(codec: Codec) -> str:
-    return codec_definition(codec).name
 
 
 def _codecs(codecs: Iterable[Codec]) -> str:

@@ -1,0 +1,473 @@
+"""Making arrays from everything that users give."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+from zarr_core.codecs.bytes import BytesCodec
+from zarr_core.data_types.integer import Integer
+from zarr_core.errors import (
+    AttributeValueError,
+    CodecChainError,
+    ExtensionConfigurationError,
+    ExtensionError,
+    MetadataValidationError,
+    NodeExistsError,
+    NodeNameError,
+    StoreReadOnlyError,
+    UnknownExtensionError,
+)
+from zarr_core.extension import ExtensionDefinition
+
+
+def document(array):
+    prefix = f"{array.path}/" if array.path else ""
+    return json.loads(bytes(array.store.get(f"{prefix}zarr.json")))
+
+
+# --- shape, data ---
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [(5, (5,)), ((5,), (5,)), ([2, 3], (2, 3)), ((), ()), (np.int64(4), (4,)),
+     (np.array([2, 2]), (2, 2)), ((0, 3), (0, 3)), (range(1, 3), (1, 2))],
+)  # fmt: skip
+def test_shapes(shape, expected):
+    array = zarr.create_array(shape=shape)
+    assert array.shape == expected
+    assert array.dtype == np.float64
+    assert array[...].shape == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "error", "message"),
+    [
+        (None, TypeError, "needs a shape, or data"),
+        ("10", TypeError, "a shape is an integer or a sequence of them, not '10'"),
+        (2.5, TypeError, "not 2.5"),
+        ((2, None), TypeError, "a shape is"),
+        (-5, MetadataValidationError, "/shape/0: -5"),
+        ((2, 2**63), MetadataValidationError, "/shape/1"),
+    ],
+)
+def test_what_is_no_shape(shape, error, message):
+    store = CountingStore(zarr.MemoryStore())
+    with pytest.raises(error, match=message):
+        zarr.create_array(store, shape=shape)
+    assert not store.count("set", "update")
+
+
+def test_data_gives_shape_and_dtype():
+    array = zarr.create_array(data=np.arange(6, dtype=">i2").reshape(2, 3))
+    assert (array.shape, array.dtype) == ((2, 3), np.dtype("int16"))
+    np.testing.assert_array_equal(array[...], np.arange(6).reshape(2, 3))
+    assert zarr.create_array(data=[[1.5], [2.5]])[...].tolist() == [[1.5], [2.5]]
+    assert zarr.create_array(data=5)[()] == 5
+    assert zarr.create_array(data=np.float32(1.5)).dtype == np.float32
+    assert zarr.create_array(data=[1.7, 2], dtype="int8")[...].tolist() == [1, 2]
+    assert zarr.create_array(data=[1, 2], shape=2).shape == (2,)
+    with pytest.raises(ValueError, match=r"shape \(3,\) is not that of data, \(2,\)"):
+        zarr.create_array(data=[1, 2], shape=3)
+    empty = zarr.create_array(data=[1, 2], write_data=False)
+    assert empty[...].tolist() == [0, 0]
+
+
+class Lazy:
+    """An array of another library: chunked, read on demand."""
+
+    def __init__(self, values):
+        self.values, self.shape, self.dtype = values, values.shape, values.dtype
+        self.chunks = self.shape
+        self.asked = []
+
+    def __getitem__(self, index):
+        self.asked.append(index)
+        return self.values[index]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype)
+
+
+def test_large_data_of_others_is_read_in_parts():
+    values = np.arange(3 * 2**22, dtype="int64").reshape(3 * 2**10, 2**12)
+    lazy = Lazy(values)
+    array = zarr.create_array(data=lazy, chunks=(1000, 4096), compressors=None)
+    assert lazy.asked == [slice(0, 2000, None), slice(2000, 3072, None)]
+    assert np.array_equal(array[::513], values[::513])
+    copy = zarr.create_array(data=array, chunks=(3072, 128), compressors=None)
+    assert np.array_equal(copy[-1], values[-1])
+    small = Lazy(values[:2])
+    zarr.create_array(data=small)
+    assert not small.asked
+
+
+# --- data types ---
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [
+        ("float32", "float32"), (np.float32, "float32"), (np.dtype("f4"), "float32"),
+        (float, "float64"), (int, "int64"), (bool, "bool"), (complex, "complex128"),
+        ("i4", "int32"), ("<u2", "uint16"), ("?", "bool"), (np.dtypes.Int8DType(), "int8"),
+        (ExtensionDefinition("uint8"), "uint8"), ({"name": "uint8"}, "uint8"),
+        (Integer("int16"), "int16"), ("r16", "r16"), ("V3", "r24"), ("complex64", "complex64"),
+        ("float", "float64"), ("single", "float32"),
+    ],
+)  # fmt: skip
+def test_data_types(dtype, name):
+    array = zarr.create_array(shape=2, dtype=dtype)
+    assert document(array)["data_type"] == name
+    assert zarr.open(array.store).dtype == array.dtype
+
+
+@pytest.mark.parametrize(("dtype", "endian"), [(">f4", "big"), ("<f4", "little"), ("f4", None)])
+def test_a_byte_order_is_that_of_what_is_stored(dtype, endian):
+    array = zarr.create_array(shape=2, dtype=dtype, compressors=None)
+    array[...] = [1, 2]
+    assert array.dtype == np.dtype("float32")
+    assert document(array)["codecs"][0]["configuration"]["endian"] == endian or endian is None
+    expected = np.array([1, 2], dtype).tobytes()
+    assert bytes(array.store.get("c/0")) == expected
+
+
+@pytest.mark.parametrize(
+    ("dtype", "error", "message"),
+    [
+        ("nonsense", UnknownExtensionError, "data type called 'nonsense'"),
+        (object, UnknownExtensionError, "zarr-dtypes"),
+        (str, UnknownExtensionError, "zarr-dtypes"),
+        ("datetime64[s]", UnknownExtensionError, "zarr-dtypes"),
+        ([("a", "i4")], UnknownExtensionError, "zarr-dtypes"),
+        ({"name": "acme.unknown"}, UnknownExtensionError, r"acme\.unknown"),
+        ({"configuration": {}}, ValueError, "the data type .* needs a name"),
+        ({"name": "int8", "width": 3}, ValueError, "members that mean nothing: width"),
+    ],
+)
+def test_unknown_data_types(dtype, error, message):
+    with pytest.raises(error, match=message):
+        zarr.create_array(shape=2, dtype=dtype)
+
+
+# --- fill values ---
+
+
+@pytest.mark.parametrize(
+    ("dtype", "given", "expected"),
+    [
+        ("float32", None, 0.0), ("float32", "NaN", "NaN"), ("float32", np.nan, "NaN"),
+        ("float64", -np.inf, "-Infinity"), ("float32", "0x7fc00001", "0x7fc00001"),
+        ("int64", 2**62 + 1, 2**62 + 1), ("uint64", 2**64 - 1, 2**64 - 1),
+        ("bool", True, True), ("bool", 1, True), ("int8", np.int64(-3), -3),
+        ("complex64", 1 + 2j, [1.0, 2.0]), ("r16", b"\x01\x02", [1, 2]), ("int32", 2.0, 2),
+    ],
+)  # fmt: skip
+def test_fill_values(dtype, given, expected):
+    array = zarr.create_array(shape=2, dtype=dtype, fill_value=given)
+    assert document(array)["fill_value"] == expected
+    again = zarr.create_array(shape=2, dtype=dtype, fill_value=array.fill_value)
+    assert document(again)["fill_value"] == expected
+
+
+@pytest.mark.parametrize(
+    ("dtype", "given"),
+    [("int32", np.nan), ("uint8", 300), ("int32", 1.5), ("bool", 2), ("float32", "abc"),
+     ("float32", [1, 2]), ("float32", {}), ("int8", "x")],
+)  # fmt: skip
+def test_fill_values_that_do_not_fit(dtype, given):
+    with pytest.raises(MetadataValidationError, match="/fill_value"):
+        zarr.create_array(shape=2, dtype=dtype, fill_value=given)
+
+
+# --- codecs ---
+
+
+def codec_names(array):
+    return [codec["name"] for codec in document(array)["codecs"]]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("zstd", ["bytes", "zstd"]), (["zstd"], ["bytes", "zstd"]), (None, ["bytes"]),
+        ((), ["bytes"]), (False, ["bytes"]), ("auto", ["bytes", "zstd"]),
+        ({"name": "gzip", "configuration": {"level": 3}}, ["bytes", "gzip"]),
+        (ExtensionDefinition("gzip", {"level": 3}), ["bytes", "gzip"]),
+        (["gzip", {"name": "crc32c"}], ["bytes", "gzip", "crc32c"]),
+        ({"id": "zlib", "level": 1}, None),
+        ({"id": "gzip", "level": 1}, ["bytes", "gzip"]),
+        (iter(["crc32c"]), ["bytes", "crc32c"]),
+    ],
+)  # fmt: skip
+def test_compressors(given, expected):
+    if expected is None:
+        with pytest.raises(UnknownExtensionError, match=r"numcodecs\.zlib"):
+            zarr.create_array(shape=2, compressors=given)
+        return
+    assert codec_names(zarr.create_array(shape=2, compressors=given)) == expected
+
+
+def test_codecs_of_numcodecs():
+    numcodecs = pytest.importorskip("numcodecs")
+    array = zarr.create_array(
+        data=np.arange(100, dtype="int32"),
+        compressors=numcodecs.Blosc("lz4", 5, numcodecs.Blosc.BITSHUFFLE),
+    )
+    configuration = document(array)["codecs"][1]["configuration"]
+    assert configuration == {
+        "cname": "lz4", "clevel": 5, "shuffle": "bitshuffle", "typesize": 4, "blocksize": 0,
+    }  # fmt: skip
+    auto = zarr.create_array(shape=4, dtype="int16", compressors=[numcodecs.Blosc()])
+    assert document(auto)["codecs"][1]["configuration"]["typesize"] == 2
+    zstd = zarr.create_array(shape=4, compressors=numcodecs.Zstd(level=7))
+    assert document(zstd)["codecs"][1]["configuration"]["level"] == 7
+    assert array[...].tolist() == list(range(100))
+
+
+class OtherLibrarys:
+    """An extension as zarr-python has them."""
+
+    def __init__(self, name, **configuration):
+        self.document = {"name": name, "configuration": configuration}
+
+    def to_dict(self):
+        return self.document
+
+
+def test_extensions_of_another_library():
+    array = zarr.create_array(
+        data=np.arange(6).reshape(2, 3),
+        filters=OtherLibrarys("transpose", order=(1, 0)),
+        serializer=OtherLibrarys("bytes", endian="big"),
+        compressors=[OtherLibrarys("gzip", level=1)],
+        chunk_key_encoding=OtherLibrarys("v2", separator="."),
+    )
+    assert codec_names(array) == ["transpose", "bytes", "gzip"]
+    assert document(array)["codecs"][0]["configuration"] == {"order": [1, 0]}
+    np.testing.assert_array_equal(zarr.open(array.store)[...], np.arange(6).reshape(2, 3))
+
+
+def test_filters_and_serializer():
+    array = zarr.create_array(
+        shape=(4, 2),
+        dtype="int16",
+        filters=[{"name": "transpose", "configuration": {"order": [1, 0]}}],
+        serializer=BytesCodec("big"),
+        compressors=None,
+    )
+    assert codec_names(array) == ["transpose", "bytes"]
+    assert [type(codec).__name__ for codec in array.filters] == ["Transpose"] or array.filters
+    assert array.serializer == BytesCodec("big")
+    assert array.compressors == ()
+    assert [d.name for d in array.codecs] == ["transpose", "bytes"]
+    again = zarr.create_array(
+        shape=(4, 2), dtype="int16", filters=array.filters, serializer=array.serializer,
+        compressors=array.compressors,
+    )  # fmt: skip
+    assert document(again)["codecs"] == document(array)["codecs"]
+    assert codec_names(zarr.create_array(shape=1, serializer=None, compressors=None)) == ["bytes"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"compressors": 5}, CodecChainError, "5 is no codec"),
+        ({"compressors": {"level": 5}}, CodecChainError, "needs a name"),
+        ({"compressors": {"name": "gzip", "level": 5}}, CodecChainError, "nothing: level"),
+        ({"compressors": [None]}, CodecChainError, "None is no codec"),
+        ({"compressors": "nope"}, UnknownExtensionError, "codec called 'nope'"),
+        ({"compressors": "bytes"}, CodecChainError, "exactly one"),
+        ({"filters": "gzip"}, CodecChainError, "array -> array"),
+        ({"serializer": "gzip"}, CodecChainError, "exactly one"),
+        (
+            {"compressors": {"name": "gzip", "configuration": {"level": 99}}},
+            ExtensionConfigurationError,
+            "/codecs/1/configuration/level",
+        ),
+        ({"serializer": {"name": "bytes", "configuration": {"endian": "up"}}},
+         ExtensionError, "endian"),
+        ({"filters": {"name": "transpose", "configuration": {"order": [1, 0]}}},
+         ExtensionError, "transpose"),
+    ],
+)  # fmt: skip
+def test_codecs_that_do_not_do(options, error, message):
+    store = CountingStore(zarr.MemoryStore())
+    with pytest.raises((error, CodecChainError), match=message):
+        zarr.create_array(store, shape=2, **options)
+    assert not store.count("set", "update")
+
+
+# --- chunks, shards ---
+
+
+def test_shards_may_say_where_their_index_is():
+    array = zarr.create_array(
+        shape=(8, 8), chunks=2, shards={"shape": 4, "index_location": "start"}, compressors="gzip"
+    )
+    assert (array.chunks, array.shards) == ((2, 2), (4, 4))
+    assert document(array)["codecs"][0]["configuration"]["index_location"] == "start"
+    assert [type(codec).__name__.lower()[:4] for codec in array.compressors] == ["gzip"]
+    for shards, message in (
+        ({"index_location": "start"}, "needs a shape"),
+        ({"shape": 4, "where": 1}, "needs a shape, and may have"),
+        (3, "no multiple of chunks"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            zarr.create_array(shape=(8, 8), chunks=2, shards=shards)
+    with pytest.raises(ExtensionConfigurationError, match="index_location"):
+        zarr.create_array(shape=8, chunks=2, shards={"shape": 4, "index_location": "middle"})
+
+
+def test_a_chunk_grid_may_be_given_by_its_definition():
+    grid = {"name": "regular", "configuration": {"chunk_shape": [3]}}
+    for given in (grid, ExtensionDefinition("regular", {"chunk_shape": [3]})):
+        assert zarr.create_array(shape=8, chunks=given).chunks == (3,)
+    with pytest.raises(ValueError, match="shards go with chunk shapes"):
+        zarr.create_array(shape=8, chunks=grid, shards=6)
+    with pytest.raises(ValueError, match="the chunk grid .* needs a name"):
+        zarr.create_array(shape=8, chunks={"chunk_shape": [3]})
+    with pytest.raises(UnknownExtensionError, match="chunk grid called 'rhombic'"):
+        zarr.create_array(shape=8, chunks={"name": "rhombic"})
+    with pytest.raises((MetadataValidationError, ExtensionError), match="/chunk_grid"):
+        zarr.create_array(shape=(8, 8), chunks=grid)
+
+
+# --- keys, names, the rest ---
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [
+        (None, "c/1/0"), ("default", "c/1/0"), ("v2", "1.0"),
+        ({"name": "default", "separator": "."}, "c.1.0"),
+        ({"name": "v2", "separator": "/"}, "1/0"), ({"name": "v2"}, "1.0"),
+        ({"name": "default", "configuration": {"separator": "."}}, "c.1.0"),
+        (ExtensionDefinition("v2", {"separator": "."}), "1.0"),
+    ],
+)  # fmt: skip
+def test_chunk_key_encodings(given, key):
+    array = zarr.create_array(shape=(2, 1), chunks=1, dtype="int8", chunk_key_encoding=given)
+    array[1, 0] = 1
+    assert sorted(array.store.list()) == sorted(["zarr.json", key])
+    assert array.nchunks_initialized == 1
+
+
+@pytest.mark.parametrize("given", [{"separator": "."}, {"name": "v2", "sep": "."}, 5, {"name": 5}])
+def test_what_is_no_chunk_key_encoding(given):
+    with pytest.raises((TypeError, ValueError), match="chunk.key.encoding"):
+        zarr.create_array(shape=1, chunk_key_encoding=given)
+
+
+def test_dimension_names():
+    array = zarr.create_array(shape=(2, 3), dimension_names=["x", None])
+    assert array.dimension_names == ("x", None)
+    assert document(array)["dimension_names"] == ["x", None]
+    assert zarr.create_array(shape=2).dimension_names is None
+    assert "dimension_names" not in document(zarr.create_array(shape=2))
+    assert zarr.create_array(shape=2, dimension_names="time").dimension_names == ("time",)
+    with pytest.raises(MetadataValidationError, match="/dimension_names"):
+        zarr.create_array(shape=(2, 3), dimension_names=["x"])
+
+
+def test_attributes():
+    array = zarr.create_array(shape=2, attributes={"n": np.int64(3), "a": np.arange(2)})
+    assert document(array)["attributes"] == {"n": 3, "a": [0, 1]}
+    for make in (
+        lambda **options: zarr.create_array(shape=2, **options),
+        zarr.create_group,
+    ):
+        with pytest.raises(AttributeValueError, match="/attributes/bad"):
+            make(attributes={"bad": object()})
+
+
+def test_storage_transformers():
+    with pytest.raises(UnknownExtensionError, match=r"acme\.cache"):
+        zarr.create_array(shape=2, storage_transformers=["acme.cache"])
+    with pytest.raises(TypeError, match="5 is no storage transformer"):
+        zarr.create_array(shape=2, storage_transformers=[5])
+
+
+@pytest.mark.parametrize(
+    "name", ["a//b", "..", "a/../b", "__reserved", "a/zarr.json", "a\\b", "a\0b", "."]
+)
+def test_names_that_break_the_grammar(name, tmp_path):
+    group = zarr.create_group(tmp_path / "g")
+    for make in (
+        lambda: group.create_array(name, shape=1),
+        lambda: group.create_group(name),
+        lambda: group.require_group(name),
+        lambda: group.require_array(name, shape=1),
+        lambda: zarr.create_array(tmp_path / "g", name=name, shape=1),
+        lambda: zarr.open(tmp_path / "g", "a", path=name),
+        lambda: group.move(name, "x"),
+    ):
+        with pytest.raises(NodeNameError):
+            make()
+    assert sorted(group.store.list()) == ["zarr.json"]
+    assert name not in group
+    with pytest.raises(KeyError):
+        group[name]
+    with pytest.raises(KeyError):
+        del group[name]
+
+
+def test_nothing_is_stored_where_a_node_cannot_be():
+    store = CountingStore(zarr.MemoryStore(read_only=True))
+    for make in (zarr.create_group, lambda place: zarr.create_array(place, shape=1)):
+        with pytest.raises(StoreReadOnlyError, match="open for reading only"):
+            make(store)
+    assert not store.count("set", "update")
+
+
+def test_chunks_without_a_document_do_not_become_those_of_a_new_array():
+    array = zarr.create_array(data=np.arange(1, 5), chunks=2)
+    array.store.erase("zarr.json")
+    with pytest.raises(NodeExistsError, match="not removed completely"):
+        zarr.create_array(array.store, shape=4, chunks=2)
+    new = zarr.create_array(array.store, shape=4, chunks=2, overwrite=True)
+    assert new[...].tolist() == [0, 0, 0, 0]
+
+
+def test_of_several_makers_one_succeeds(tmp_path):
+    made, refused = [], []
+    barrier = threading.Barrier(5)
+
+    def work():
+        barrier.wait()
+        try:
+            made.append(zarr.create_array(tmp_path / "a", shape=3))
+        except NodeExistsError:
+            refused.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(made), len(refused)) == (1, 4)
+
+
+def test_what_a_call_was_given_holds_for_that_array_alone():
+    from zarr_core.extension import BytesToBytesCodec
+
+    class Flip(BytesToBytesCodec):
+        def encode(self, data):
+            return bytes(255 - byte for byte in data)
+
+        def decode(self, data, decoded_size):
+            return self.encode(data)
+
+    given = {"codec": {"acme.flip": Flip}}
+    array = zarr.create_array(data=[1, 2], compressors=["acme.flip"], extensions=given)
+    assert document(array)["codecs"][-1]["name"] == "acme.flip"
+    with pytest.raises(UnknownExtensionError, match=r"acme\.flip"):
+        zarr.open(array.store)
+    array.attrs["a"] = 1
+    array.resize(3)
+    assert array[...].tolist() == [1, 2, 0]
+    same = zarr.create_array(shape=2, compressors=[Flip()], extensions=given)
+    assert "acme.flip" in repr(same)
