@@ -218,9 +218,7 @@ class Store(ABC):
             If there is a value that cannot be read.
         """
 
-    def get_partial_values(
-        self, key_ranges: Iterable[tuple[str, ByteRange]]
-    ) -> Values:
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         """Parts of values, in the order asked for; None for a missing key.
 
         A part that reaches beyond the end of its value is cut there.
