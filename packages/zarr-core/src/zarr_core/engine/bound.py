@@ -332,7 +332,10 @@ class BoundChain:
                 copy = np.frombuffer(memory, self.memory_dtype).reshape(array.shape)
                 copy[...] = array
                 array = copy
-        return array.reshape(-1).view(np.uint8).data
+        octets = array.reshape(-1).view(np.uint8)
+        if self._boolean and octets.size and octets.max() > 1:
+            octets = (octets != 0).view(np.uint8)  # NumPy lets one make such bools
+        return octets.data
 
     def _finish(self, pieces: Pieces | None) -> Pieces | None:
         """Apply the bytes -> bytes codecs to what the array -> bytes codec gave."""

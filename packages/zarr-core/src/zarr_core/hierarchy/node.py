@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
 from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.hierarchy.checking import check
+from zarr_core.interfaces.keylock import key_lock
 from zarr_core.registry import scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
     from typing import Self
 
     from zarr_core.definition import JSON
@@ -55,7 +56,6 @@ class Node(Generic[M]):
         self._consolidation = consolidation
         # What the call was given that opened the node holds for as long as the node.
         self._extensions = scope.current()
-        self._changing = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -96,11 +96,15 @@ class Node(Generic[M]):
         NodeTypeError
             If it has become an array, or a group, which it was not.
         """
-        with self._changing:
+        with self._changing():
             metadata = self._format.read(self.store, self.path)
             if metadata is None:
                 raise NodeNotFoundError(self._where(), "the node has been removed")
             self._adopt(self._of_this_kind(metadata))
+
+    def _changing(self) -> AbstractContextManager[None]:
+        """Exclude the other threads that share this object; safe after a fork."""
+        return key_lock(id(self), self.path)
 
     def _where(self) -> str:
         return f"{self.store} {self.name!r}"
@@ -126,7 +130,7 @@ class Node(Generic[M]):
 
         # Threads that share this object shall see their changes in the order in
         # which they were stored.
-        with self._changing:
+        with self._changing():
             self._adopt(self._format.update(self.store, self.path, checked))
         if self._consolidation is not None:
             self._consolidation.record(there=[self.path])

@@ -6,7 +6,6 @@ URL:            memory://name, shared by everyone in this process who uses that 
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
@@ -22,7 +21,6 @@ __all__ = ["MemoryStore"]
 
 _SCHEME = "memory://"
 _named: dict[str, dict[str, bytes]] = {}
-_guard = threading.Lock()
 
 
 class MemoryStore(Store):
@@ -69,8 +67,7 @@ class MemoryStore(Store):
             wrong = f"no options {sorted(options)}" if options else "a URL such as memory://name"
             raise StoreError(f"a memory store takes {wrong}", store=url)
         name = url.removeprefix(_SCHEME).strip("/")
-        with _guard:
-            mapping = _named.setdefault(name, {})
+        mapping = _named.setdefault(name, {})
         store = cls(mapping, read_only)
         store._name = name
         return store

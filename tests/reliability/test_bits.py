@@ -1,0 +1,158 @@
+"""Values come back bit for bit: byte orders, NaN payloads, signs of zero, bools, edges."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from reliability_data import put
+from zarr_core.stores.memory import MemoryStore
+
+LAYOUTS = {
+    "raw": {"chunks": (4, 5), "compressors": None},
+    "gzip": {"chunks": (4, 5), "compressors": "gzip"},
+    "crc32c": {"chunks": (4, 5), "compressors": ["crc32c"]},
+    "transposed": {
+        "chunks": (4, 5),
+        "filters": [{"name": "transpose", "configuration": {"order": [1, 0]}}],
+        "compressors": "zstd",
+    },
+    "transposed raw": {
+        "chunks": (4, 5),
+        "filters": [{"name": "transpose", "configuration": {"order": [1, 0]}}],
+        "compressors": None,
+    },
+    "shard": {"chunks": (2, 5), "shards": (8, 10)},
+    "shard raw": {"chunks": (2, 5), "shards": (8, 10), "compressors": None},
+}
+SHAPE = (11, 13)  # overhangs every chunk and shard
+
+FLOATS = {
+    "f2": ("u2", [0x7E01, 0xFE55, 0x7D01, 0x8000, 0x0000, 0x0001, 0x7C00, 0xFC00]),
+    "f4": ("u4", [0x7FC00001, 0xFFC12345, 0x7F800001, 0x80000000, 0, 1, 0x7F800000]),
+    "f8": (
+        "u8",
+        [0x7FF8000000000001, 0xFFF8123456789ABC, 0x7FF0000000000001, 1 << 63, 0, 1, 0x7FF << 52],
+    ),
+}
+
+
+def values_of(dtype: str) -> np.ndarray:
+    """Values of every bit pattern that matters, in an array of SHAPE."""
+    generator = np.random.default_rng(7)
+    size = SHAPE[0] * SHAPE[1]
+    if dtype in FLOATS:
+        word, patterns = FLOATS[dtype]
+        return np.resize(np.array(patterns, word), size).view(dtype).reshape(SHAPE)
+    if dtype in ("c8", "c16"):
+        part = values_of({"c8": "f4", "c16": "f8"}[dtype])
+        pair = np.stack([part, part[::-1, ::-1]], axis=-1)
+        return np.ascontiguousarray(pair).view(dtype).reshape(SHAPE)
+    if dtype == "?":
+        return generator.integers(0, 2, SHAPE, "u1").view("?")
+    octets = generator.integers(0, 256, size * np.dtype(dtype).itemsize, "u1")
+    return octets.view(dtype).reshape(SHAPE)
+
+
+def same(one, other) -> bool:
+    one, other = np.asarray(one), np.asarray(other)
+    return (
+        one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    )
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("endian", ["little", "big"])
+@pytest.mark.parametrize(
+    "dtype", ["?", "i1", "i2", "u8", "f2", "f4", "f8", "c8", "c16", "V3", "V16"]
+)
+def test_every_bit_comes_back(dtype, endian, layout):
+    options = dict(LAYOUTS[layout])
+    if np.dtype(dtype).itemsize > 1 and not dtype.startswith("V"):
+        options["serializer"] = {"name": "bytes", "configuration": {"endian": endian}}
+    values = values_of(dtype)
+    array = zarr.create_array(MemoryStore(), shape=SHAPE, dtype=dtype, **options)
+    array[...] = values
+    assert same(array[...], values)
+    for selection in (
+        (slice(3, 10), slice(2, 12)),
+        (slice(None, None, -2), slice(None, None, 3)),
+        (10, 12),
+        (slice(8, 11), slice(10, 13)),
+        (slice(4, 8), slice(5, 10)),
+    ):
+        assert same(array[selection], values[selection])
+    for index in ([0, 3, 10, 7], [12, 0, 3, 7]), ([10, 10], [12, 12]):
+        assert same(array.vindex[index], values[index])
+    assert same(array.oindex[[0, 5, 10], [1, 12]], values[np.ix_([0, 5, 10], [1, 12])])
+    # Parts of chunks, in pieces that cross their borders; also from the other byte order.
+    other = np.ascontiguousarray(values[::-1, ::-1])
+    array[:7, :6] = other[:7, :6]
+    array[7:, :] = other[7:].astype(other.dtype.newbyteorder("S"))
+    array[:7, 6:] = np.asfortranarray(other[:7, 6:])
+    assert same(array[...], other)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    ("dtype", "fill"),
+    [
+        ("f4", np.uint32(0x7FC12345).view("f4")),
+        ("f4", np.uint32(0xFF800001).view("f4")),
+        ("f8", np.uint64(0x7FF8000000000123).view("f8")),
+        ("f2", np.uint16(0xFE01).view("f2")),
+        ("f8", -0.0),
+        ("f4", 0.0),
+        ("c8", np.array([0x7FC00001, 0x80000000], "u4").view("c8")[0]),
+    ],
+    ids=str,
+)
+def test_fill_values_are_bits(tmp_path, dtype, fill, layout):
+    fill = np.asarray(fill, dtype)
+    options = dict(LAYOUTS[layout], shape=SHAPE, dtype=dtype, fill_value=fill[()])
+    options["serializer"] = {"name": "bytes", "configuration": {"endian": "big"}}
+    zarr.create_array(tmp_path, **options)
+    array = zarr.open_array(tmp_path)
+    assert np.asarray(array.fill_value).tobytes() == fill.tobytes()
+    assert same(array[...], np.full(SHAPE, fill))
+    assert same(array[10, 12], fill)
+    # All but one bit of the fill value is no fill value.
+    word = f"u{np.dtype(dtype).itemsize // (2 if dtype[0] == 'c' else 1)}"
+    near = np.full(SHAPE, fill)
+    near.view(word)[...] ^= np.array(1, word) << np.array(8 * np.dtype(word).itemsize - 1, word)
+    array[...] = near
+    assert array.nchunks_initialized > 0
+    assert same(array[...], near)
+    array[3:5, 4:6] = fill
+    near[3:5, 4:6] = fill
+    assert same(array[...], near)
+    array[...] = fill
+    assert array.nchunks_initialized == 0
+    array[0, 0] = 1
+    expected = np.full(SHAPE, fill)
+    expected[0, 0] = 1
+    assert same(array[...], expected)
+    array.resize(30, 30)
+    assert same(array[11:, 13:], np.full((19, 17), fill))
+
+
+def test_a_nan_payload_in_a_document_is_read(tmp_path):
+    array = zarr.create_array(tmp_path, shape=3, dtype="f4", fill_value=0)
+    document = json.loads((tmp_path / "zarr.json").read_text())
+    document["fill_value"] = "0x7fc00abc"
+    put(tmp_path, "zarr.json", json.dumps(document).encode())
+    array = zarr.open_array(tmp_path)
+    assert array[...].view("u4").tolist() == [0x7FC00ABC] * 3
+    array.attrs["a"] = 1
+    assert json.loads((tmp_path / "zarr.json").read_text())["fill_value"] == "0x7fc00abc"
+
+
+def test_bools_are_stored_as_0_and_1(tmp_path):
+    array = zarr.create_array(tmp_path, shape=4, chunks=4, dtype=bool, compressors=None)
+    array[...] = np.array([2, 255, 0, 1], "u1").view(bool)  # what NumPy lets one make
+    assert (tmp_path / "c/0").read_bytes() == b"\1\1\0\1"
+    array[1:3] = np.array([0, 128], "u1").view(bool)
+    assert (tmp_path / "c/0").read_bytes() == b"\1\0\1\1"
+    assert array[...].tolist() == [True, False, True, True]

@@ -1,0 +1,307 @@
+"""Threads and processes that use the same arrays at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from concurrent_writers import CELLS, PER_THREAD, PROCESSES, THREADS
+from counting_store import CountingStore
+from zarr_core.errors import NodeExistsError
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+
+PROGRAM = Path(__file__).with_name("concurrent_writers.py")
+LAYOUTS = {
+    "raw chunk": {"chunks": CELLS, "compressors": None},
+    "zstd chunk": {"chunks": CELLS, "compressors": "zstd"},
+    "raw shard": {"chunks": 6, "shards": CELLS, "compressors": None},
+    "gzip shard": {"chunks": 6, "shards": CELLS, "compressors": "gzip"},
+    "nested shard": {
+        "chunks": CELLS,
+        "serializer": {
+            "name": "sharding_indexed",
+            "configuration": {
+                "chunk_shape": [CELLS // 4],
+                "codecs": [
+                    {
+                        "name": "sharding_indexed",
+                        "configuration": {
+                            "chunk_shape": [6],
+                            "codecs": [{"name": "bytes", "configuration": {"endian": "big"}}],
+                            "index_codecs": [
+                                {"name": "bytes", "configuration": {"endian": "little"}},
+                                {"name": "crc32c"},
+                            ],
+                        },
+                    }
+                ],
+                "index_codecs": [
+                    {"name": "bytes", "configuration": {"endian": "little"}},
+                    {"name": "crc32c"},
+                ],
+            },
+        },
+        "compressors": (),
+    },
+}
+
+
+def together(root: Path, task: str, meanwhile=None) -> list[str]:
+    """Run a task in several processes at once; the lines that they print."""
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-X", "faulthandler", PROGRAM, root, task, str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(PROCESSES)
+    ]
+    lines: list[str] = []
+    try:
+        for writer in writers:
+            assert writer.stdout.readline() == "ready\n"
+        for writer in writers:
+            writer.stdin.write("go\n")
+            writer.stdin.flush()
+        while meanwhile is not None and any(writer.poll() is None for writer in writers):
+            meanwhile()
+        for writer in writers:
+            output, _ = writer.communicate(timeout=120)
+            lines += output.splitlines()
+            assert writer.returncode == 0
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.wait()
+            writer.stdin.close()
+            writer.stdout.close()
+    return lines
+
+
+@pytest.mark.parametrize("task", ["cells_one_object", "cells_own_objects"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_no_cell_is_lost_by_4_processes_with_8_threads(tmp_path, layout, task):
+    array = zarr.create_array(
+        tmp_path / "a", shape=CELLS, dtype="i4", fill_value=0, **LAYOUTS[layout]
+    )
+    expected = np.arange(1, CELLS + 1)
+    seen = np.zeros(CELLS, "i4")
+    reads = 0
+
+    def look() -> None:
+        nonlocal seen, reads
+        values = array[...]
+        assert ((values == 0) | (values == expected)).all()
+        assert (values >= seen).all(), "what was written is gone"
+        seen = values
+        reads += 1
+
+    together(tmp_path / "a", task, look)
+    assert (array[...] == expected).all()
+    assert reads
+    assert sorted(array.store.list()) == ["c/0", "zarr.json"]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", ["memory", "local"])
+def test_no_cell_is_lost_by_threads_with_one_object(tmp_path, layout, kind):
+    store = MemoryStore() if kind == "memory" else LocalStore(tmp_path / "a")
+    array = zarr.create_array(store, shape=CELLS, dtype="i4", fill_value=0, **LAYOUTS[layout])
+
+    def work(thread: int) -> None:
+        for cell in range(thread, CELLS, 16):
+            array[cell] = cell + 1
+
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(work, range(16)))
+    assert (array[...] == np.arange(1, CELLS + 1)).all()
+
+
+def test_no_attribute_is_lost(tmp_path):
+    zarr.create_array(tmp_path / "a", shape=4, dtype="i4")
+
+    def look() -> None:
+        zarr.open_array(tmp_path / "a", "r").attrs.asdict()
+
+    together(tmp_path / "a", "attributes", look)
+    assert len(zarr.open_array(tmp_path / "a").attrs) == PROCESSES * THREADS * PER_THREAD
+
+
+def test_no_row_that_is_appended_is_lost(tmp_path):
+    zarr.create_array(tmp_path / "a", shape=(0, 3), chunks=(5, 2), dtype="i4", fill_value=-1)
+
+    def look() -> None:
+        values = zarr.open_array(tmp_path / "a", "r")[...]
+        assert (values >= 0).all(), "rows are seen that were not written"
+
+    together(tmp_path / "a", "appends", look)
+    values = zarr.open_array(tmp_path / "a")[...]
+    assert (values == values[:, :1]).all()
+    numbers, counts = np.unique(values[:, 0], return_counts=True)
+    assert numbers.tolist() == list(range(PROCESSES * THREADS))
+    assert set(counts.tolist()) == {1 + 2 + 3}
+
+
+def test_one_of_several_creators_wins(tmp_path):
+    zarr.create_group(tmp_path / "g")
+    lines = together(tmp_path / "g", "create")
+    made = sorted(tuple(map(int, line.split()[1:])) for line in lines)
+    assert [number for number, _, _ in made] == list(range(PER_THREAD))
+    group = zarr.open_group(tmp_path / "g/group")
+    for number, process, thread in made:
+        assert group[str(number)].attrs["by"] == [process, thread]
+
+
+def test_chunks_and_nodes_come_and_go_while_they_are_listed(tmp_path):
+    group = zarr.create_group(tmp_path / "g")
+    group.create_array("array", shape=64, chunks=8, dtype="i4", fill_value=-1, compressors=None)
+    together(tmp_path / "g", "come_and_go")
+    assert list(group) == ["array"]
+    assert sorted(key for key in group.store.list() if "/c/" not in key) == [
+        "array/zarr.json",
+        "zarr.json",
+    ]
+
+
+@pytest.mark.parametrize("layout", ["raw chunk", "gzip shard"])
+def test_readers_see_a_whole_chunk_old_or_new(tmp_path, layout):
+    array = zarr.create_array(
+        tmp_path / "a", shape=CELLS, dtype="i4", fill_value=0, **LAYOUTS[layout]
+    )
+    array[...] = 1
+    done = threading.Event()
+
+    def write() -> None:
+        for number in range(2, 300):
+            array[...] = number
+            if number % 50 == 0:
+                array[...] = 0  # erased
+        done.set()
+
+    def read(_: int) -> int:
+        count = 0
+        other = zarr.open_array(tmp_path / "a", "r")
+        while not done.is_set():
+            values = other[...]
+            assert (values == values[0]).all()
+            part = other[10:170:7]
+            assert (part == part[0]).all()
+            count += 1
+        return count
+
+    with ThreadPoolExecutor(4) as pool:
+        writer = pool.submit(write)
+        assert all(pool.map(read, range(3)))
+        writer.result()
+
+
+def test_whole_chunks_are_written_without_a_lock(tmp_path):
+    for options in LAYOUTS.values():
+        store = CountingStore(MemoryStore())
+        array = zarr.create_array(store, shape=2 * CELLS - 5, dtype="i4", **options)
+        store.calls.clear()
+        array[...] = 1
+        array[:CELLS] = np.arange(CELLS)
+        array[CELLS:] = 3  # all there is of the chunk at the edge
+        array[...] = 0
+        assert store.count("update") == 0
+        assert store.count("set", "erase") == len(store.calls)
+        array[:5] = 3
+        assert store.count("update") == 1
+
+
+def test_two_threads_make_the_same_node():
+    for _ in range(20):
+        store = MemoryStore()
+        barrier = threading.Barrier(4)
+
+        def work(number: int, store=store, barrier=barrier) -> int | None:
+            barrier.wait()
+            try:
+                zarr.create_array(store, name="a", shape=number + 1, dtype="i4")
+            except NodeExistsError:
+                return None
+            return number
+
+        with ThreadPoolExecutor(4) as pool:
+            won = [number for number in pool.map(work, range(4)) if number is not None]
+        assert len(won) == 1
+        assert zarr.open_array(store, path="a").shape == (won[0] + 1,)
+
+
+@pytest.mark.parametrize("threads", [0, 1, 2, 7])
+def test_the_number_of_threads_changes_nothing_but_the_speed(tmp_path, threads):
+    started: list[str] = []
+    with zarr.config.set(threads=threads):
+        values = np.arange(12 << 15, dtype="u4").reshape(12, -1)
+        for name, options in {
+            "raw": {"chunks": (1, 1 << 15)},
+            "shard": {"chunks": (1, 1 << 14), "shards": (4, 1 << 15), "compressors": "zstd"},
+        }.items():
+            array = zarr.create_array(tmp_path / name, shape=values.shape, dtype="u4", **options)
+            array[...] = values
+            assert (array[...] == values).all()
+            array[1:9, 100:-100] += np.uint32(5)
+            values_now = values.copy()
+            values_now[1:9, 100:-100] += 5
+            assert (array[...] == values_now).all()
+            assert (array[::-1, ::3] == values_now[::-1, ::3]).all()
+        started += [thread.name for thread in threading.enumerate()]
+    if threads in (0, 1):
+        alone = subprocess.run(
+            [sys.executable, "-c", ALONE, tmp_path / "raw", str(threads)], check=True
+        )
+        assert alone.returncode == 0
+
+
+ALONE = """
+import sys, threading
+import zarr_core as zarr
+threading.Thread.start = None
+zarr.config.set(threads=int(sys.argv[2]))
+array = zarr.open_array(sys.argv[1], "r+")
+array[...] = array[...]
+array[3:5, 7:999] = 3
+"""
+
+
+def test_resizing_while_others_read_and_write(tmp_path):
+    array = zarr.create_array(
+        tmp_path / "a", shape=(40, 40), chunks=(7, 7), dtype="i4", fill_value=5
+    )
+    array[...] = 5
+    done = threading.Event()
+
+    def resize() -> None:
+        generator = np.random.default_rng(0)
+        try:
+            for _ in range(60):
+                array.resize(*generator.integers(1, 40, 2).tolist())
+        finally:
+            done.set()
+
+    def read(_: int) -> None:
+        while not done.is_set():
+            values = array[...]
+            assert (values == 5).all()
+            other = zarr.open_array(tmp_path / "a", "r")
+            assert (other[...] == 5).all()
+
+    def write(_: int) -> None:
+        while not done.is_set():
+            array[:3, :3] = 5
+            array.attrs["n"] = 1
+
+    with ThreadPoolExecutor(4) as pool:
+        futures = [pool.submit(resize)]
+        futures += [pool.submit(work, 0) for work in (read, read, write)]
+        for future in futures:
+            future.result()
