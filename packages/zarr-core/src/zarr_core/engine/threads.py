@@ -14,7 +14,7 @@ from zarr_core.config import config
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ def run(
     Raises
     ------
     BaseException
-        The first failure, after every thread has come to rest.
+        The first failure, or an interrupt, after every thread has come to rest.
 
     Notes
     -----
@@ -95,25 +95,27 @@ def _share(tasks: Sequence[T], work: Callable[[T], None], count: int) -> None:
         finally:
             _here.working = False
 
-    others = []
+    others: list[Future[None]] = []
     try:
-        for _ in range(count - 1):
-            others.append(_executor().submit(drain))  # noqa: PERF401 - those before a failure stay
-    except RuntimeError:
-        pass  # the interpreter is shutting down: no new threads, this one does the work
-    try:
-        drain()
-    finally:
-        # Also after an interrupt: nobody may still write into the caller's memory.
         try:
-            for other in others:
-                other.result()
-        except BaseException as failure:
-            failures.append(failure)
-            for other in others:
-                other.result()
+            for _ in range(count - 1):
+                others.append(_executor().submit(drain))  # noqa: PERF401 - those before a failure stay
+        except RuntimeError:
+            pass  # the interpreter is shutting down: no new threads, this one does the work
+        drain()
+    except BaseException as interrupt:
+        failures.append(interrupt)
+    # Also after an interrupt: nobody may still write into the caller's memory.  Who has
+    # not begun yet, as the pool is busy with other calls, has nothing left to do.
+    for other in others:
+        while not (other.cancel() or other.done()):
+            try:
+                other.exception()
+            except BaseException as interrupt:
+                failures.append(interrupt)
     if failures:
-        raise failures[0]
+        # Not to lose an interrupt that came after a failure.
+        raise next((it for it in failures if not isinstance(it, Exception)), failures[0])
 
 
 def _executor() -> ThreadPoolExecutor:
