@@ -27,7 +27,7 @@ _RESERVED = 0x08
 # No compressor inside Blosc gets more out of a byte: a Zstandard block of
 # 4 bytes may stand for 128 KiB.
 _MOST = 1 << 15
-_unpack = struct.Struct("<III").unpack_from
+_unpack = struct.Struct("<BBBBIII").unpack_from
 
 
 def content_size(data: Buffer) -> int:
@@ -41,9 +41,8 @@ def content_size(data: Buffer) -> int:
     length = len(data)
     if length < SIZE:
         raise _damaged(f"{length} bytes; the header alone takes {SIZE}")
-    version, _, flags, typesize = data[:4]
-    nbytes, blocksize, cbytes = _unpack(data, 4)
-    nbytes = int(nbytes)
+    nbytes: int
+    version, _, flags, typesize, nbytes, blocksize, cbytes = _unpack(data)
     if version != _VERSION:
         raise _damaged(f"format version {version}, not {_VERSION}")
     if cbytes != length:

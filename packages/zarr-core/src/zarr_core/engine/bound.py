@@ -325,14 +325,14 @@ class BoundChain:
 
     def _laid_out(self, array: Array, memory: memoryview | None) -> Buffer:
         """The bytes of an array in the byte order and element order that is stored."""
-        if array.dtype != self.memory_dtype or not array.flags.c_contiguous:
-            if memory is None or len(memory) != self._last.nbytes:
-                array = np.ascontiguousarray(array, self.memory_dtype)
-            else:
-                copy = np.frombuffer(memory, self.memory_dtype).reshape(array.shape)
-                copy[...] = array
-                array = copy
-        octets = array.reshape(-1).view(np.uint8)
+        dtype = self.memory_dtype
+        if array.dtype == dtype and array.flags.c_contiguous:
+            octets = array.reshape(-1).view(np.uint8)
+        elif memory is not None and len(memory) == self._last.nbytes and not self._boolean:
+            np.ndarray(array.shape, dtype, memory)[...] = array
+            return memory
+        else:
+            octets = np.ascontiguousarray(array, dtype).reshape(-1).view(np.uint8)
         if self._boolean and octets.size and octets.max() > 1:
             octets = (octets != 0).view(np.uint8)  # NumPy lets one make such bools
         return octets.data

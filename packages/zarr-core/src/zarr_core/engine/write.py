@@ -66,8 +66,9 @@ def write(chunks: Chunks, selection: Selection, value: Array) -> None:
                     same[bound] = bound.encode(new)
                 _store(chunks, bound, chunks.key(chunk), same[bound])
                 return
-            # Cast by the chunk: all at once would take as much memory again.
-            write_chunk(chunks, chunk, within, new.astype(dtype, copy=False), whole, covers)
+            if new.dtype != dtype:  # by the chunk: all at once would take as much memory again
+                new = new.astype(dtype)
+            write_chunk(chunks, chunk, within, new, whole, covers)
         except (CodecError, MemoryError) as error:
             raise _located(chunks, chunk, error) from error
 
