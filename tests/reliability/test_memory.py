@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
+from pathlib import Path
 
 import pytest
 from reliability_data import run
 
 pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="measured as Linux counts"
+    not Path("/proc/self/clear_refs").exists(), reason="measured as Linux counts"
 )
 
 MIB = 1 << 20
@@ -39,7 +39,7 @@ options = {
     "shard at start": {"chunks": (512, 1024), "shards": {"shape": shard, "index_location": "start"},
         "compressors": "zstd"},
 }[layout]
-def peak():
+def peak():  # MiB of this process at most, since the last reset
     for line in open("/proc/self/status"):
         if line.startswith("VmHWM"):
             return int(line.split()[1]) // 1024
@@ -98,8 +98,7 @@ def check(root, layout: str, threads: int, size: int) -> None:
     wrote, changed, read, little = measure(root, layout, threads, size)
     slack = 8
     assert wrote <= LAYOUTS[layout] * threads + slack, "writing whole"
-    # A part needs what is stored as well, and room to change it.
-    assert changed <= 2 * LAYOUTS[layout] * threads + slack, "writing a part"
+    assert changed <= LAYOUTS[layout] * threads + slack, "writing a part"
     assert read <= size + 64, "reading"
     assert little <= 64, "reading a little"
 
