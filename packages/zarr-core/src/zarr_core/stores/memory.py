@@ -137,7 +137,7 @@ class MemoryStore(Store):
             keys = tuple(self._mapping)
         except Exception as error:
             raise self._unreadable(prefix, error) from error
-        return (key for key in keys if _is_key(key) and key.startswith(prefix))
+        return (key for key in keys if _is_key(key, prefix))
 
     # --- the object ---
 
@@ -191,10 +191,11 @@ class MemoryStore(Store):
 _BUFFERS = (bytes, bytearray, memoryview)
 
 
-def _is_key(key: Any) -> bool:
-    """Whether something in a mapping of the user's is a key that can be asked for."""
+def _is_key(key: Any, prefix: str) -> bool:
+    """Whether something in a mapping of the user's is a key below a prefix."""
     try:
-        return isinstance(key, str) and bool(check_key(key))
+        # The grammar last: it takes ten times as long, and most keys lie elsewhere.
+        return isinstance(key, str) and key.startswith(prefix) and bool(check_key(key))
     except StoreKeyError:
         return False
 
