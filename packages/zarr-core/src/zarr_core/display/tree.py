@@ -77,7 +77,14 @@ def tree(group: ListedGroup, level: int | None = None) -> Tree:
         The group.
     level : int, optional
         How many levels to show; all if not given.
+
+    Raises
+    ------
+    ValueError
+        If the number is negative.
     """
+    if level is not None and level < 0:
+        raise ValueError(f"level is at least 0, or None for all, not {level}")
     nodes: list[tuple[int, str, str]] = []
     max_depth = None if level is None else level - 1
     own = group.path.count("/") + 1 if group.path else 0

@@ -202,9 +202,11 @@ def copy_node(
             if key not in documents:
                 targets[new + key[len(old) :]] = key
     # Its own may be there already, if it was copied before and that was interrupted.
+    own = {format_.node_prefix(path) + mark for path, _ in copies for mark in format_.marks}
+    own.update(targets)
     for path, found in copies:
         if isinstance(found, ArrayMetadata):
-            others = set(dest.list_prefix(format_.chunk_prefix(path))).difference(targets)
+            others = set(dest.list_prefix(format_.chunk_prefix(path))) - own
             if others:
                 raise NodeExistsError(
                     f"{dest} {'/' + path!r}",

@@ -148,9 +148,13 @@ class Node(Generic[M]):
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same place; what is stored there is not compared."""
-        if not isinstance(other, Node) or type(other) is not type(self):
-            return NotImplemented
-        return self.store == other.store and self.path == other.path
+        # Not NotImplemented: NumPy would read the array to compare its elements.
+        return (
+            isinstance(other, Node)
+            and type(other) is type(self)
+            and bool(self.store == other.store)
+            and self.path == other.path
+        )
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self.path))  # equal stores may have different URLs

@@ -1,0 +1,264 @@
+"""Consolidated metadata: looked up, written, kept in step, checked."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+from zarr_core.errors import (
+    MetadataValidationError,
+    NodeExistsError,
+    NodeNotFoundError,
+    NodeTypeError,
+    StoreReadOnlyError,
+)
+
+
+@pytest.fixture
+def store():
+    store = CountingStore(zarr.MemoryStore())
+    root = zarr.create_group(store)
+    root.create_array("a", data=np.arange(4), chunks=2, attributes={"n": 1})
+    root.create_array("g/h/b", data=np.arange(4), chunks=2)
+    zarr.consolidate_metadata(store)
+    store.calls.clear()
+    return store
+
+
+def entries(store, path=""):
+    document = json.loads(bytes(store.get(f"{path}zarr.json")))
+    return document["consolidated_metadata"]["metadata"]
+
+
+def document(store, path):
+    return json.loads(bytes(store.get(f"{path}/zarr.json")))
+
+
+def test_what_is_written(store):
+    member = json.loads(bytes(store.get("zarr.json")))["consolidated_metadata"]
+    assert (member["kind"], member["must_understand"]) == ("inline", False)
+    assert list(member["metadata"]) == ["a", "g", "g/h", "g/h/b"]
+    assert member["metadata"]["a"] == document(store, "a")
+    zarr.consolidate_metadata(store, path="g")
+    assert list(entries(store, "g/")) == ["h", "h/b"]
+    assert not zarr.check_consolidated(zarr.open(store))
+    with pytest.raises(NodeTypeError, match="is an array"):
+        zarr.consolidate_metadata(store, path="a")
+    with pytest.raises(NodeNotFoundError):
+        zarr.consolidate_metadata(store, path="x")
+    with pytest.raises(StoreReadOnlyError):
+        zarr.consolidate_metadata(zarr.MemoryStore(dict(store.inner._mapping), read_only=True))
+
+
+def test_everything_is_found_by_one_read(store):
+    group = zarr.open_consolidated(store)
+    assert group.read_only
+    names = [path for path, _ in group.members(None)]
+    assert names == ["a", "g", "g/h", "g/h/b"]
+    assert ("a" in group, "g/x" in group) == (True, False)
+    assert group["g"]["h/b"].attrs == {}
+    assert next(iter(group["g"].groups()))[1].path == "g/h"
+    assert "b (4,) int64" in repr(group.tree())
+    assert "<li>" in group._repr_html_()
+    with pytest.raises(KeyError):
+        group["g/x"]
+    assert store.keys() == ["zarr.json"]
+    assert group["a"][...].tolist() == [0, 1, 2, 3]
+    assert store.keys("get_into") == ["a/c/0", "a/c/1"] or store.count() > 1
+
+
+def test_when_copies_are_used(store):
+    def reads(group):
+        store.calls.clear()
+        group["a"]
+        return store.count()
+
+    assert reads(zarr.open_group(store, "r")) == 0
+    assert reads(zarr.open_group(store, "r", use_consolidated=False)) == 1
+    assert reads(zarr.open_group(store, "r+")) == 1
+    assert reads(zarr.open_group(store, "r+", use_consolidated=True)) == 0
+    group = zarr.open_group(store, "r")
+    store.calls.clear()
+    assert len(group.members(None, use_consolidated_for_children=False)) == 4
+    assert store.count() > 0
+
+
+def test_a_group_without_copies_cannot_be_asked_for_them():
+    group = zarr.create_group()
+    for opener in (
+        lambda: zarr.open_consolidated(group.store),
+        lambda: zarr.open_group(group.store, use_consolidated=True),
+        lambda: zarr.check_consolidated(group),
+    ):
+        with pytest.raises(ValueError, match="has no consolidated metadata"):
+            opener()
+
+
+def in_step(store):
+    return not zarr.check_consolidated(zarr.open_group(store))
+
+
+def test_changes_through_the_group_are_recorded(store):
+    root = zarr.open_group(store, "r+")
+    root["a"].attrs["n"] = 2
+    assert in_step(store)
+    root["g/h/b"].resize(9)
+    assert entries(store)["g/h/b"]["shape"] == [9]
+    root["g"].attrs["x"] = 1
+    root.attrs["y"] = 2
+    root["g"].create_array("deep/er/new", shape=2)
+    assert in_step(store), "groups that were made on the way are recorded too"
+    root.require_group("r/s").require_array("t", shape=1)
+    root["n"] = np.zeros(3)
+    assert in_step(store)
+    root.move("g/h", "moved/here")
+    assert in_step(store)
+    assert "g/h" not in entries(store)
+    root.create_group("moved", overwrite=True)
+    assert in_step(store), "nothing is left of what was overwritten"
+    zarr.copy(root["a"], root, "copies/a")
+    del root["a"]
+    root.delete("n")
+    assert in_step(store)
+    assert not zarr.check_consolidated(root), "a handle sees what it has changed"
+    root.clear()
+    assert in_step(store)
+    assert entries(store) == {}
+
+
+def test_each_change_is_one_write_of_the_copies(store):
+    root = zarr.open_group(store, "r+")
+    store.calls.clear()
+    root.create_array("p/q/r", shape=1)
+    assert store.keys("update").count("zarr.json") == 1
+
+
+def test_a_change_changes_one_copy_and_no_order(store):
+    whole = json.loads(bytes(store.get("zarr.json")))
+    member = whole["consolidated_metadata"]
+    shuffled = {
+        "must_understand": False,
+        "metadata": {path: member["metadata"][path] for path in ("g/h", "a", "g/h/b", "g")},
+        "kind": "inline",
+    }
+    store.set("zarr.json", json.dumps({**whole, "consolidated_metadata": shuffled}).encode())
+    zarr.open_group(store, "r+")["a"].attrs["n"] = 5
+    after = json.loads(bytes(store.get("zarr.json")))
+    shuffled["metadata"]["a"]["attributes"]["n"] = 5
+    assert json.dumps(after["consolidated_metadata"]) == json.dumps(shuffled)
+
+
+def test_staleness_is_noticed(store):
+    root = zarr.open_group(store)
+    zarr.open(store, path="a").attrs["n"] = 7  # not reached through the group
+    zarr.create_array(store, name="g/new", shape=1)
+    zarr.open(store, path="g").delete("h")
+    difference = zarr.check_consolidated(root)
+    assert difference
+    assert difference.stale == ("a",)
+    assert difference.missing == ("g/new",)
+    assert difference.extra == ("g/h", "g/h/b")
+    assert "1 stale ('a')" in str(difference)
+    zarr.consolidate_metadata(store)
+    assert str(zarr.check_consolidated(root)) == "up to date"
+
+
+def test_requiring_looks_at_what_is_stored(store):
+    zarr.create_group(store, path="unknown")
+    group = zarr.open_group(store, "r+", use_consolidated=True)
+    assert "unknown" not in group
+    assert group.require_group("unknown").path == "unknown"
+    with pytest.raises(NodeExistsError):
+        group.create_group("unknown")
+
+
+def test_refreshing_takes_new_copies(store):
+    reader = zarr.open_consolidated(store)
+    zarr.open_group(store, "r+").create_group("late")
+    assert "late" not in reader
+    reader.refresh()
+    assert "late" in reader
+    document = json.loads(bytes(store.get("zarr.json")))
+    del document["consolidated_metadata"]
+    store.set("zarr.json", json.dumps(document).encode())
+    child = reader["g"]
+    reader.refresh()
+    assert "late" in reader
+    assert child.path == "g"
+    writer = zarr.open_group(store, "r+")
+    writer.create_group("more")
+    assert "consolidated_metadata" not in json.loads(bytes(store.get("zarr.json")))
+
+
+def test_removed_copies_are_not_made_again(store):
+    writer = zarr.open_group(store, "r+")
+    document = json.loads(bytes(store.get("zarr.json")))
+    del document["consolidated_metadata"]
+    store.set("zarr.json", json.dumps(document).encode())
+    writer["a"].attrs["n"] = 9
+    assert "consolidated_metadata" not in json.loads(bytes(store.get("zarr.json")))
+
+
+@pytest.mark.parametrize("handles", ["one", "many"])
+def test_concurrent_changes_leave_the_copies_in_step(store, handles):
+    shared = zarr.open_group(store, "r+")
+
+    def work(number):
+        root = shared if handles == "one" else zarr.open_group(store, "r+")
+        for attempt in range(5):
+            root["a"].attrs[f"{number}"] = attempt
+            root.require_group(f"common/{attempt}")
+            root.create_array(f"own/{number}/{attempt}", shape=1)
+            if attempt % 2:
+                root.delete(f"own/{number}/{attempt}")
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    assert str(zarr.check_consolidated(shared)) == "up to date"
+    assert len(zarr.open(store, path="a").attrs) == 7
+
+
+def test_copies_that_nobody_should_have_written(store):
+    whole = json.loads(bytes(store.get("zarr.json")))
+    copies = whole["consolidated_metadata"]["metadata"]
+    for path in ("../out", "a//b", "", "__secret", "g/./x"):
+        copies[path] = document(store, "g")
+    copies["broken"] = {"zarr_format": 3, "node_type": "array"}
+    store.set("zarr.json", json.dumps(whole).encode())
+    group = zarr.open_consolidated(store)
+    with pytest.raises(MetadataValidationError, match="consolidated metadata of 'broken'"):
+        list(group)
+    assert [path for path, _ in group["g"].members(None)] == ["h", "h/b"]
+    del copies["broken"]
+    store.set("zarr.json", json.dumps(whole).encode())
+    assert list(zarr.open_consolidated(store)) == ["a", "g"]
+    for path in ("../out", "a//b", "__secret"):
+        with pytest.raises(KeyError):
+            group[path]
+
+
+def test_listing_a_wide_hierarchy_from_copies_is_quick():
+    store = zarr.MemoryStore()
+    root = zarr.create_group(store)
+    group = json.loads(bytes(store.get("zarr.json")))
+    copies = {f"g{n}": group for n in range(3000)}
+    copies |= {f"g{n}/h": group for n in range(3000)}
+    whole = {**group, "consolidated_metadata": {
+        "kind": "inline", "must_understand": False, "metadata": copies}}  # fmt: skip
+    store.set("zarr.json", json.dumps(whole).encode())
+    calls = 0
+    reader = zarr.open_consolidated(store)
+    names = reader._consolidation._names
+
+    def counted():
+        nonlocal calls
+        calls += 1
+        return names()
+
+    reader._consolidation._names = counted
+    assert reader.nmembers(None) == 6000
+    assert reader._consolidation._index[0] is reader._consolidation.metadata
+    assert calls == 6001
+    assert root.path == ""

@@ -1,0 +1,260 @@
+"""Groups as mappings of their members, and what makes members."""
+
+import json
+import sys
+import threading
+from collections.abc import MutableMapping
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+from zarr_core.errors import (
+    MetadataError,
+    NodeExistsError,
+    NodeNameError,
+    NodeNotFoundError,
+    NodeTypeError,
+    UnknownExtensionError,
+)
+from zarr_core.hierarchy.walk import walk
+
+
+@pytest.fixture
+def root():
+    """b, c and c/d are groups; a, c/e and c/d/f are arrays."""
+    root = zarr.create_group()
+    root.create_array("a", shape=2, dtype="int8")
+    root.create_group("b")
+    root.create_array("c/d/f", shape=3, dtype="int8")
+    root.create_array("c/e", shape=4, dtype="int8")
+    return root
+
+
+def test_it_is_a_mapping(root):
+    assert isinstance(root, MutableMapping)
+    assert list(root) == list(root.keys()) == ["a", "b", "c"]
+    assert len(root) == 3
+    assert [node.name for node in root.values()] == ["/a", "/b", "/c"]
+    assert dict(root.items())["c"]["d/f"].shape == (3,)
+    assert ("a" in root, "c/d/f" in root, "/c/e/" in root, "x" in root) == (True, True, True, False)
+    assert 5 not in root
+    assert root.get("x") is None
+    assert root["c"]["d"]["f"] == root["/c/d/f"]
+    with pytest.raises(KeyError, match="x"):
+        root["x"]
+    with pytest.raises(TypeError, match="a path of a node is a string"):
+        root[5]
+    root["n"] = np.arange(3)
+    root["n"] = [1.5]
+    assert root["n"][...].tolist() == [1.5]
+    root["copy"] = root["n"]
+    root.update({"p": np.zeros(2)})
+    assert root.setdefault("p").shape == (2,)
+    with pytest.raises(NodeTypeError, match=r"copy it with zarr_core\.copy"):
+        root["g"] = root["c"]
+    del root["c/d"]
+    assert "c/d/f" not in root
+    assert root.pop("n").path == "n"
+    assert list(root) == ["a", "b", "c", "copy", "p"]
+    for missing in ("x", "", "/", "c/x"):
+        with pytest.raises(KeyError):
+            del root[missing]
+    root.clear()
+    assert sorted(root.store.list()) == ["zarr.json"]
+    assert root, "a group without members is a group"
+
+
+def test_equality_is_that_of_the_place(root):
+    assert root == zarr.open(root.store)
+    assert hash(root) == hash(zarr.open(root.store))
+    assert root != root["b"]
+    assert root["b"] != zarr.create_group(path="b")
+    assert root["a"] != root["b"]
+    assert (root == 5) is False
+    assert (root["a"] == np.zeros(2)) is False
+    assert len({root["c/e"], zarr.open(root.store, path="c/e"), root["a"]}) == 2
+
+
+def test_names():
+    deep = zarr.create_group(path="x/y")
+    assert (deep.name, deep.path, deep.basename) == ("/x/y", "x/y", "y")
+    root = zarr.open(deep.store)
+    assert (root.name, root.path, root.basename) == ("/", "", "")
+    assert root["x/y"] == root["x"]["y"] == deep
+    assert root.zarr_format == 3
+
+
+def test_members_to_a_depth(root):
+    expected = {
+        0: ["a", "b", "c"],
+        1: ["a", "b", "c", "c/d", "c/e"],
+        2: ["a", "b", "c", "c/d", "c/d/f", "c/e"],
+        None: ["a", "b", "c", "c/d", "c/d/f", "c/e"],
+    }
+    for depth, paths in expected.items():
+        members = root.members(depth)
+        assert [path for path, _ in members] == paths
+        assert all(node.path == path for path, node in members)
+        assert root.nmembers(depth) == len(paths)
+        arrays = [path for path in paths if path[-1] in "aef"]
+        assert [path for path, _ in root.arrays(depth)] == arrays
+        assert [path for path, _ in root.groups(depth)] == [p for p in paths if p not in arrays]
+    inner = root["c"]
+    assert [path for path, _ in inner.members(None)] == ["d", "d/f", "e"]
+    assert dict(inner.members(None))["d/f"].path == "c/d/f"
+    assert (list(inner.array_keys()), list(inner.group_keys())) == (["e"], ["d"])
+    assert [array.path for array in inner.array_values()] == ["c/e"]
+    assert [group.path for group in inner.group_values()] == ["c/d"]
+    for listing in (root.members, root.nmembers, root.arrays, root.groups):
+        with pytest.raises(ValueError, match="max_depth is at least 0"):
+            listing(-1)
+
+
+def test_a_hierarchy_may_be_deeper_than_the_stack_of_python():
+    depth = 2 * sys.getrecursionlimit()
+    group = zarr.create_group()
+
+    def children(path):
+        if path.count("/") < depth:
+            yield "a", group.metadata
+
+    assert sum(1 for _ in walk(group._format, group.store, "", None, children)) == depth + 1
+
+
+def test_one_broken_member_does_not_hide_the_others(root):
+    document = json.loads(bytes(root.store.get("a/zarr.json")))
+    document["codecs"] = ["acme.unknown"]
+    root.store.set("a/zarr.json", json.dumps(document).encode())
+    with pytest.raises(UnknownExtensionError, match=r"'/a' at /codecs/0"):
+        root["a"]
+    assert list(root) == ["a", "b", "c"]
+    assert [path for path, _ in root.groups(None)] == ["b", "c", "c/d"]
+    root.store.set("a/zarr.json", b"{}")
+    with pytest.raises(MetadataError, match=r"a/zarr\.json"):
+        root["a"]
+    with pytest.raises(MetadataError, match=r"a/zarr\.json"):
+        list(root)
+    assert root["c/e"].shape == (4,)
+    del root["a"]
+    assert list(root) == ["b", "c"]
+
+
+def test_making_members(root):
+    new = root.create_group("n/m", attributes={"x": 1})
+    assert (new.attrs["x"], "n" in root) == (1, True)
+    array = root.create_array("n/q", shape=2, dtype="int8", chunks=1)
+    assert array.path == "n/q"
+    assert root["b"].create("z", shape=1, dtype="int8", fill_value=3)[0] == 3
+    for make in (root.create_group, lambda name: root.create_array(name, shape=1)):
+        for there in ("a", "c", "/c/d/"):
+            with pytest.raises(NodeExistsError, match="there is a node already"):
+                make(there)
+        for name in ("", "/"):
+            with pytest.raises(NodeNameError, match="needs a name"):
+                make(name)
+        with pytest.raises(NodeExistsError, match="nothing can be made below"):
+            make("a/below")
+    root.create_group("c", overwrite=True)
+    assert list(root["c"]) == []
+    root.create_array("b", shape=1, overwrite=True)
+    assert isinstance(root["b"], zarr.Array)
+
+
+def test_requiring_members(root):
+    assert root.require_group("b") == root["b"]
+    assert root.require_group("new/deep").path == "new/deep"
+    assert [group.path for group in root.require_groups("b", "x")] == ["b", "x"]
+    assert list(root.require_group("c", overwrite=True)) == []
+    with pytest.raises(NodeTypeError, match="is an array, not a group"):
+        root.require_group("a")
+    assert root.require_array("a", shape=2, dtype="int8") == root["a"]
+    assert root.require_array("a", shape=(2,)) == root["a"]
+    assert root.require_array("y", shape=3, dtype="int16", chunks=1, fill_value=2)[0] == 2
+    assert root.require_array("y", shape=3, dtype="int8").dtype == np.int16
+    assert root.require_array("v", data=np.arange(3.0))[...].tolist() == [0, 1, 2]
+    assert root.require_array("v", data=np.zeros(3)) == root["v"]
+    for arguments, message in (
+        ({"shape": 3, "dtype": "int32"}, "has dtype int16, which is not int32"),
+        ({"shape": 3, "dtype": "int8", "exact": True}, "has dtype int16"),
+        ({"shape": 4, "dtype": "int16"}, r"has shape \(3,\), not \(4,\)"),
+        ({"data": np.zeros(4)}, r"has shape \(3,\), not \(4,\)"),
+    ):
+        with pytest.raises(NodeTypeError, match=message):
+            root.require_array("y", **arguments)
+    with pytest.raises(NodeTypeError, match="is a group, not an array"):
+        root.require_array("b", shape=1)
+    for name in ("y", "another"):
+        with pytest.raises(TypeError, match="needs a shape"):
+            root.require_array(name)
+
+
+@pytest.mark.parametrize("kind", ["memory", "directory"])
+def test_those_who_require_the_same_all_get_it(kind, tmp_path):
+    store = zarr.MemoryStore() if kind == "memory" else zarr.LocalStore(tmp_path / "g")
+    root = zarr.create_group(store)
+    failures, barrier = [], threading.Barrier(8)
+
+    def work(number):
+        barrier.wait()
+        try:
+            for attempt in range(5):
+                group = root.require_group(f"g{attempt}/inner")
+                array = group.require_array("a", shape=8, chunks=2, dtype="int8")
+                array[number] = number
+        except Exception as error:  # collected for the main thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    for attempt in range(5):
+        assert root[f"g{attempt}/inner/a"][...].tolist() == list(range(8))
+
+
+def test_removing(root):
+    root.delete("c/e")
+    assert "c/e" not in root
+    for path in ("c/e", "nothing/there"):
+        with pytest.raises(NodeNotFoundError, match=f"'/{path}': no node here"):
+            root.delete(path)
+    with pytest.raises(NodeNameError):
+        root.delete("")
+    root["c/d"].delete("f")
+    assert list(root["c/d"]) == []
+    assert not any(key.startswith("c/e") for key in root.store.list())
+
+
+def test_another_thread_may_be_faster(root):
+    names = [f"n{number}" for number in range(30)]
+    for name in names:
+        root.create_group(name)
+    threads = [threading.Thread(target=root.clear) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(root.store.list()) == ["zarr.json"]
+
+
+def test_looking_at_a_group_does_not_read_its_members():
+    store = CountingStore(zarr.MemoryStore())
+    root = zarr.create_group(store)
+    root.create_array("a", shape=2)
+    store.calls.clear()
+    assert repr(root) == f"<Group {store}>"
+    assert "<table" in root._repr_html_()
+    assert root.info["Type"] == "Group"
+    assert not store.calls
+    assert repr(root.create_group("b")) == f"<Group {store} /b>"
+
+
+def test_attributes_and_refreshing(root):
+    other = zarr.open(root.store)
+    other.attrs["x"] = 1
+    assert "x" not in root.attrs
+    root.refresh()
+    assert root.attrs == {"x": 1}

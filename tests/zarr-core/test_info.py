@@ -1,0 +1,132 @@
+"""Tables and lines that say what a node is."""
+
+import xml.etree.ElementTree
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+
+
+def test_an_array_in_one_line():
+    store = CountingStore(zarr.MemoryStore())
+    array = zarr.create_array(
+        store, name="t2m", shape=(365, 180, 360), chunks=(30, 90, 90), shards=(60, 180, 360),
+        dtype="float32", dimension_names=["time", "lat", None], compressors=["gzip", "crc32c"],
+    )  # fmt: skip
+    store.calls.clear()
+    assert repr(array) == (
+        f"<Array {store} /t2m (time: 365, lat: 180, 360) float32 chunks=(30, 90, 90) "
+        "shards=(60, 180, 360) gzip crc32c v3>"
+    )
+    plain = zarr.create_array(store, name="p", shape=(), dtype="int8", compressors=None)
+    assert repr(plain) == f"<Array {store} /p () int8 chunks=() v3>"
+    assert not [call for call in store.calls if call.key.startswith("t2m")]
+
+
+def test_the_table_of_an_array_never_touches_the_store():
+    store = CountingStore(zarr.MemoryStore())
+    array = zarr.create_array(
+        store, name="x", shape=(4, 6), chunks=(2, 3), dtype="int16", dimension_names=["a", None]
+    )
+    store.calls.clear()
+    info = array.info
+    assert info["Shape"] == "4 x 6"
+    assert info["Dimension names"] == "a, None"
+    assert info["Data type"] == "int16"
+    assert info["Size"] == "48 B"
+    assert "Shard shape" not in info
+    assert len(info) == len(list(info)) == len(info.to_dict())
+    assert dict(info) == info.to_dict() == info
+    lines = repr(info).splitlines()
+    assert lines[0].split(" : ") == ["Name" + " " * (len(lines[0].split(" : ")[0]) - 4), "/x"]
+    assert len({line.index(" : ") for line in lines}) == 1
+    html = array._repr_html_()
+    assert html == info._repr_html_()
+    assert len(list(xml.etree.ElementTree.fromstring(html).iter("tr"))) == len(info)
+    assert not store.calls
+    info.to_dict().clear()
+    assert len(info) > 5
+
+
+def test_html_is_escaped():
+    array = zarr.create_array(shape=2, dimension_names=["<b>&"])
+    assert "&lt;b&gt;&amp;" in array._repr_html_()
+
+
+def test_whether_damage_is_noticed():
+    def noticed(**options):
+        return zarr.create_array(shape=4, chunks=2, **options).info["Damage noticed"]
+
+    assert noticed(compressors="crc32c") == "yes"
+    assert noticed(compressors=None) == "not in every case"
+    assert noticed(compressors="crc32c", shards=4) == "yes"
+
+
+@pytest.mark.parametrize("shards", [None, (4, 4)])
+def test_what_is_stored(shards):
+    array = zarr.create_array(
+        shape=(10, 6), chunks=(2, 2), shards=shards, dtype="int32", compressors=None
+    )
+    what = "Shards" if shards else "Chunks"
+    total = 6 if shards else 15
+    info = array.info_complete()
+    assert info[f"{what} stored"] == f"0 of {total}"
+    assert info["Size stored"] == "0 B"
+    assert "Storage ratio" not in info
+    array[8:, 4:] = 1  # the last chunk, that of a shard which overhangs
+    info = array.info_complete()
+    assert info[f"{what} stored"] == f"1 of {total}"
+    stored = array.nbytes_stored()
+    assert info["Size stored"] == f"{stored} B"
+    assert info["Storage ratio"] == f"{16 / stored:.1f}"
+    array[...] = 1
+    assert array.info_complete()[f"{what} stored"] == f"{total} of {total}"
+
+
+def test_counts_of_chunks():
+    for shape, chunks, shards, count in (
+        ((10, 6), (2, 2), None, 15),
+        ((10, 6), (2, 2), (4, 4), 15),
+        ((0, 6), (2, 2), None, 0),
+        ((0, 6), (2, 2), (4, 4), 0),
+        ((), (), None, 1),
+        ((7,), (3,), (9,), 3),
+    ):
+        array = zarr.create_array(shape=shape, chunks=chunks, shards=shards, dtype="uint8")
+        assert (array.nchunks, array.nchunks_initialized, array.nbytes_stored()) == (count, 0, 0)
+        array[...] = 1
+        assert array.nchunks_initialized == count
+        array.store.set("c/notes", b"no chunk")
+        array.store.set("c/99/99", b"outside")
+        assert array.nchunks_initialized == count
+        keys = [key for key in array.store.list() if key not in ("zarr.json", "c/notes", "c/99/99")]
+        assert array.nbytes_stored() == sum(len(array.store.get(key)) for key in keys)
+
+
+def test_sizes_are_readable():
+    array = zarr.create_array(shape=2**52, chunks=2**20, dtype="float64")
+    assert array.info["Size"] == "32.0 PiB (36028797018963968 B)"
+    array.resize(2**58)
+    assert array.info["Size"].startswith("2048.0 PiB")
+    array.resize(200)
+    assert array.info["Size"] == "1.6 KiB (1600 B)"
+    assert zarr.create_array(shape=()).info["Shape"] == "() (one element)"
+
+
+def test_the_table_of_a_group():
+    store = CountingStore(zarr.MemoryStore())
+    group = zarr.create_group(store, attributes={"a": 1})
+    group.create_array("b/c", data=np.zeros(2))
+    group.create_array("d", shape=1)
+    store.calls.clear()
+    info = group.info
+    assert (info["Type"], info["Attributes"], info["Consolidated metadata"]) == ("Group", "1", "no")
+    assert not store.calls
+    complete = group.info_complete()
+    assert (complete["Arrays"], complete["Groups"], complete["Members at any depth"]) == (
+        "1", "1", "3",
+    )  # fmt: skip
+    zarr.consolidate_metadata(store)
+    assert zarr.open(store).info["Consolidated metadata"] == "yes"
+    assert repr(type(info)([])) == ""

@@ -1,0 +1,177 @@
+"""Nodes that get another path, and nodes that are copied."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from failing_store import FailingStore
+from zarr_core.errors import (
+    NodeExistsError,
+    NodeNameError,
+    NodeNotFoundError,
+    NodeTypeError,
+    StoreError,
+    StoreReadOnlyError,
+)
+
+
+@pytest.fixture
+def root():
+    root = zarr.create_group()
+    root.create_array("g/a", data=np.arange(6), chunks=2, shards=4, attributes={"n": 1})
+    root.create_group("g/empty", attributes={"m": 2})
+    root.create_array("b", data=np.arange(4.0), chunks=2)
+    root.store.set("g/readme.txt", b"notes")
+    return root
+
+
+def contents(store, prefix=""):
+    return {
+        key[len(prefix) :]: json.loads(bytes(store.get(key)))
+        if key.endswith("zarr.json")
+        else bytes(store.get(key))
+        for key in store.list_prefix(prefix)
+    }
+
+
+def test_a_group_moves_with_everything_below_it(root):
+    before = contents(root.store, "g/")
+    root.move("g", "new/place")
+    assert contents(root.store, "new/place/") == before
+    assert "notes" in str(before["readme.txt"])
+    assert list(root) == ["b", "new"]
+    assert not list(root.store.list_prefix("g/"))
+    assert root["new/place/a"][...].tolist() == list(range(6))
+    root["new"].move("place/a", "c")
+    assert root["new/c"].attrs == {"n": 1}
+    assert list(root["new/place"]) == ["empty"]
+
+
+def test_what_cannot_be_moved(root):
+    before = contents(root.store)
+    for source, dest, error, message in (
+        ("x", "y", NodeNotFoundError, "'/x': no node to move"),
+        ("g", "b", NodeExistsError, "there is a node already"),
+        ("g", "g", NodeExistsError, "lies in the node to move"),
+        ("g", "g/a/b", NodeExistsError, "lies in the node to move"),
+        ("g", "b/below", NodeExistsError, "nothing can be made below"),
+        ("g", "", NodeNameError, "needs a name"),
+        ("", "x", NodeNameError, "needs a name"),
+    ):
+        with pytest.raises(error, match=message):
+            root.move(source, dest)
+    assert contents(root.store) == before
+
+
+def test_an_array_does_not_move_to_where_others_chunks_lie(root):
+    root.store.set("z/c/9", b"left by someone")
+    before = contents(root.store)
+    with pytest.raises(NodeExistsError, match="'z/c/9', which is not part of a node"):
+        root.move("b", "z")
+    with pytest.raises(NodeExistsError, match="'z/c/9'"):
+        zarr.copy(root["b"], root, "z")
+    assert contents(root.store) == before
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_interrupted_move_loses_nothing_and_can_be_made_again(root, when):
+    expected = contents(root.store, "g/")
+    for failing in range(1, 200):
+        inner = zarr.MemoryStore(dict(root.store._mapping))
+        store = FailingStore(inner, failing, when)
+        try:
+            zarr.open(store).move("g", "new/h")
+        except StoreError:
+            now = zarr.open(inner)
+            whole = [path for path in ("g", "new/h") if path in now]
+            assert whole, f"the node is nowhere after call {failing}"
+            assert now[whole[-1]]["a"][...].tolist() == list(range(6))
+            if "new/h" not in now:
+                now.move("g", "new/h")
+        else:
+            if failing > len(store.calls):
+                break
+        assert contents(inner, "new/h/") == expected
+    else:
+        pytest.fail("the move never came to its end")
+
+
+def test_copies_are_what_their_sources_are(root, tmp_path):
+    for dest in (root, tmp_path / "other", None, zarr.MemoryStore()):
+        name = "copy" if dest is root else None
+        copy = zarr.copy(root["g"], dest, name)
+        prefix = f"{copy.path}/" if copy.path else ""
+        assert contents(copy.store, prefix) == contents(root.store, "g/")
+        assert copy["a"][...].tolist() == list(range(6))
+    array = zarr.copy(root["b"], zarr.create_group())
+    assert (array.path, array[...].tolist()) == ("b", [0, 1, 2, 3])
+    again = zarr.copy(root["b"], array.store, "deep/c")
+    assert again.path == "deep/c"
+    assert isinstance(zarr.open(array.store)["deep"], zarr.Group)
+    assert zarr.copy(zarr.open(array.store), tmp_path / "root").nmembers(None) == 3
+
+
+def test_a_copy_replaces_if_that_is_asked(root):
+    with pytest.raises(NodeExistsError, match="there is a node already"):
+        zarr.copy(root["b"], root, "g")
+    root.store.erase("g/readme.txt")
+    copy = zarr.copy(root["b"], root, "g", overwrite=True)
+    assert isinstance(root["g"], zarr.Array)
+    assert copy[...].tolist() == [0, 1, 2, 3]
+
+
+def test_what_cannot_be_copied(root):
+    with pytest.raises(NodeNameError, match="the root has no name"):
+        zarr.copy(root, root["g"])
+    for name, overwrite in (("g", False), ("g/x", False), ("g", True), ("", True)):
+        with pytest.raises((NodeExistsError, NodeNameError)):
+            zarr.copy(root["g"], root.store, name, overwrite=overwrite)
+    with pytest.raises(StoreReadOnlyError):
+        zarr.copy(root["b"], zarr.open(root.store, "r"), "x")
+    gone = root["b"]
+    del root["b"]
+    with pytest.raises(NodeNotFoundError, match="has been removed"):
+        zarr.copy(gone, None)
+    assert root["g/a"][...].tolist() == list(range(6))
+
+
+def test_arrays_nobody_here_can_decode_are_copied(root):
+    document = contents(root.store)["b/zarr.json"]
+    document["codecs"].append({"name": "acme.secret", "must_understand": False})
+    root.store.set("b/zarr.json", json.dumps(document).encode())
+    with pytest.warns(UserWarning, match=r"acme\.secret"):
+        array = root["b"]
+    with pytest.warns(UserWarning, match=r"acme\.secret"):
+        copy = zarr.copy(array, None)
+    assert contents(copy.store)["c/0"] == contents(root.store, "b/")["c/0"]
+    assert contents(copy.store)["zarr.json"] == document
+
+
+def test_all_members_are_copied(root, tmp_path):
+    zarr.copy_all(root, tmp_path / "x")
+    there = zarr.open(tmp_path / "x")
+    assert [path for path, _ in there.members(None)] == [path for path, _ in root.members(None)]
+    with pytest.raises(NodeExistsError, match="there is a node already"):
+        zarr.copy_all(root, there)
+    (tmp_path / "x" / "g" / "readme.txt").unlink()
+    zarr.copy_all(root, there, overwrite=True)
+    with pytest.raises(NodeTypeError, match="is no group"):
+        zarr.copy_all(root["b"], there)
+
+
+def test_keys_are_copied_from_store_to_store(root, tmp_path):
+    source = contents(root.store)
+    copied, skipped, nbytes = zarr.copy_store(root.store, tmp_path / "x")
+    assert (copied, skipped) == (len(source), 0)
+    assert nbytes == sum(len(root.store.get(key)) for key in source)
+    assert contents(zarr.LocalStore(tmp_path / "x")) == source
+    with pytest.raises(NodeExistsError, match="is there already"):
+        zarr.copy_store(root.store, tmp_path / "x")
+    assert zarr.copy_store(root.store, tmp_path / "x", if_exists="skip")[:2] == (0, len(source))
+    assert zarr.copy_store(root.store, tmp_path / "x", if_exists="replace")[0] == len(source)
+    target: dict[str, bytes] = {}
+    zarr.copy_store(root.store, target, "g", "p/q")
+    assert sorted(target) == sorted(f"p/q/{key}" for key in contents(root.store, "g/"))
+    with pytest.raises(ValueError, match="if_exists must be"):
+        zarr.copy_store(root.store, {}, if_exists="maybe")

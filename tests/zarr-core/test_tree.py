@@ -1,0 +1,72 @@
+"""Hierarchies printed as trees."""
+
+import xml.etree.ElementTree
+
+import pytest
+import zarr_core as zarr
+
+
+@pytest.fixture
+def root():
+    root = zarr.create_group()
+    root.create_array("a", shape=(2, 3), dtype="int8")
+    root.create_array("b/c/<d>", shape=4, dtype="float32")
+    root.create_group("b/e")
+    root.create_group("f")
+    return root
+
+
+WHOLE = """\
+/
+├── a (2, 3) int8
+├── b
+│   ├── c
+│   │   └── <d> (4,) float32
+│   └── e
+└── f"""
+
+
+def test_the_whole_tree(root):
+    assert repr(root.tree()) == str(root.tree()) == WHOLE
+
+
+@pytest.mark.parametrize(("level", "lines"), [(0, 1), (1, 4), (2, 6), (3, 7), (9, 7), (None, 7)])
+def test_some_levels_of_it(root, level, lines):
+    assert len(repr(root.tree(level)).splitlines()) == lines
+    assert len(repr(root.tree(level=level)).splitlines()) == lines
+
+
+def test_a_negative_level(root):
+    with pytest.raises(ValueError, match="level is at least 0"):
+        root.tree(-1)
+
+
+def test_the_tree_of_an_inner_group(root):
+    assert repr(root["b"].tree()) == "/b\n├── c\n│   └── <d> (4,) float32\n└── e"
+    assert repr(root["f"].tree()) == "/f"
+
+
+def test_html_is_nested_and_escaped(root):
+    for level in (None, 0, 1, 2):
+        text = root.tree(level)._repr_html_()
+        parsed = xml.etree.ElementTree.fromstring(text)
+        items = list(parsed.iter("li"))
+        assert len(items) == len(repr(root.tree(level)).splitlines()) - 1
+    names = ["".join(item.itertext()) for item in xml_items(root)]
+    assert "<d> (4,) float32" in names
+    inner = xml_items(root)[1]
+    assert [item.text for item in inner.iter("li")] == ["b", "c", "<d>", "e"]
+
+
+def xml_items(root):
+    return list(xml.etree.ElementTree.fromstring(root.tree()._repr_html_()).iter("li"))
+
+
+def test_a_long_tree_is_cut(root):
+    document = root.store.get("zarr.json")
+    for number in range(600):
+        root.store.set(f"f/n{number:03}/zarr.json", document)
+    lines = repr(root.tree()).splitlines()
+    assert len(lines) == 502
+    assert lines[-1] == "... more than 500 nodes"
+    assert "more than 500 nodes" in root.tree()._repr_html_()
