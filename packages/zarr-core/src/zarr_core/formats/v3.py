@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
 from zarr_core.errors import MetadataError, NodeNameError, NodeNotFoundError
+from zarr_core.formats.members import understanding
 from zarr_core.interfaces.format import Format
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.node import parse_node
@@ -46,11 +47,11 @@ class V3(Format):
             return None
         document = bytes(data)
         known = _known.get(document)
-        return known or _remember(document, parse_node(document, f"{store} {key!r}"))
+        return known or _remember(document, self.parse(document, f"{store} {key!r}"))
 
     def parse(self, document: bytes, where: str) -> NodeMetadata:
         """Parse the bytes of a ``zarr.json``."""
-        return parse_node(document, where)
+        return understanding(lambda understood: parse_node(document, where, understood))
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write ``zarr.json``."""
@@ -82,7 +83,7 @@ class V3(Format):
             nonlocal changed
             if reader is None:
                 raise NodeNotFoundError(where, "the node has been removed")
-            changed = change(parse_node(bytes(reader.read(0, reader.size)), where))
+            changed = change(self.parse(bytes(reader.read(0, reader.size)), where))
             return changed.to_bytes()
 
         store.update(key, change_document)

@@ -1,19 +1,22 @@
-"""Letting hooks object to the metadata of a node."""
+"""Letting plugins object to the metadata of a node."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataValidationError
 from zarr_core.registry import hooks
+from zarr_core.registry.resolve import make
 
 if TYPE_CHECKING:
+    from zarr_core.definition import JSON
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.store import Store
 
 
 def check(store: Store, path: str, metadata: NodeMetadata) -> None:
-    """Ask the hooks ``zarr_check_metadata``, if there are any.
+    """Ask the extensions that further members name, and the hooks, if there are any.
 
     Parameters
     ----------
@@ -24,11 +27,31 @@ def check(store: Store, path: str, metadata: NodeMetadata) -> None:
 
     Raises
     ------
+    ExtensionError
+        If nobody understands a further member that must be understood, or if the
+        extension for it is broken or refuses it.
     MetadataValidationError
-        If a hook objects.
+        If an extension or a hook objects to the document.
     """
-    if hooks.active():
-        where = f"{store} {('/' + path)!r}"
-        problems = hooks.check_metadata(where, metadata.to_json())
-        if problems:
-            raise MetadataValidationError(where, problems)
+    members = metadata.additional_fields
+    if not members and not hooks.active():
+        return
+    where = f"{store} {('/' + path)!r}"
+    document = metadata.to_json()
+    problems = hooks.check_metadata(where, document)
+    for name, value in members.items():
+        extension = make("extension", _definition(name, value), where, f"/{name}")
+        if extension is not None:
+            problems += extension.check(document)
+    if problems:
+        raise MetadataValidationError(where, problems)
+
+
+def _definition(name: str, value: JSON) -> ExtensionDefinition:
+    """A member as a definition: its name is the extension's, the rest its configuration."""
+    members: dict[str, JSON] = value if isinstance(value, dict) else {"value": value}
+    return ExtensionDefinition(
+        name,
+        {key: item for key, item in members.items() if key != "must_understand"},
+        members.get("must_understand", True) is not False,
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from zarr_core.formats.members import understanding
 from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.consolidated import ConsolidatedMetadata, Difference
 from zarr_core.metadata.group import GroupMetadata
@@ -57,14 +58,13 @@ class Consolidation:
         relative = self._relative(path)
         if relative not in self.metadata:
             return None
-        return self.metadata.node(relative, f"{self._store} consolidated metadata")
+        return self._parsed(relative)
 
     def children(self, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name."""
-        where = f"{self._store} consolidated metadata"
         parent = self._relative(path)
         for name in self._names().get(parent, ()):
-            yield name, self.metadata.node(f"{parent}/{name}".lstrip("/"), where)
+            yield name, self._parsed(f"{parent}/{name}".lstrip("/"))
 
     def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
         """Bring the copies of nodes in step with what is stored, in one write.
@@ -106,6 +106,10 @@ class Consolidation:
             return metadata.replace(consolidated=self.metadata)
 
         self._format.update(self._store, self.path, change)
+
+    def _parsed(self, relative: str) -> NodeMetadata:
+        where = f"{self._store} consolidated metadata"
+        return understanding(lambda understood: self.metadata.node(relative, where, understood))
 
     def _relative(self, path: str) -> str:
         return path[len(self.path) :].lstrip("/")

@@ -16,7 +16,7 @@ from zarr_core.metadata.rules import ARRAY_MEMBERS
 from zarr_core.metadata.validation import check_array
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from zarr_core.definition import JSON
 
@@ -82,7 +82,9 @@ class ArrayMetadata:
         return dataclasses.replace(self, **changes)
 
     @classmethod
-    def from_json(cls, document: JSON, where: str = "array metadata") -> ArrayMetadata:
+    def from_json(
+        cls, document: JSON, where: str = "array metadata", understood: Collection[str] = ()
+    ) -> ArrayMetadata:
         """Read a version 3 document.
 
         Parameters
@@ -91,6 +93,8 @@ class ArrayMetadata:
             The document as :func:`zarr_core.strictjson.loads` gives it.  It is kept.
         where : str
             What the document is, for errors.
+        understood : collection of str
+            Further members that somebody understands.
 
         Raises
         ------
@@ -99,7 +103,7 @@ class ArrayMetadata:
         UnsupportedFieldError
             If it has unknown members that must be understood.
         """
-        return _from_v3(check_array(document, where))
+        return _from_v3(check_array(document, where, understood))
 
     def to_json(self) -> dict[str, JSON]:
         """The version 3 document.
@@ -112,6 +116,8 @@ class ArrayMetadata:
     def to_bytes(self, where: str = "new array metadata") -> bytes:
         """The version 3 document as it is stored.
 
+        Members that were there when it was read were understood then.
+
         Raises
         ------
         MetadataValidationError
@@ -119,7 +125,7 @@ class ArrayMetadata:
             such a document never reaches a store.
         """
         document = strictjson.plain(self.to_json(), where)
-        return strictjson.encode(check_array(document, where))
+        return strictjson.encode(check_array(document, where, self.document or ()))
 
 
 def _from_v3(document: dict[str, Any]) -> ArrayMetadata:

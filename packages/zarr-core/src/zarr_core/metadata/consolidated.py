@@ -15,7 +15,7 @@ from zarr_core import strictjson
 from zarr_core.metadata.array import ArrayMetadata, in_order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from zarr_core.definition import JSON
     from zarr_core.metadata.group import GroupMetadata
@@ -113,7 +113,7 @@ class ConsolidatedMetadata:
         return self.entries.keys()
 
     def node(
-        self, path: str, where: str = "consolidated metadata"
+        self, path: str, where: str = "consolidated metadata", understood: Collection[str] = ()
     ) -> ArrayMetadata | GroupMetadata:
         """The metadata of a node.
 
@@ -123,6 +123,8 @@ class ConsolidatedMetadata:
             Path relative to the group.
         where : str
             What the document is, for errors.
+        understood : collection of str
+            Further members that somebody understands.
 
         Raises
         ------
@@ -135,7 +137,7 @@ class ConsolidatedMetadata:
 
         if path not in self.entries:
             raise LookupError(f"{where} has no node {path!r}")
-        return node_from_json(self.entries[path], f"{where} of {path!r}")
+        return node_from_json(self.entries[path], f"{where} of {path!r}", understood)
 
     def below(self, path: str) -> ConsolidatedMetadata:
         """The part that concerns the nodes below one of the groups."""

@@ -13,6 +13,8 @@ from zarr_core.metadata.rules import GROUP_MEMBERS
 from zarr_core.metadata.validation import check_group
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from zarr_core.definition import JSON
 
 
@@ -52,7 +54,9 @@ class GroupMetadata:
         return dataclasses.replace(self, **changes)
 
     @classmethod
-    def from_json(cls, document: JSON, where: str = "group metadata") -> GroupMetadata:
+    def from_json(
+        cls, document: JSON, where: str = "group metadata", understood: Collection[str] = ()
+    ) -> GroupMetadata:
         """Read a version 3 document.
 
         Parameters
@@ -61,6 +65,8 @@ class GroupMetadata:
             The document as :func:`zarr_core.strictjson.loads` gives it.  It is kept.
         where : str
             What the document is, for errors.
+        understood : collection of str
+            Further members that somebody understands.
 
         Raises
         ------
@@ -69,7 +75,7 @@ class GroupMetadata:
         UnsupportedFieldError
             If it has unknown members that must be understood.
         """
-        return _from_v3(check_group(document, where))
+        return _from_v3(check_group(document, where, understood))
 
     def to_json(self) -> dict[str, JSON]:
         """The version 3 document; what was read and not changed comes back as it was."""
@@ -78,13 +84,15 @@ class GroupMetadata:
     def to_bytes(self, where: str = "new group metadata") -> bytes:
         """The version 3 document as it is stored.
 
+        Members that were there when it was read were understood then.
+
         Raises
         ------
         MetadataValidationError
             If it would not be valid, or has a value without JSON form.
         """
         document = strictjson.plain(self.to_json(), where)
-        return strictjson.encode(check_group(document, where))
+        return strictjson.encode(check_group(document, where, self.document or ()))
 
 
 def _from_v3(document: dict[str, Any]) -> GroupMetadata:

@@ -10,11 +10,15 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.validation import refuse_node
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from zarr_core.definition import JSON
 
 
 def parse_node(
-    data: bytes | bytearray | memoryview, where: str = "zarr.json"
+    data: bytes | bytearray | memoryview,
+    where: str = "zarr.json",
+    understood: Collection[str] = (),
 ) -> ArrayMetadata | GroupMetadata:
     """Read a stored ``zarr.json``.
 
@@ -24,6 +28,8 @@ def parse_node(
         The document as it is stored.
     where : str
         Store and key, for errors.
+    understood : collection of str
+        Further members that somebody understands.
 
     Raises
     ------
@@ -34,10 +40,12 @@ def parse_node(
     UnsupportedFieldError
         If it has unknown members that must be understood.
     """
-    return node_from_json(strictjson.loads(data, where), where)
+    return node_from_json(strictjson.loads(data, where), where, understood)
 
 
-def node_from_json(document: JSON, where: str = "zarr.json") -> ArrayMetadata | GroupMetadata:
+def node_from_json(
+    document: JSON, where: str = "zarr.json", understood: Collection[str] = ()
+) -> ArrayMetadata | GroupMetadata:
     """Read the document of a node.
 
     Parameters
@@ -46,6 +54,8 @@ def node_from_json(document: JSON, where: str = "zarr.json") -> ArrayMetadata | 
         The document as :func:`zarr_core.strictjson.loads` gives it.
     where : str
         Store and key, for errors.
+    understood : collection of str
+        Further members that somebody understands.
 
     Raises
     ------
@@ -57,7 +67,7 @@ def node_from_json(document: JSON, where: str = "zarr.json") -> ArrayMetadata | 
     if isinstance(document, dict):
         node_type = document.get("node_type")
         if node_type == "array":
-            return ArrayMetadata.from_json(document, where)
+            return ArrayMetadata.from_json(document, where, understood)
         if node_type == "group":
-            return GroupMetadata.from_json(document, where)
+            return GroupMetadata.from_json(document, where, understood)
     raise refuse_node(document, where)

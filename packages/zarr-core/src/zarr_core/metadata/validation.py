@@ -13,11 +13,22 @@ from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.metadata.schema import core_schema
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from zarr_core.definition import JSON
 
 
-def check_array(document: JSON, where: str) -> dict[str, JSON]:
+def check_array(document: JSON, where: str, understood: Collection[str] = ()) -> dict[str, JSON]:
     """Return a document if it is a valid array document.
+
+    Parameters
+    ----------
+    document : JSON
+        The document.
+    where : str
+        What it is, for errors.
+    understood : collection of str
+        Further members that somebody understands.
 
     Raises
     ------
@@ -31,11 +42,11 @@ def check_array(document: JSON, where: str) -> dict[str, JSON]:
         if problems:
             raise MetadataValidationError(where, problems)
         return document
-    return _refuse(document, where, "array", rules.ARRAY_MEMBERS)
+    return _refuse(document, where, "array", (*rules.ARRAY_MEMBERS, *understood))
 
 
-def check_group(document: JSON, where: str) -> dict[str, JSON]:
-    """Return a document if it is a valid group document.
+def check_group(document: JSON, where: str, understood: Collection[str] = ()) -> dict[str, JSON]:
+    """Return a document if it is a valid group document; parameters as for an array's.
 
     Raises
     ------
@@ -46,7 +57,7 @@ def check_group(document: JSON, where: str) -> dict[str, JSON]:
     """
     if core_schema("group").accepts(document) and isinstance(document, dict):
         return document
-    return _refuse(document, where, "group", rules.GROUP_MEMBERS)
+    return _refuse(document, where, "group", (*rules.GROUP_MEMBERS, *understood))
 
 
 def _refuse(document: JSON, where: str, kind: str, known: tuple[str, ...]) -> dict[str, JSON]:
@@ -55,7 +66,8 @@ def _refuse(document: JSON, where: str, kind: str, known: tuple[str, ...]) -> di
     if not isinstance(document, dict):
         raise MetadataValidationError(where, found)
     # The schema says the same of unknown members, less clearly.
-    foreign = tuple(json_pointer(name) for name in document if name not in known)
+    core = rules.ARRAY_MEMBERS if kind == "array" else rules.GROUP_MEMBERS
+    foreign = tuple(json_pointer(name) for name in document if name not in core)
     problems = [
         problem
         for problem in found

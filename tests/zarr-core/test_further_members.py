@@ -1,0 +1,98 @@
+"""Members of a document that the specification does not define, with and without a plugin for them."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.errors import (
+    ExtensionConfigurationError,
+    MetadataValidationError,
+    UnknownExtensionError,
+    UnsupportedFieldError,
+)
+from zarr_core.extension import MetadataExtension, Problem
+
+
+class Units(MetadataExtension):
+    """The units of the elements; whole numbers have none."""
+
+    def __init__(self, unit):
+        if not unit:
+            raise ValueError("the unit is empty")
+
+    @classmethod
+    def from_definition(cls, definition):
+        return cls(definition.configuration["unit"])
+
+    def check(self, document):
+        if document.get("data_type") == "int32":
+            return [Problem("/units", "whole numbers have no unit")]
+        return []
+
+
+WITH = {"extension": {"units": Units}}
+
+
+@pytest.fixture
+def store():
+    return zarr.MemoryStore()
+
+
+def put(store, name, **members):
+    """An array with further members."""
+    zarr.create_array(store, name=name, data=np.arange(3.0))
+    document = json.loads(store.get(f"{name}/zarr.json")) | members
+    store.set(f"{name}/zarr.json", json.dumps(document).encode())
+
+
+def test_a_member_that_must_be_understood_is_refused(store):
+    put(store, "a", units={"unit": "m"})
+    with pytest.raises(UnsupportedFieldError, match="/units"):
+        zarr.open(store, path="a")
+
+
+def test_a_member_that_need_not_be_understood_is_ignored_and_kept(store):
+    put(store, "a", units={"unit": "m", "must_understand": False})
+    array = zarr.open(store, path="a")
+    array.attrs["b"] = 1
+    assert json.loads(store.get("a/zarr.json"))["units"]["unit"] == "m"
+    array[0] = 7
+    assert array[0] == 7
+
+
+def test_a_plugin_makes_it_understood(store):
+    put(store, "a", units={"unit": "m"})
+    array = zarr.open(store, path="a", extensions=WITH)
+    assert array[1] == 1
+    with zarr.extensions(WITH):
+        array.attrs["b"] = 1
+        assert zarr.open(store)["a"].attrs["b"] == 1
+    assert json.loads(store.get("a/zarr.json"))["units"] == {"unit": "m"}
+
+
+def test_what_was_understood_once_is_refused_without_the_plugin(store):
+    put(store, "a", units={"unit": "m"})
+    zarr.open(store, path="a", extensions=WITH)
+    with pytest.raises((UnsupportedFieldError, UnknownExtensionError), match="units"):
+        zarr.open(store, path="a")
+
+
+def test_consolidated_metadata_is_no_way_around(store):
+    put(store, "a", units={"unit": "m"})
+    with zarr.extensions(WITH):
+        zarr.consolidate_metadata(store)
+        assert zarr.open_group(store, "r")["a"][2] == 2
+    with pytest.raises((UnsupportedFieldError, UnknownExtensionError), match="units"):
+        zarr.open_group(store, "r")["a"]
+
+
+@pytest.mark.parametrize("must_understand", [True, False])
+def test_a_plugin_may_object(store, must_understand):
+    put(store, "a", units={"unit": "", "must_understand": must_understand})
+    put(store, "b", units={"unit": "m", "must_understand": must_understand}, data_type="int32")
+    with zarr.extensions(WITH):
+        with pytest.raises(ExtensionConfigurationError, match="unit is empty"):
+            zarr.open(store, path="a")
+        with pytest.raises(MetadataValidationError, match="whole numbers have no unit"):
+            zarr.open(store, path="b")
