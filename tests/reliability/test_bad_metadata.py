@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 import zarr_core as zarr
-from reliability_data import LITTLE, codec, document, everything, put, regular, run, stored
+from reliability_data import LITTLE, codec, document, everything, put, regular, run, sharded, stored
 from zarr_core.errors import (
     ChunkDecodeError,
     CodecChainError,
@@ -21,6 +21,15 @@ from zarr_core.errors import (
 )
 
 TEXT = json.dumps(document())
+
+
+def nested(depth: int):
+    """A codec that cuts shards into shards, so many times."""
+    codecs = [codec("bytes")]
+    for _ in range(depth):
+        codecs = [sharded(2, 2, codecs=codecs)]
+    return codecs[0]
+
 
 REFUSED = {
     # name: (document, class of the error, what the message says besides the node)
@@ -122,6 +131,26 @@ REFUSED = {
         MetadataDecodeError,
         "/shape/0: an integer of 5000 digits",
     ),
+    "chunk of 2^80 bytes": (
+        document(chunk_grid=regular(2**40, 2**40)),
+        CodecChainError,
+        "more than can be addressed",
+    ),
+    "chunk of 2^65 bytes": (
+        document(shape=[4], chunk_grid=regular(2**62), data_type="float64", codecs=[LITTLE]),
+        CodecChainError,
+        "more than can be addressed",
+    ),
+    "raw data type of 2^70 bits": (
+        document(data_type=f"r{2**70}", fill_value="AA=="),
+        ExtensionConfigurationError,
+        "/data_type",
+    ),
+    "shards nested 100 deep": (
+        document(codecs=[nested(100)]),
+        MetadataDecodeError,
+        "deep",
+    ),
     "unknown transformer": (
         document(storage_transformers=[{"name": "acme.transformer"}]),
         UnknownExtensionError,
@@ -217,6 +246,25 @@ def test_an_array_of_2_to_the_124_elements_opens_and_its_cells_are_used(tmp_path
         array[...]
     array.resize(8, 8)
     assert array.nchunks_initialized == 0
+
+
+def test_shards_nested_80_deep(tmp_path):
+    array = stored(tmp_path, document(codecs=[nested(80)]))
+    array[0, 0] = 1
+    array[1:3, 1:4] = 2
+    assert array[:3, :2].tolist() == [[1, 7], [7, 2], [7, 2]]
+
+
+def test_a_chain_of_3000_codecs(tmp_path):
+    array = stored(tmp_path, document(codecs=["bytes"] + ["crc32c"] * 3000))
+    array[0, 0] = 1
+    assert array[0].tolist() == [1, 7, 7, 7]
+
+
+def test_64_dimensions(tmp_path):
+    array = stored(tmp_path, document(shape=[2] * 64, chunk_grid=regular(*[1] * 64)))
+    array[(1,) * 64] = 1
+    assert array[(1,) * 63 + (slice(None),)].tolist() == [7, 1]
 
 
 HUGE = {

@@ -6,6 +6,7 @@ way is the shortest.  What is left for each chunk is a decoder's call and a copy
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 from zarr_core.engine import calls
 from zarr_core.engine.fill import fill_test
 from zarr_core.engine.scratch import scratch
-from zarr_core.errors import ChunkDecodeError
+from zarr_core.errors import ChunkDecodeError, CodecChainError
 from zarr_core.selection.projection import put, take
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
+_ADDRESSABLE = sys.maxsize  # bytes
 _PARTS_PAY = 1 << 17  # bytes; a smaller chunk is read faster in one piece
 
 
@@ -80,6 +82,11 @@ class BoundChain:
         steps: Sequence[ArrayRepresentation],
     ) -> None:
         self.decoded = steps[0]
+        if (self.decoded.nbytes or 0) > _ADDRESSABLE:
+            raise CodecChainError(
+                f"chunks of shape {self.decoded.shape} take {self.decoded.nbytes} bytes, "
+                "more than can be addressed"
+            )
         self.dtype = self.decoded.data_type.numpy_dtype
         self._before = tuple(before)
         self._name, self._middle = middle
