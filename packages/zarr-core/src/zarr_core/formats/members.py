@@ -1,4 +1,4 @@
-"""Members of a document that the specification does not define, and that a plugin understands.
+"""Further members of a document, which a plugin understands.
 
 Specification: v3.1, "Additional fields".
 """
