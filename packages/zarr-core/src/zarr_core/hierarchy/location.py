@@ -54,7 +54,9 @@ def locate(
     """
     from zarr_core.hierarchy.node import Node  # noqa: PLC0415 - nodes are made from locations
 
-    below = normalise_path(path or "")
+    below = normalise_path("" if path is None else path)
+    if storage_options and not isinstance(place, str | os.PathLike):
+        raise StoreError("storage_options go with a URL", store=repr(place))
     if isinstance(place, Node):
         return place.store, "/".join(part for part in (place.path, below) if part)
     if isinstance(place, Store):
@@ -64,8 +66,6 @@ def locate(
         if not isinstance(text, str):
             raise StoreError("a path is a string, not bytes", store=repr(text))
         return _from_path(text, read_only, dict(storage_options or {})), below
-    if storage_options:
-        raise StoreError("storage_options go with a URL", store=repr(place))
     if place is None or isinstance(place, MutableMapping):
         from zarr_core.stores.memory import MemoryStore  # noqa: PLC0415 - lazy: often not needed
 

@@ -1,0 +1,302 @@
+"""What NumPy, Python and Dask expect of an array."""
+
+import inspect
+import json
+import operator
+import pickle
+import threading
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+from zarr_core.errors import StoreError
+
+
+@pytest.fixture
+def array():
+    return zarr.array(np.arange(12, dtype="int16").reshape(4, 3), chunks=2)
+
+
+def test_what_it_says_of_itself():
+    array = zarr.create_array(
+        shape=(5, 6), chunks=(2, 3), shards=(4, 3), dtype=">f4", fill_value=1.5,
+        attributes={"a": 1}, dimension_names=["y", "x"], compressors="gzip",
+    )  # fmt: skip
+    assert (array.shape, array.ndim, array.size) == ((5, 6), 2, 30)
+    assert (array.dtype, array.itemsize, array.nbytes) == (np.dtype("f4"), 4, 120)
+    assert (array.chunks, array.shards, array.cdata_shape) == ((2, 3), (4, 3), (2, 2))
+    assert (array.fill_value, array.dimension_names) == (1.5, ("y", "x"))
+    assert (array.nchunks, array.blocks.shape) == (6, (2, 2))
+    assert array.metadata.dimension_names == ("y", "x")
+    assert [definition.name for definition in array.codecs] == ["sharding_indexed"]
+    assert (len(array.filters), len(array.compressors)) == (0, 1)
+    assert array.skipped_extensions == ()
+    assert not array.read_only
+    again = zarr.create_array(
+        shape=(5, 6), chunks=array.chunks, shards=array.shards, dtype=array.dtype,
+        fill_value=array.fill_value, filters=array.filters, serializer=array.serializer,
+        compressors=array.compressors, dimension_names=array.metadata.dimension_names,
+        attributes=array.attrs,
+    )  # fmt: skip
+    assert again.metadata.to_json() == array.metadata.to_json()
+
+
+def test_as_a_numpy_array(array):
+    beside = np.arange(12).reshape(4, 3)
+    np.testing.assert_array_equal(np.asarray(array), beside)
+    np.testing.assert_array_equal(array, beside)
+    assert np.asarray(array).dtype == np.int16
+    assert np.asarray(array, "float32").dtype == np.float32
+    assert np.array(array, dtype="float32", copy=True)[3, 2] == 11
+    assert np.sum(array) == 66
+    assert np.concatenate([array, array]).shape == (8, 3)
+    with pytest.raises(ValueError, match="makes a copy"):
+        np.asarray(array, copy=False)
+    first, second = np.asarray(array), np.asarray(array)
+    first[0, 0] = 99
+    assert second[0, 0] == array[0, 0] == 0
+
+
+def test_names_that_make_others_treat_it_as_something_else(array):
+    for name in ("__array_function__", "__array_ufunc__", "__array_namespace__", "_meta", "copy"):
+        assert not hasattr(array, name)
+    assert not hasattr(array, "__dataclass_fields__")
+    assert not hasattr(array.metadata, "__dask_graph__")
+
+
+def test_length_and_iteration():
+    store = CountingStore(zarr.MemoryStore())
+    array = zarr.create_array(store, data=np.arange(20).reshape(10, 2), chunks=(4, 2))
+    store.calls.clear()
+    assert [row.tolist() for row in array] == np.arange(20).reshape(10, 2).tolist()
+    assert store.keys("get_into") == ["c/0/0", "c/1/0", "c/2/0"]
+    store.calls.clear()
+    rows = iter(array)
+    next(rows)
+    assert store.count() == 1, "no more is read than was asked for"
+    assert len(array) == 10
+    assert list(zarr.array([1, 2, 3], chunks=2)) == [1, 2, 3]
+    assert list(zarr.create_array(shape=(0, 3))) == []
+    assert 3 in zarr.array([1, 2, 3])
+    point = zarr.array(5)
+    with pytest.raises(TypeError, match="has no length"):
+        len(point)
+    with pytest.raises(TypeError, match="cannot be iterated over"):
+        iter(point).__next__()
+
+
+def test_single_elements():
+    point = zarr.array(np.int16(3))
+    assert point[()] == 3
+    assert isinstance(point[()], np.int16)
+    assert isinstance(point[...], np.ndarray)
+    assert (int(point), float(point), complex(point), bool(point)) == (3, 3.0, 3 + 0j, True)
+    assert operator.index(point) == 3
+    assert [0, 1, 2, 9][point] == 9
+    assert (point.item(), type(point.item())) == (3, int)
+    one = zarr.array([[2.5]])
+    assert (float(one), bool(one), one.item(), one.item(0, 0)) == (2.5, True, 2.5, 2.5)
+    assert not zarr.array([0])
+    with pytest.raises(TypeError):
+        operator.index(one)
+    with pytest.raises(TypeError):
+        operator.index(zarr.array(2.5))
+    several = zarr.array([[1, 2], [3, 4]])
+    assert several.item(1, 0) == several.item(-1, 0) == 3
+    with pytest.raises(ValueError, match="4 elements is not a single one"):
+        several.item()
+    with pytest.raises(ValueError, match="can only convert"):
+        several.item(1)
+    for convert in (int, float, complex):
+        with pytest.raises(TypeError, match="4 elements is no"):
+            convert(several)
+    for truth in (several, zarr.create_array(shape=0)):
+        with pytest.raises(ValueError, match=r"any\(\) or all\(\)"):
+            bool(truth)
+
+
+def test_zero_dimensional_arrays():
+    point = zarr.create_array(shape=(), dtype="int8", fill_value=7)
+    assert point[()] == 7
+    assert list(point.store.list()) == ["zarr.json"]
+    for selection in ((), ..., None):
+        point[selection] = 3
+        assert np.all(point[selection] == 3)
+    assert point[None].shape == (1,)
+    point.set_basic_selection((), 4)
+    out = np.zeros((), "int8")
+    assert point.get_basic_selection((), out=out) is out
+    assert out == 4
+    assert point.nchunks_initialized == point.nchunks == 1
+    assert np.asarray(point) == 4
+    point.blocks[()] = 5
+    assert point.blocks[()] == 5
+    assert point.oindex[()] == point.vindex[()] == 5
+
+
+def test_an_array_may_index_another(array):
+    index = zarr.array([2, 0])
+    np.testing.assert_array_equal(array[index], array[[2, 0]])
+    np.testing.assert_array_equal(array.oindex[index, 1], array[[2, 0]][:, 1])
+    array[...] = zarr.array(np.ones((4, 3)))
+    assert np.all(array[...] == 1)
+
+
+# --- Dask ---
+
+
+def test_the_token_says_what_is_read(array):
+    token = array.__dask_tokenize__()
+    assert token == zarr.open(array.store).__dask_tokenize__()
+    assert token == zarr.open(array.store, "r").__dask_tokenize__()
+    other = zarr.array(np.arange(12).reshape(4, 3))
+    assert other.__dask_tokenize__() != token
+    array.attrs["a"] = 1
+    assert array.__dask_tokenize__() != token
+    assert hash(array.__dask_tokenize__())
+
+
+def test_what_dask_asks_of_an_array_like(array):
+    # from_array: attributes, the meta from an empty selection, tuples of slices.
+    for name in ("shape", "dtype", "ndim", "chunks", "shards"):
+        getattr(array, name)
+    meta = array[tuple(slice(0, 0, None) for _ in range(array.ndim))]
+    assert (meta.shape, meta.dtype) == ((0, 0), array.dtype)
+    assert all(isinstance(length, int) for length in array.chunks)
+    # store: assignment by tuples of slices.
+    array[(slice(0, 2, None), slice(1, 3, None))] = np.full((2, 2), 5)
+    assert array[0, 1] == 5
+
+
+# --- pickling ---
+
+
+def test_pickles_carry_what_is_known_and_read_nothing(tmp_path):
+    group = zarr.create_group(tmp_path / "g", attributes={"a": 1})
+    group.create_array("x", data=np.arange(5), chunks=2)
+    array = zarr.open_array(
+        tmp_path / "g", "r", path="x",
+        config={"missing_chunks": "error", "write_empty_chunks": True},
+    )  # fmt: skip
+    data = pickle.dumps(array), pickle.dumps(group)
+    document = (tmp_path / "g" / "x" / "zarr.json").read_text()
+    (tmp_path / "g" / "x" / "zarr.json").write_text("{")
+    copy, group_copy = map(pickle.loads, data)
+    assert copy == array
+    assert copy[...].tolist() == [0, 1, 2, 3, 4]
+    assert copy.read_only
+    assert copy._reopening()[:6] == array._reopening()[:6]
+    assert (group_copy == group, group_copy.attrs) == (True, {"a": 1})
+    (tmp_path / "g" / "x" / "zarr.json").write_text(document)
+    assert group_copy["x"][...].tolist() == [0, 1, 2, 3, 4]
+    zarr.consolidate_metadata(tmp_path / "g")
+    for use, calls in ((True, True), (False, False)):
+        opened = zarr.open_group(tmp_path / "g", "r", use_consolidated=use)
+        copied = pickle.loads(pickle.dumps(opened))
+        assert (copied._consolidation is not None and copied._consolidation.lookup) == calls
+    inner = pickle.loads(pickle.dumps(zarr.open_consolidated(tmp_path / "g")["x"]))
+    assert inner[0] == 0
+
+
+def test_memory_that_can_be_written_to_does_not_pickle(array):
+    with pytest.raises(StoreError, match="cannot be pickled"):
+        pickle.dumps(array)
+    frozen = zarr.open(zarr.MemoryStore(array.store._mapping, read_only=True))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(frozen))[...], array[...])
+
+
+def test_deep_copies_are_the_same_place(array):
+    import copy
+
+    assert copy.copy(array) == copy.deepcopy(array) == array
+
+
+# --- threads ---
+
+
+def test_one_object_in_many_threads(tmp_path):
+    array = zarr.create_array(tmp_path / "a", shape=(40, 8), chunks=(3, 8), dtype="int32")
+    failures = []
+
+    def work(number):
+        try:
+            for row in range(number, 40, 8):
+                array[row] = row
+                array.attrs[str(number)] = row
+                assert array[row].tolist() == [row] * 8
+        except Exception as error:  # collected for the main thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    np.testing.assert_array_equal(array[...], np.repeat(np.arange(40), 8).reshape(40, 8))
+    assert array.attrs == {str(number): 32 + number for number in range(8)}
+
+
+def test_readers_while_the_shape_changes():
+    array = zarr.create_array(shape=100, chunks=7, dtype="int8", fill_value=1)
+    stop, failures = threading.Event(), []
+
+    def read():
+        while not stop.is_set():
+            try:
+                if not (array[...] == 1).all():
+                    failures.append("wrong elements")
+                if len(np.asarray(array[:50])) != 50:
+                    failures.append("wrong shape")
+            except Exception as error:  # collected for the main thread
+                failures.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for number in range(50):
+        array.resize(100 + number % 5 * 20)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+ARRAY = """
+    append attrs basename blocks cdata_shape chunks compressors dtype fill_value filters
+    get_basic_selection get_block_selection get_coordinate_selection get_mask_selection
+    get_orthogonal_selection info info_complete metadata name nbytes nbytes_stored nchunks
+    nchunks_initialized ndim oindex path read_only resize serializer set_basic_selection
+    set_block_selection set_coordinate_selection set_mask_selection
+    set_orthogonal_selection shape shards size store update_attributes vindex
+"""
+GROUP = """
+    array_keys array_values arrays attrs basename create_array create_group group_keys
+    group_values groups info info_complete members metadata move name nmembers path read_only
+    require_array require_group require_groups store tree update_attributes
+"""
+CREATE = """
+    store name shape dtype data chunks shards filters compressors serializer fill_value
+    zarr_format attributes chunk_key_encoding dimension_names storage_options overwrite
+    config write_data
+"""
+
+
+def test_names_follow_zarr_python(array):
+    assert not set(ARRAY.split()) - set(dir(array))
+    assert not set(GROUP.split()) - set(dir(zarr.create_group()))
+    given = list(inspect.signature(zarr.create_array).parameters)
+    assert given[0] == "store"
+    assert not set(CREATE.split()) - set(given)
+    for opener in (zarr.open, zarr.open_array, zarr.open_group):
+        assert list(inspect.signature(opener).parameters)[:2] == ["store", "mode"]
+
+
+def test_a_document_of_a_node_is_not_changed_through_it(array):
+    before = bytes(array.store.get("zarr.json"))
+    array.metadata.to_json()["shape"] = [1]
+    array.attrs.asdict()["x"] = 1
+    array.info.to_dict().clear()
+    assert zarr.open(array.store).shape == (4, 3)
+    assert json.loads(before) == array.metadata.to_json()
