@@ -19,7 +19,6 @@ class Waiting(zarr.MemoryStore):
     """Memory that is worth several threads, whatever the size of a chunk."""
 
     requests = 2
-    waits_to_write = True
 
 
 @st.composite

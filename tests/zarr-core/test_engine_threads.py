@@ -84,6 +84,40 @@ def test_requests_may_be_more_than_processors():
     assert not gate.broken
 
 
+@pytest.mark.parametrize(
+    ("seconds", "pieces", "several"), [(0.01, 1, True), (0, 1, False), (0.01, 1000, False)]
+)
+def test_whether_threads_pay_is_tried(seconds, pieces, several):
+    seen = []
+
+    def work(_):
+        if seconds:
+            time.sleep(seconds)
+        seen.append(threading.get_ident())
+
+    with config.set(threads=2):
+        threads.run(iter(range(10)), work, None, pieces=pieces)
+    assert len(seen) == 10
+    assert (len(set(seen)) > 1) is several
+
+
+def test_tasks_are_made_as_late_as_possible():
+    made = []
+
+    def tasks():
+        for number in range(100):
+            made.append(number)
+            yield number
+
+    def work(task):
+        if task == 5:
+            raise ZeroDivisionError
+
+    with config.set(threads=2), pytest.raises(ZeroDivisionError):
+        threads.run(tasks(), work)
+    assert len(made) < 100
+
+
 def test_a_child_of_a_fork_makes_threads_of_its_own():
     with config.set(threads=2):
         threads.run([0, 1], lambda _: time.sleep(0.01))

@@ -39,7 +39,8 @@ def read_found(
             raise inside(error, index, int(numbers[position])) from error
 
     count = len(found)
-    run_in_threads(batches(found, shard.most_items(count)), work, shard.parallel(count))
+    most = shard.most_items(count)
+    run_in_threads(batches(found, most), work, shard.parallel(count), pieces=most)
 
 
 def decode(shard: Shard, piece: memoryview, within: Selection | None, out: Array) -> None:

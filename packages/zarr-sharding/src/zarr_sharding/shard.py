@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 _BATCH_BYTES = 1 << 22  # decoded; enough to keep a thread busy for a millisecond
-_THREADS_PAY = 1 << 15  # decoded bytes of an inner chunk; below, Python is most of the work
+_THREADS_PAY = 1 << 16  # decoded bytes of an inner chunk, for which threads pay in any case
+_THREADS_MAY_PAY = 1 << 12  # below, Python is most of the work in any case
 _PARALLEL_BYTES = 1 << 18  # decoded bytes that are worth waking another thread
 
 WINDOW = 1 << 14
@@ -109,16 +110,18 @@ class Shard:
         # Cutting dimensions apart never needs a copy, whatever the strides.
         return array.reshape(lengths).transpose(*range(0, 2 * ndim, 2), *range(1, 2 * ndim, 2))
 
-    def parallel(self, count: int) -> bool:
-        """Whether several threads pay for this many inner chunks."""
+    def parallel(self, count: int) -> bool | None:
+        """Whether threads pay for this many inner chunks; None if that must be tried."""
         nbytes = self.inner.decoded.nbytes
-        return nbytes is not None and nbytes >= _THREADS_PAY and nbytes * count >= _PARALLEL_BYTES
+        if nbytes is None or nbytes < _THREADS_MAY_PAY or nbytes * count < _PARALLEL_BYTES:
+            return False
+        return True if nbytes >= _THREADS_PAY else None
 
     def most_items(self, count: int) -> int:
         """How many inner chunks to handle together, of this many in all."""
         nbytes = self.inner.decoded.nbytes or _BATCH_BYTES
         most = max(1, _BATCH_BYTES // max(1, nbytes))
-        if self.parallel(count):
+        if self.parallel(count) is not False:
             # Several pieces of work for each of a few threads, none of them tiny.
             most = min(most, max(-(-count // 8), _PARALLEL_BYTES // nbytes, 1))
         return most

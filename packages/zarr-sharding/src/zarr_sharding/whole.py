@@ -115,7 +115,8 @@ def _read_small(
             put_rows(places, memory)
 
     count = len(found)
-    run_in_threads(batches(found, shard.most_items(count)), work, shard.parallel(count))
+    most_items = shard.most_items(count)
+    run_in_threads(batches(found, most_items), work, shard.parallel(count), pieces=most_items)
 
 
 def _read_memory(
@@ -150,4 +151,4 @@ def _read_memory(
 
     step = max(1, -(-len(runs) // 8))
     tasks = [runs[first : first + step] for first in range(0, len(runs), step)]
-    run_in_threads(tasks, work, shard.parallel(len(found)))
+    run_in_threads(tasks, work, shard.parallel(len(found)), pieces=-(-len(found) // 8))

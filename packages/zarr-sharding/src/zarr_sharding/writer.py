@@ -62,7 +62,7 @@ def encode_shard(shard: Shard, array: Array) -> list[Buffer] | None:
 
         step = shard.most_items(count)
         tasks = [range(first, min(first + step, count)) for first in range(0, count, step)]
-        run_in_threads(tasks, work, shard.parallel(count))
+        run_in_threads(tasks, work, shard.parallel(count), pieces=step)
     return _assemble(shard, Kept.nothing(), range(len(encoded)), encoded)
 
 
@@ -154,8 +154,8 @@ def _encode_parts(
             except ChunkDecodeError as error:
                 raise inside(error, index, int(numbers[position])) from error
 
-        work = batches(old, shard.most_items(len(old)))
-        run_in_threads(work, change, shard.parallel(len(old)))
+        most = shard.most_items(len(old))
+        run_in_threads(batches(old, most), change, shard.parallel(len(old)), pieces=most)
 
     def make(positions: Sequence[int]) -> None:
         for position in positions:
@@ -163,7 +163,7 @@ def _encode_parts(
 
     step = shard.most_items(len(fresh))
     tasks = [fresh[first : first + step] for first in range(0, len(fresh), step)]
-    run_in_threads(tasks, make, shard.parallel(len(fresh)))
+    run_in_threads(tasks, make, shard.parallel(len(fresh)), pieces=step)
     return encoded
 
 

@@ -146,6 +146,11 @@ class BoundChain:
         return self.decoded.nbytes if inner is None else inner.grain
 
     @property
+    def pieces(self) -> int:
+        """How many times a codec handles so much in a chunk."""
+        return (self.decoded.nbytes or 1) // (self.grain or 1) or 1
+
+    @property
     def inner(self) -> BoundChain | None:
         """The codecs of the inner chunks, if chunks are shards."""
         return None if self._before else self._middle.inner_chain(self._last)

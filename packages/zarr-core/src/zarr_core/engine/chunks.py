@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product, repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from zarr_core.interfaces.store import check_prefix
 from zarr_core.selection.projection import tables_of
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
     from zarr_core.selection.normalised import Box
 
-_THREADS_PAY = 1 << 16  # decoded bytes; below, handing a chunk over costs more than its work
+ChunkBox: TypeAlias = tuple[str, tuple[slice, ...], tuple[slice, ...], bool]
+"""Key, part within the chunk, place of the part, whether it is the whole chunk."""
+
+_LARGE = 1 << 16  # decoded bytes of a chunk for which threads pay in any case
 
 
 class Chunks:
@@ -57,7 +60,7 @@ class Chunks:
         before, between = self._joint
         return before + between.join(map(str, chunk))
 
-    def boxes(self, box: Box) -> Iterator[tuple[str, tuple[slice, ...], tuple[slice, ...], bool]]:
+    def boxes(self, box: Box) -> Iterator[ChunkBox]:
         """Cut a box at the edges of chunks, with as few steps a chunk as there can be.
 
         Yields
@@ -87,9 +90,9 @@ class Chunks:
                 strict=False,
             )
 
-    def parallel(self, nbytes: int | None) -> bool:
-        """Whether several threads pay for chunks of this decoded size."""
-        return self.threads is not None or nbytes is None or nbytes >= _THREADS_PAY
+    def parallel(self, nbytes: int | None) -> bool | None:
+        """Whether threads pay for chunks of this decoded size; None if that must be tried."""
+        return True if self.threads is not None or nbytes is None or nbytes >= _LARGE else None
 
     def where(self, key: str) -> str:
         """Names a chunk in messages."""

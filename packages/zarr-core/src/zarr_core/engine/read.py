@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,14 +14,17 @@ from zarr_core.selection.normalised import Box
 from zarr_core.selection.projection import project, single_chunk
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from zarr_core.engine.bound import BoundChain
-    from zarr_core.engine.chunks import Chunks
+    from zarr_core.engine.chunks import ChunkBox, Chunks
     from zarr_core.interfaces.codec import Buffer
     from zarr_core.selection.normalised import Selection
     from zarr_core.selection.projection import Part
 
     Array = np.ndarray[Any, Any]
 
+_TOGETHER = 16  # small chunks that a thread takes at a time
 _LARGE = 1 << 24  # bytes; so much memory is not kept from one chunk to the next anyhow
 
 
@@ -58,9 +62,10 @@ def read(chunks: Chunks, selection: Selection, out: Array) -> None:
     parallel = chunks.parallel(bound.grain)
     plain = bound.is_plain and chunks.binding.is_uniform
     if plain and not parallel and type(selection) is Box and selection.index:
-        _read_small(chunks, bound, selection, out)
+        boxes = chunks.boxes(selection)
+        batches = iter(lambda: list(islice(boxes, _TOGETHER)), [])
+        run(batches, lambda some: _read_small(chunks, bound, some, out), None, pieces=_TOGETHER)
         return
-    parts = project(selection, chunks.axes)
 
     def work(part: Part) -> None:
         chunk, within, target, whole, _ = part
@@ -71,14 +76,10 @@ def read(chunks: Chunks, selection: Selection, out: Array) -> None:
             read_chunk(chunks, chunk, within, values, False)
             out[target] = values
 
-    if parallel:
-        run(list(parts), work, threads=chunks.threads)
-    else:
-        for part in parts:
-            work(part)
+    run(project(selection, chunks.axes), work, parallel, chunks.threads, bound.pieces)
 
 
-def _read_small(chunks: Chunks, bound: BoundChain, box: Box, out: Array) -> None:
+def _read_small(chunks: Chunks, bound: BoundChain, boxes: Sequence[ChunkBox], out: Array) -> None:
     """Read many small chunks of one shape, with as few steps each as there can be.
 
     What a step costs here is paid for every chunk: the memory for all of them is
@@ -95,7 +96,7 @@ def _read_small(chunks: Chunks, bound: BoundChain, box: Box, out: Array) -> None
         array = np.ndarray(shape, dtype, buffer if unpack is None else memory)
         key = ""
         try:
-            for key, within, target, whole in chunks.boxes(box):
+            for key, within, target, whole in boxes:
                 if in_memory:
                     data = get(key)
                 else:

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
+from itertools import chain, islice
+from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.config import config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future, ThreadPoolExecutor
 
 T = TypeVar("T")
 
 _MOST_THREADS = 256
+_SECONDS_PAY = 40e-6  # for a piece of work; below, threads wait for each other too often
 
 
 class _Here(threading.local):
@@ -39,24 +41,28 @@ def thread_count() -> int:
 
 
 def run(
-    tasks: Sequence[T],
+    tasks: Iterable[T],
     work: Callable[[T], None],
-    parallel: bool = True,
+    parallel: bool | None = True,
     threads: int | None = None,
+    pieces: int = 1,
 ) -> None:
-    """Call ``work`` on each task, in several threads if that may pay.
+    """Call ``work`` on each task, in several threads if that pays.
 
     Parameters
     ----------
-    tasks : sequence
-        The pieces; taken in order.
+    tasks : iterable
+        What to work on; taken in order, as late as possible.
     work : callable
         What to do with each.
-    parallel : bool
-        False to work in this thread alone.
+    parallel : bool or None
+        Whether it pays; None to find out with the first tasks.
     threads : int, optional
         How many threads, where that is not a question of processors: requests
         in flight to a remote store.
+    pieces : int
+        Of how many pieces a task consists, between which threads may have to wait
+        for each other; only for finding out.
 
     Raises
     ------
@@ -67,29 +73,47 @@ def run(
     -----
     Within a piece of work, another ``run`` stays in its thread.
     """
-    count = 1
-    if parallel and len(tasks) > 1 and not _here.working and config.settings.threads not in (0, 1):
-        count = min(thread_count() if threads is None else threads, len(tasks), _MOST_THREADS)
-    if count > 1:
-        _share(tasks, work, count)
-        return
-    for task in tasks:
+    left = iter(tasks)
+    alone = parallel is False or _here.working or config.settings.threads in (0, 1)
+    if not alone and (parallel or _pays(left, work, pieces)):
+        count = min(thread_count() if threads is None else threads, _MOST_THREADS)
+        first = list(islice(left, count))
+        left = chain(first, left)
+        if len(first) > 1:
+            _share(left, work, len(first))
+            return
+    for task in left:
         work(task)
 
 
-def _share(tasks: Sequence[T], work: Callable[[T], None], count: int) -> None:
-    queue = deque(tasks)
+def _pays(tasks: Iterator[T], work: Callable[[T], None], pieces: int) -> bool:
+    """Do the first tasks, to see whether they take long enough.
+
+    What one thread does for a piece in Python, the others must wait for.  A second
+    task is asked because the first may have been slow for another reason.
+    """
+    for task in islice(tasks, 2):
+        start = perf_counter()
+        work(task)
+        if perf_counter() - start < _SECONDS_PAY * pieces:
+            return False
+    return True
+
+
+def _share(tasks: Iterator[T], work: Callable[[T], None], count: int) -> None:
+    guard = threading.Lock()
+    end = object()
     failures: list[BaseException] = []
 
     def drain() -> None:
         _here.working = True
         try:
             while not failures:
-                try:
-                    task = queue.popleft()
-                except IndexError:
+                with guard:
+                    task = next(tasks, end)
+                if task is end:
                     return
-                work(task)
+                work(task)  # type: ignore[arg-type]  # it is not the end
         except BaseException as failure:
             failures.append(failure)
         finally:

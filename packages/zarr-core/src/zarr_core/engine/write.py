@@ -72,13 +72,9 @@ def write(chunks: Chunks, selection: Selection, value: Array) -> None:
         except (CodecError, MemoryError) as error:
             raise _located(chunks, chunk, error) from error
 
-    parts = project(selection, chunks.axes)
     bound = chunks.binding.bound((0,) * len(chunks.axes))
-    if chunks.store.waits_to_write or chunks.parallel(bound.grain):
-        run(list(parts), work, threads=chunks.threads)
-    else:
-        for part in parts:
-            work(part)
+    parallel = chunks.parallel(bound.grain)
+    run(project(selection, chunks.axes), work, parallel, chunks.threads, bound.pieces)
 
 
 def write_fields(
@@ -119,7 +115,7 @@ def write_fields(
         except (CodecError, MemoryError) as error:
             raise _located(chunks, part.chunk, error) from error
 
-    run(list(project(selection, chunks.axes)), work, threads=chunks.threads)
+    run(project(selection, chunks.axes), work, threads=chunks.threads)
 
 
 def write_chunk(

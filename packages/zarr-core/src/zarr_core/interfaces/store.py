@@ -176,9 +176,6 @@ class Store(ABC):
     in_memory: bool = False
     """Whether ``get`` gives values as they lie in memory, without copying."""
 
-    waits_to_write: bool = False
-    """Whether storing even a small value takes long enough to do something else meanwhile."""
-
     requests: int | None = None
     """How many requests to keep in flight; None for a store without latency."""
 

@@ -64,8 +64,6 @@ class LocalStore(Store):
         If there is something at the path that is not a directory.
     """
 
-    waits_to_write = True
-
     def __init__(
         self,
         path: str | os.PathLike[str],
