@@ -15,6 +15,7 @@ from zarr_core.errors import (
     NodeNameError,
     NodeNotFoundError,
     NodeTypeError,
+    StoreCapabilityError,
     UnknownExtensionError,
 )
 from zarr_core.hierarchy.walk import walk
@@ -258,3 +259,18 @@ def test_attributes_and_refreshing(root):
     assert "x" not in root.attrs
     root.refresh()
     assert root.attrs == {"x": 1}
+
+
+class Unlisted(zarr.MemoryStore):
+    supports_listing = False
+
+
+def test_a_store_that_cannot_list():
+    store = Unlisted()
+    zarr.create_group(store).create_array("a", data=np.arange(3))
+    assert zarr.open(store)["a"][...].tolist() == [0, 1, 2]
+    with pytest.raises(NodeExistsError):
+        zarr.create_group(store, path="a")
+    with pytest.raises(StoreCapabilityError, match="overwriting needs a store that lists"):
+        zarr.create_group(store, path="a", overwrite=True)
+    assert "a" in zarr.open(store)

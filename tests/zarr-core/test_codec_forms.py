@@ -1,0 +1,95 @@
+"""Codec definitions from what users give, beside what test_create.py tries."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.codecs.bytes import BytesCodec
+from zarr_core.errors import CodecChainError
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.hierarchy import codec_forms
+from zarr_core.hierarchy.definitions import definition_of
+
+ZSTD = ExtensionDefinition("zstd", {"level": 0, "checksum": True})
+
+
+def names(definitions):
+    return [definition.name for definition in definitions]
+
+
+def test_what_a_maker_gets_who_says_nothing():
+    chain = codec_forms.chain_of("auto", "auto", "auto", "big")
+    assert chain == [ExtensionDefinition("bytes", {"endian": "big"}), ZSTD]
+    with zarr.config.set(disabled_plugins={"*"}):
+        assert names(codec_forms.chain_of("auto", "auto", "auto", None)) == ["bytes"]
+        array = zarr.create_array(data=np.arange(3))
+        assert array.compressors == ()
+
+
+def test_shards_wrap_a_chain():
+    (shard,) = codec_forms.sharded((2, 3), [ExtensionDefinition("bytes"), ZSTD], "start")
+    assert shard.name == "sharding_indexed"
+    assert shard.configuration["chunk_shape"] == [2, 3]
+    assert shard.configuration["index_location"] == "start"
+    assert shard.configuration["codecs"][1] == ZSTD.to_json()
+    assert [codec["name"] for codec in shard.configuration["index_codecs"]] == ["bytes", "crc32c"]
+
+
+@dataclass
+class Numcodec:
+    """A codec as numcodecs has them."""
+
+    config: dict
+
+    def get_config(self):
+        return self.config
+
+
+class Wrapped(Numcodec):
+    """One of numcodecs in zarr-python: it has both ways of saying what it is."""
+
+    def to_dict(self):
+        return {"name": "numcodecs.lz4", "configuration": {"acceleration": 2}}
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"id": "gzip", "level": np.int64(3)}, ExtensionDefinition("gzip", {"level": 3})),
+        ({"id": "delta", "dtype": "<i4"}, ExtensionDefinition("numcodecs.delta", {"dtype": "<i4"})),
+        (
+            {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 0, "blocksize": 0},
+            ExtensionDefinition(
+                "blosc", {"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0}
+            ),
+        ),
+        ({"id": "blosc", "shuffle": -1}, ExtensionDefinition("blosc", {})),
+        ({"id": "blosc"}, ExtensionDefinition("blosc", {})),
+    ],
+)
+def test_numcodecs(config, expected):
+    assert codec_forms.one(Numcodec(config)) == expected
+    assert codec_forms.one(config) == expected
+
+
+def test_what_another_library_says_of_its_codec_goes_first():
+    assert codec_forms.one(Wrapped({"id": "lz4"})).configuration == {"acceleration": 2}
+
+
+class Described:
+    def to_definition(self):
+        return ZSTD
+
+
+def test_definitions():
+    assert definition_of(Described(), "codec") is ZSTD
+    assert definition_of(ZSTD, "codec") is ZSTD
+    assert definition_of("zstd", "codec") == ExtensionDefinition("zstd")
+    given = {"name": "a", "configuration": {"order": (1, np.int8(0))}, "must_understand": False}
+    made = definition_of(given, "codec")
+    assert (made.configuration, made.must_understand) == ({"order": [1, 0]}, False)
+    assert codec_forms.one(BytesCodec("big")).configuration == {"endian": "big"}
+    for bad in (None, 5, {}, {"name": None}, {"name": "x", "level": 1}, []):
+        with pytest.raises(CodecChainError, match="codec"):
+            codec_forms.one(bad)
