@@ -1,5 +1,6 @@
 """Changing the shape of arrays that hold elements."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -185,3 +186,25 @@ def test_an_array_that_others_have_changed():
     array.store.erase("zarr.json")
     with pytest.raises(NodeNotFoundError):
         array.resize(3)
+
+
+def test_writers_while_the_array_grows_lose_nothing():
+    # Chunks are 8 long, so each step leaves the last one half outside.
+    for _ in range(30):
+        array = zarr.create_array(shape=4, chunks=8, dtype="int8")
+        barrier = threading.Barrier(3)
+
+        def fill(start, array=array, barrier=barrier):
+            barrier.wait()
+            while array.shape[0] < start + 4:
+                pass
+            array[start : start + 4] = 1
+
+        writers = [threading.Thread(target=fill, args=(start,)) for start in (4, 0)]
+        for writer in writers:
+            writer.start()
+        barrier.wait()
+        array.resize(8)
+        for writer in writers:
+            writer.join()
+        assert array[...].tolist() == [1] * 8

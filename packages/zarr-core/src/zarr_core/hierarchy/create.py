@@ -114,7 +114,7 @@ def create_array(
     write_data : bool
         False to make the array like ``data`` and leave it empty.
     extensions : mapping, optional
-        Code for this call alone: ``{"codec": {"acme.xor": Xor}}``.
+        Code for this array: ``{"codec": {"acme.xor": Xor}}``.
 
     Returns
     -------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -98,12 +97,12 @@ class DescribedArray(Node[ArrayMetadata]):
         """Shape of the shards, or None if every chunk is an object of its own."""
         return None if self._inner is self._outer else self._outer.decoded.shape
 
-    @cached_property
+    @property
     def _outer(self) -> BoundChain:
         """The codecs of a stored object."""
         return self._binding.bound((0,) * self.ndim)
 
-    @cached_property
+    @property
     def _inner(self) -> BoundChain:
         """The codecs of a chunk: those of an inner chunk if there are shards."""
         return self._outer.inner or self._outer
@@ -222,10 +221,10 @@ class DescribedArray(Node[ArrayMetadata]):
             self._use(cached.binding(metadata, self.store, self.path, old.keep_empty))
 
     def _use(self, binding: Binding) -> None:
-        self.__dict__.pop("_outer", None)
-        self.__dict__.pop("_inner", None)
-        self.read_only = self.read_only or bool(binding.skipped)
-        self.metadata = binding.metadata
-        self._binding = binding
+        # The shape last: a thread that has read it must find the chunks that go with it,
+        # lest it take a chunk that has grown for one that it covers.
         prefix = self._format.chunk_prefix(self.path)
         self._chunks = Chunks(self.store, prefix, binding, self._missing_is_error)
+        self._binding = binding
+        self.read_only = self.read_only or bool(binding.skipped)
+        self.metadata = binding.metadata
