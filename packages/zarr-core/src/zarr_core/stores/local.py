@@ -81,7 +81,8 @@ class LocalStore(Store):
         self._root = os.path.join(self.path, "")
         self._boundary = local_tree.Boundary(self._root, follow_links)
         self._known = self._boundary.known
-        if not os.path.isdir(self.path) and os.path.exists(self.path):
+        # In this order, as others may be making it just now.
+        if os.path.exists(self.path) and not os.path.isdir(self.path):
             raise StoreError("not a directory, so not a local store", store=self.path)
 
     @classmethod
