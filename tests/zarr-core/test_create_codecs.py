@@ -1,0 +1,175 @@
+"""Making arrays with whatever codecs, chunks and shards users give."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+from zarr_core.codecs.bytes import BytesCodec
+from zarr_core.errors import (
+    CodecChainError,
+    ExtensionConfigurationError,
+    ExtensionError,
+    MetadataValidationError,
+    UnknownExtensionError,
+)
+from zarr_core.extension import ExtensionDefinition
+
+
+def document(array):
+    prefix = f"{array.path}/" if array.path else ""
+    return json.loads(bytes(array.store.get(f"{prefix}zarr.json")))
+
+
+# --- codecs ---
+
+
+def codec_names(array):
+    return [codec["name"] for codec in document(array)["codecs"]]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("zstd", ["bytes", "zstd"]), (["zstd"], ["bytes", "zstd"]), (None, ["bytes"]),
+        ((), ["bytes"]), (False, ["bytes"]), ("auto", ["bytes", "zstd"]),
+        ({"name": "gzip", "configuration": {"level": 3}}, ["bytes", "gzip"]),
+        (ExtensionDefinition("gzip", {"level": 3}), ["bytes", "gzip"]),
+        (["gzip", {"name": "crc32c"}], ["bytes", "gzip", "crc32c"]),
+        ({"id": "zlib", "level": 1}, None),
+        ({"id": "gzip", "level": 1}, ["bytes", "gzip"]),
+        (iter(["crc32c"]), ["bytes", "crc32c"]),
+    ],
+)  # fmt: skip
+def test_compressors(given, expected):
+    if expected is None:
+        with pytest.raises(UnknownExtensionError, match=r"numcodecs\.zlib"):
+            zarr.create_array(shape=2, compressors=given)
+        return
+    assert codec_names(zarr.create_array(shape=2, compressors=given)) == expected
+
+
+def test_codecs_of_numcodecs():
+    numcodecs = pytest.importorskip("numcodecs")
+    array = zarr.create_array(
+        data=np.arange(100, dtype="int32"),
+        compressors=numcodecs.Blosc("lz4", 5, numcodecs.Blosc.BITSHUFFLE),
+    )
+    configuration = document(array)["codecs"][1]["configuration"]
+    assert configuration == {
+        "cname": "lz4", "clevel": 5, "shuffle": "bitshuffle", "typesize": 4, "blocksize": 0,
+    }  # fmt: skip
+    auto = zarr.create_array(shape=4, dtype="int16", compressors=[numcodecs.Blosc()])
+    assert document(auto)["codecs"][1]["configuration"]["typesize"] == 2
+    zstd = zarr.create_array(shape=4, compressors=numcodecs.Zstd(level=7))
+    assert document(zstd)["codecs"][1]["configuration"]["level"] == 7
+    assert array[...].tolist() == list(range(100))
+
+
+class OtherLibrarys:
+    """An extension as zarr-python has them."""
+
+    def __init__(self, name, **configuration):
+        self.document = {"name": name, "configuration": configuration}
+
+    def to_dict(self):
+        return self.document
+
+
+def test_extensions_of_another_library():
+    array = zarr.create_array(
+        data=np.arange(6).reshape(2, 3),
+        filters=OtherLibrarys("transpose", order=(1, 0)),
+        serializer=OtherLibrarys("bytes", endian="big"),
+        compressors=[OtherLibrarys("gzip", level=1)],
+        chunk_key_encoding=OtherLibrarys("v2", separator="."),
+    )
+    assert codec_names(array) == ["transpose", "bytes", "gzip"]
+    assert document(array)["codecs"][0]["configuration"] == {"order": [1, 0]}
+    np.testing.assert_array_equal(zarr.open(array.store)[...], np.arange(6).reshape(2, 3))
+
+
+def test_filters_and_serializer():
+    array = zarr.create_array(
+        shape=(4, 2),
+        dtype="int16",
+        filters=[{"name": "transpose", "configuration": {"order": [1, 0]}}],
+        serializer=BytesCodec("big"),
+        compressors=None,
+    )
+    assert codec_names(array) == ["transpose", "bytes"]
+    assert [type(codec).__name__ for codec in array.filters] == ["Transpose"] or array.filters
+    assert array.serializer == BytesCodec("big")
+    assert array.compressors == ()
+    assert [d.name for d in array.codecs] == ["transpose", "bytes"]
+    again = zarr.create_array(
+        shape=(4, 2), dtype="int16", filters=array.filters, serializer=array.serializer,
+        compressors=array.compressors,
+    )  # fmt: skip
+    assert document(again)["codecs"] == document(array)["codecs"]
+    assert codec_names(zarr.create_array(shape=1, serializer=None, compressors=None)) == ["bytes"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"compressors": 5}, CodecChainError, "5 is no codec"),
+        ({"compressors": {"level": 5}}, CodecChainError, "needs a name"),
+        ({"compressors": {"name": "gzip", "level": 5}}, CodecChainError, "nothing: level"),
+        ({"compressors": [None]}, CodecChainError, "None is no codec"),
+        ({"compressors": "nope"}, UnknownExtensionError, "codec called 'nope'"),
+        ({"compressors": "bytes"}, CodecChainError, "exactly one"),
+        ({"filters": "gzip"}, CodecChainError, "array -> array"),
+        ({"serializer": "gzip"}, CodecChainError, "exactly one"),
+        (
+            {"compressors": {"name": "gzip", "configuration": {"level": 99}}},
+            ExtensionConfigurationError,
+            "/codecs/1/configuration/level",
+        ),
+        ({"serializer": {"name": "bytes", "configuration": {"endian": "up"}}},
+         ExtensionError, "endian"),
+        ({"filters": {"name": "transpose", "configuration": {"order": [1, 0]}}},
+         ExtensionError, "transpose"),
+    ],
+)  # fmt: skip
+def test_codecs_that_do_not_do(options, error, message):
+    store = CountingStore(zarr.MemoryStore())
+    with pytest.raises((error, CodecChainError), match=message):
+        zarr.create_array(store, shape=2, **options)
+    assert not store.count("set", "update")
+
+
+# --- chunks, shards ---
+
+
+def test_shards_may_say_where_their_index_is():
+    array = zarr.create_array(
+        shape=(8, 8), chunks=2, shards={"shape": 4, "index_location": "start"}, compressors="gzip"
+    )
+    assert (array.chunks, array.shards) == ((2, 2), (4, 4))
+    assert document(array)["codecs"][0]["configuration"]["index_location"] == "start"
+    assert [type(codec).__name__.lower()[:4] for codec in array.compressors] == ["gzip"]
+    for shards, message in (
+        ({"index_location": "start"}, "needs a shape"),
+        ({"shape": 4, "where": 1}, "needs a shape, and may have"),
+        (3, "no multiple of chunks"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            zarr.create_array(shape=(8, 8), chunks=2, shards=shards)
+    with pytest.raises(ExtensionConfigurationError, match="index_location"):
+        zarr.create_array(shape=8, chunks=2, shards={"shape": 4, "index_location": "middle"})
+
+
+def test_a_chunk_grid_may_be_given_by_its_definition():
+    grid = {"name": "regular", "configuration": {"chunk_shape": [3]}}
+    for given in (grid, ExtensionDefinition("regular", {"chunk_shape": [3]})):
+        assert zarr.create_array(shape=8, chunks=given).chunks == (3,)
+    with pytest.raises(ValueError, match="shards go with chunk shapes"):
+        zarr.create_array(shape=8, chunks=grid, shards=6)
+    with pytest.raises(ValueError, match="the chunk grid .* needs a name"):
+        zarr.create_array(shape=8, chunks={"chunk_shape": [3]})
+    with pytest.raises(UnknownExtensionError, match="chunk grid called 'rhombic'"):
+        zarr.create_array(shape=8, chunks={"name": "rhombic"})
+    with pytest.raises((MetadataValidationError, ExtensionError), match="/chunk_grid"):
+        zarr.create_array(shape=(8, 8), chunks=grid)
