@@ -28,6 +28,7 @@ def small_windows(monkeypatch):
     monkeypatch.setattr(parts, "_WINDOW", 64)
     monkeypatch.setattr(parts, "_SMALL", 16)
     monkeypatch.setattr(parts, "_GAP", 8)
+    monkeypatch.setattr(parts, "_FEW", 2)
 
 
 @st.composite
@@ -101,12 +102,22 @@ def test_a_run_is_read_in_one_piece_into_the_result():
 def test_scattered_points_read_little():
     array = np.arange(4_000_000, dtype="u4")
     reader = Recorder(array.tobytes())
-    points = np.array([3_999_999, 5, 6, 2_000_000], "intp")
-    out = np.empty(4, "u4")
+    points = np.array([3_999_999, *range(30, 0, -1), 2_000_000], "intp")
+    out = np.empty(32, "u4")
     parts.read_part(reader, array.shape, array.dtype, Points((points,)), out)
     assert out.tolist() == points.tolist()
     assert reader.reads == 3
-    assert reader.bytes_read == 16
+    assert reader.bytes_read == 128
+
+
+def test_a_few_points_are_read_one_by_one():
+    array = np.arange(4_000_000, dtype="u4")
+    reader = Recorder(array.tobytes())
+    points = np.array([3_999_999, 5, 6, 5], "intp")
+    out = np.empty(4, "u4")
+    parts.read_part(reader, array.shape, array.dtype, Points((points,)), out)
+    assert out.tolist() == points.tolist()
+    assert (reader.reads, reader.bytes_read) == (4, 16)
 
 
 def test_elements_that_lie_close_are_not_read_one_by_one():

@@ -18,7 +18,8 @@ class Toy(Format):
 
     def read(self, store, path):
         key = f"{path}/toy.txt" if path else "toy.txt"
-        return None if store.get(key) is None else GroupMetadata({"toy": True})
+        gone = path == "two" or store.get(key) is None
+        return None if gone else GroupMetadata({"toy": True})
 
     def parse(self, document, where):
         return GroupMetadata({"toy": True})
@@ -32,8 +33,8 @@ class Toy(Format):
     def update(self, store, path, change):
         return change(GroupMetadata({"toy": True}))
 
-    def children(self, store, path):
-        return iter(())
+    def child_names(self, store, path):
+        return iter(["one", "two"])
 
     def node_prefix(self, path):
         return path
@@ -68,9 +69,12 @@ def test_nodes_of_formats_that_are_not_installed_are_named(key, meaning):
 
 def test_a_format_is_found_by_its_entry_point(install):
     install("toy-format", {"format": {"toy": "toy_format:Toy"}}, {"toy_format.py": TOY})
-    group = zarr.open(MemoryStore({"toy.txt": b""}))
+    group = zarr.open(MemoryStore({"toy.txt": b"", "one/toy.txt": b"", "two/toy.txt": b""}))
     assert group.attrs.asdict() == {"toy": True}
     assert group.zarr_format == 77
+    assert list(group) == ["one", "two"]
+    # Someone may remove a node after it was listed.
+    assert [path for path, _ in group.members()] == ["one"]
 
 
 def test_version_3_is_found_first(install):

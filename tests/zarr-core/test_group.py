@@ -134,11 +134,45 @@ def test_one_broken_member_does_not_hide_the_others(root):
     root.store.set("a/zarr.json", b"{}")
     with pytest.raises(MetadataError, match=r"a/zarr\.json"):
         root["a"]
-    with pytest.raises(MetadataError, match=r"a/zarr\.json"):
-        list(root)
     assert root["c/e"].shape == (4,)
     del root["a"]
     assert list(root) == ["b", "c"]
+
+
+@pytest.mark.parametrize("document", [b"", b"{}", b'{"zarr_format": 3, "node_type": "array"}'])
+def test_names_are_listed_whatever_the_documents_say(root, document):
+    root.store.set("b/zarr.json", document)
+    assert list(root) == list(root.keys()) == ["a", "b", "c"]
+    assert len(root) == root.nmembers() == 3
+    assert "b" in root
+    assert "b/x" not in root
+    assert list(root.array_keys()) == ["a"]
+    assert list(root.group_keys()) == ["c"]
+    assert root["c/e"].shape == (4,)
+    for listing in (
+        root.members,
+        root.tree,
+        lambda: root["b"],
+        lambda: list(root.arrays()),
+        lambda: root.nmembers(None),
+        lambda: zarr.consolidate_metadata(root.store),
+    ):
+        with pytest.raises(MetadataError, match="'b/zarr.json'"):
+            listing()
+    root.clear()
+    assert sorted(root.store.list()) == ["zarr.json"]
+
+
+def test_names_alone_are_not_read():
+    store = CountingStore(zarr.MemoryStore())
+    group = zarr.create_group(store)
+    for name in "ab":
+        group.create_group(name)
+    store.set("__reserved/zarr.json", b"")
+    store.set("no-node/value", b"")
+    store.calls.clear()
+    assert list(group) == ["a", "b"]
+    assert {call.method for call in store.calls} == {"list_dir", "exists"}
 
 
 def test_making_members(root):

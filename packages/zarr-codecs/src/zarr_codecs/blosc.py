@@ -103,24 +103,24 @@ class BloscCodec(BytesToBytesCodec):
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Decompress a frame."""
-        if not _checked_size(data, decoded_size):
-            return b""
-        return _decompress(data)
+        size = _blosc_header.content_size(data)
+        if decoded_size is not None and size != decoded_size:
+            raise _other_size(size, decoded_size)
+        return _decompress(data) if size else b""
 
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress a frame into memory of exactly the decoded size."""
-        size = _checked_size(data, len(out))
+        size = _blosc_header.content_size(data)
+        if size != len(out):
+            raise _other_size(size, len(out))
         if size > _COPY_PAYS:
             _decompress(data, out)
         elif size:
             out[:] = _decompress(data)
 
 
-def _checked_size(data: Buffer, expected: int | None) -> int:
-    size = _blosc_header.content_size(data)
-    if expected is not None and size != expected:
-        raise ChunkDecodeError(f"declares {size} bytes instead of {expected}", "blosc")
-    return size
+def _other_size(size: int, expected: int) -> ChunkDecodeError:
+    return ChunkDecodeError(f"declares {size} bytes instead of {expected}", "blosc")
 
 
 def _decompress(data: Buffer, out: memoryview | None = None) -> Buffer:

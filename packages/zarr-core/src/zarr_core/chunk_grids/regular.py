@@ -26,31 +26,29 @@ class RegularAxis(ChunkAxis):
     ----------
     size : int
         Length of the dimension, in elements.
-    chunk : int
+    count : int
+        Number of chunks.
+    uniform : int
         Length of a chunk, in elements.
     """
 
     size: int
-    chunk: int
     count: int
+    uniform: int
 
     def start(self, chunk: int) -> int:
-        return chunk * self.chunk
+        return chunk * self.uniform
 
     def length(self, chunk: int) -> int:
-        return self.chunk
+        return self.uniform
 
     def chunk_of(self, element: int) -> int:
-        return element // self.chunk
+        return element // self.uniform
 
     def chunks_of(self, elements: np.ndarray[Any, np.dtype[np.intp]]) -> np.ndarray[Any, Any]:
-        if self.chunk > self.size:  # also where the length of a chunk is beyond NumPy's integers
+        if self.uniform > self.size:  # also where the length of a chunk is beyond NumPy's integers
             return elements * 0
-        return elements // self.chunk
-
-    @property
-    def uniform(self) -> int:
-        return self.chunk
+        return elements // self.uniform
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +94,6 @@ class RegularGrid(ChunkGrid):
                 f"{len(self.lengths)} dimensions are not {len(shape)}"
             )
         return tuple(
-            RegularAxis(size, chunk, -(-size // chunk))
+            RegularAxis(size, -(-size // chunk), chunk)
             for size, chunk in zip(shape, self.lengths, strict=True)
         )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _WINDOW = 1 << 20  # bytes read at once, at most
 _SMALL = 1 << 14  # bytes that cost less to read than to leave out
 _GAP = 1 << 12  # bytes between two points that are read along
+_FEW = 16  # points that are read one by one in less time than it takes to sort them
 _DENSE = 4  # a window is read whole if at least one byte in so many is wanted
 
 
@@ -107,6 +108,13 @@ def _read_points(
     reader: ValueReader, offsets: np.ndarray[Any, Any], dtype: np.dtype[Any], out: Array
 ) -> None:
     """Read single elements, those near each other together."""
+    size = dtype.itemsize
+    if len(offsets) <= _FEW:
+        with scratch(len(offsets) * size) as memory:
+            places = enumerate(offsets.tolist())
+            reader.read_into([(at, memory[n * size : (n + 1) * size]) for n, at in places])
+            out[...] = np.frombuffer(memory, dtype)
+        return
     order = np.argsort(offsets, kind="stable")
     offsets = offsets[order]
     # A window ends before a gap, and where it would become too long.
@@ -114,7 +122,7 @@ def _read_points(
     edges = [0, *(np.flatnonzero(cuts) + 1).tolist(), len(offsets)]
     for start, stop in pairwise(edges):
         first, last = int(offsets[start]), int(offsets[stop - 1])
-        with scratch(last - first + dtype.itemsize) as memory:
+        with scratch(last - first + size) as memory:
             reader.read_into([(first, memory)])
             elements = np.frombuffer(memory, dtype)
-            out[order[start:stop]] = elements[(offsets[start:stop] - first) // dtype.itemsize]
+            out[order[start:stop]] = elements[(offsets[start:stop] - first) // size]

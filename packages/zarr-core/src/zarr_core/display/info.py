@@ -74,7 +74,7 @@ def array_line(array: Array) -> str:
     ]
     if array.shards is not None:
         parts.append(f"shards={array.shards}")
-    parts += [name for name in array._codec_names() if name != "bytes"]
+    parts += [name for name in array._inner.names if name != "bytes"]
     parts.append(array._format.name)
     if array.skipped_extensions:
         parts.append(f"read-only: unknown {_names(array.skipped_extensions)}")

@@ -139,6 +139,12 @@ class BoundChain:
         """The bytes -> bytes codecs."""
         return tuple(codec for _, codec, _ in self._after)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all codecs, in the order of encoding."""
+        before, after = (tuple(item[0] for item in part) for part in (self._before, self._after))
+        return (*before, self._name, *after)
+
     @cached_property
     def grain(self) -> int | None:
         """Decoded bytes that a codec handles at once: of an inner chunk if there are any."""

@@ -11,7 +11,7 @@ from zarr_core.engine.scratch import scratch
 from zarr_core.engine.threads import run
 from zarr_core.errors import ChunkDecodeError, MissingChunkError
 from zarr_core.selection.normalised import Box
-from zarr_core.selection.projection import project, single_chunk
+from zarr_core.selection.projection import chunk_count, project, single_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def read(chunks: Chunks, selection: Selection, out: Array) -> None:
             return
 
     bound = chunks.binding.bound((0,) * len(chunks.axes))
-    parallel = chunks.parallel(bound.grain)
+    parallel = chunks.parallel(_at_once(chunks, bound, selection, out))
     plain = bound.is_plain and chunks.binding.is_uniform
     if plain and not parallel and type(selection) is Box and selection.index:
         boxes = chunks.boxes(selection)
@@ -77,6 +77,14 @@ def read(chunks: Chunks, selection: Selection, out: Array) -> None:
             out[target] = values
 
     run(project(selection, chunks.axes), work, parallel, chunks.threads, bound.pieces)
+
+
+def _at_once(chunks: Chunks, bound: BoundChain, selection: Selection, out: Array) -> int | None:
+    """Bytes that are handled at once for a chunk: how much work there is, in which threads may help."""
+    if not bound.reads_parts or bound.inner is not None:
+        return bound.grain
+    # Of a chunk without compression only what is wanted is read.
+    return out.nbytes // chunk_count(selection, chunks.axes) if type(selection) is Box else 0
 
 
 def _read_small(chunks: Chunks, bound: BoundChain, boxes: Sequence[ChunkBox], out: Array) -> None:

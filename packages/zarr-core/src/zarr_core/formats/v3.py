@@ -9,12 +9,12 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
-from zarr_core.errors import MetadataError, NodeNameError, NodeNotFoundError
+from zarr_core.errors import MetadataError, NodeNotFoundError
 from zarr_core.formats.members import understanding
 from zarr_core.interfaces.format import Format
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.node import parse_node
-from zarr_core.names import check_node_name
+from zarr_core.names import is_node_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,19 +90,30 @@ class V3(Format):
         assert changed is not None
         return changed
 
-    def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
+    def child_names(self, store: Store, path: str) -> Iterator[str]:
         """Nodes are the prefixes that hold a ``zarr.json`` and have a node's name."""
         prefix = self.node_prefix(path)
-        _, prefixes = store.list_dir(prefix)
-        for child in sorted(prefixes):
-            name = child[len(prefix) : -1]
-            try:
-                check_node_name(name)
-            except NodeNameError:
-                continue  # v3.1, "Node names": such as the reserved "__..."
-            metadata = self.read(store, child[:-1])
+        return (
+            name
+            for name in self._prefixes(store, prefix)
+            if store.exists(metadata_key(f"{prefix}{name}"))
+        )
+
+    def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
+        """Read every document there may be, without asking first whether it is there."""
+        prefix = self.node_prefix(path)
+        for name in self._prefixes(store, prefix):
+            metadata = self.read(store, f"{prefix}{name}")
             if metadata is not None:
                 yield name, metadata
+
+    def _prefixes(self, store: Store, prefix: str) -> Iterator[str]:
+        """Names directly below a prefix that may be nodes.
+
+        v3.1, "Node names": some names are reserved, such as ``__...``.
+        """
+        _, prefixes = store.list_dir(prefix)
+        return filter(is_node_name, (child[len(prefix) : -1] for child in sorted(prefixes)))
 
     def node_prefix(self, path: str) -> str:
         """The path as a prefix."""

@@ -127,7 +127,8 @@ class Array(DescribedArray):
                 "memory; read a part of it",
                 self.shape,
             ) from error
-        read(self._chunks, request.selection, request.view(result))
+        view = result if request.same else request.view(result)
+        read(self._chunks, request.selection, view)
         if chosen is not None:
             result = result[chosen]
         if out is not None:

@@ -63,8 +63,12 @@ class Consolidation:
     def children(self, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name."""
         parent = self._relative(path)
-        for name in self._names().get(parent, ()):
+        for name in self.child_names(path):
             yield name, self._parsed(f"{parent}/{name}".lstrip("/"))
+
+    def child_names(self, path: str) -> Iterator[str]:
+        """Names of the nodes directly below a group, sorted."""
+        return iter(self._names().get(self._relative(path), ()))
 
     def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
         """Bring the copies of nodes in step with what is stored, in one write.

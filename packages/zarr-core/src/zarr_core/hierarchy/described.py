@@ -145,12 +145,6 @@ class DescribedArray(Node[ArrayMetadata]):
         """
         return self._binding.skipped
 
-    def _codec_names(self) -> tuple[str, ...]:
-        """Names of the codecs that are used; of the inner chunks if there are shards."""
-        chain = self._inner
-        before, after = ([item[0] for item in part] for part in (chain._before, chain._after))
-        return (*before, chain._name, *after)
-
     # --- how it is stored ---
 
     @property

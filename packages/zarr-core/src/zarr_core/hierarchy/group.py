@@ -189,7 +189,7 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
     def clear(self) -> None:
         """Remove all members."""
         self._check_writable()
-        for name, _ in list(self._format.children(self.store, self.path)):
+        for name in list(self._format.child_names(self.store, self.path)):
             with suppress(KeyError):  # someone else was faster
                 del self[name]
 

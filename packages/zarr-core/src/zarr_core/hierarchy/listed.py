@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import names
-from zarr_core.errors import NodeNameError
+from zarr_core.errors import MetadataError, NodeNameError
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.array import ArrayMetadata
@@ -48,10 +49,14 @@ class ListedGroup(Node[GroupMetadata]):
             return self._find(names.normalise_path(path)) is not None
         except NodeNameError:
             return False
+        except MetadataError:
+            return True  # there is something, though it cannot be opened
 
     def __iter__(self) -> Iterator[str]:
-        """Names of the direct members, sorted."""
-        return (name for name, _ in self._children(self.path))
+        """Names of the direct members, sorted; also of those whose documents are damaged."""
+        if self._consolidation is not None and self._consolidation.lookup:
+            return self._consolidation.child_names(self.path)
+        return self._format.child_names(self.store, self.path)
 
     def __len__(self) -> int:
         """Number of direct members."""
@@ -80,6 +85,8 @@ class ListedGroup(Node[GroupMetadata]):
         ------
         ValueError
             If the depth is negative.
+        MetadataError
+            If the document of a member is wrong.
         """
         look_up = self._children if use_consolidated_for_children else None
         prefix = len(self.path) + 1 if self.path else 0
@@ -90,6 +97,8 @@ class ListedGroup(Node[GroupMetadata]):
 
     def nmembers(self, max_depth: int | None = 0) -> int:
         """Number of members; depth as for :meth:`members`."""
+        if max_depth == 0:
+            return len(self)
         found = walk(self._format, self.store, self.path, max_depth, self._children)
         return sum(1 for _ in found)
 
@@ -102,12 +111,12 @@ class ListedGroup(Node[GroupMetadata]):
         return self._members_of(GroupMetadata, max_depth)
 
     def array_keys(self) -> Iterator[str]:
-        """Names of the arrays."""
-        return (n for n, found in self._children(self.path) if isinstance(found, ArrayMetadata))
+        """Names of the arrays; a node with a damaged document is neither array nor group."""
+        return self._names_of(ArrayMetadata)
 
     def group_keys(self) -> Iterator[str]:
-        """Names of the groups."""
-        return (n for n, found in self._children(self.path) if isinstance(found, GroupMetadata))
+        """Names of the groups; a node with a damaged document is neither array nor group."""
+        return self._names_of(GroupMetadata)
 
     def array_values(self) -> Iterator[Array]:
         """The arrays."""
@@ -143,6 +152,14 @@ class ListedGroup(Node[GroupMetadata]):
         return group_info(self, members=True)
 
     # --- within ---
+
+    def _names_of(self, kind: type[ArrayMetadata | GroupMetadata]) -> Iterator[str]:
+        for name in self:
+            metadata = None
+            with suppress(MetadataError):
+                metadata = self._find(name)
+            if isinstance(metadata, kind):
+                yield name
 
     def _members_of(
         self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None

@@ -25,10 +25,13 @@ class ChunkAxis(ABC):
         Length of the dimension, in elements.
     count : int
         Number of chunks that hold elements of the array.
+    uniform : int or None
+        The length of every chunk; None if lengths differ.
     """
 
     size: int
     count: int
+    uniform: int | None = None
 
     @abstractmethod
     def start(self, chunk: int) -> int:
@@ -45,11 +48,6 @@ class ChunkAxis(ABC):
     @abstractmethod
     def chunks_of(self, elements: np.ndarray[Any, np.dtype[np.intp]]) -> np.ndarray[Any, Any]:
         """The chunks that hold elements, vectorised over an integer array."""
-
-    @property
-    def uniform(self) -> int | None:
-        """The length of every chunk, or None if lengths differ."""
-        return None
 
 
 class ChunkGrid(ABC):

@@ -79,8 +79,21 @@ class Format(ABC):
         """
 
     @abstractmethod
+    def child_names(self, store: Store, path: str) -> Iterator[str]:
+        """Names of the nodes directly below a group, sorted; nobody reads their documents."""
+
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
-        """Names and metadata of the nodes directly below a group, sorted by name."""
+        """Names and metadata of the nodes directly below a group, sorted by name.
+
+        Raises
+        ------
+        MetadataError
+            If a document is wrong.
+        """
+        for name in self.child_names(store, path):
+            metadata = self.read(store, f"{path}/{name}" if path else name)
+            if metadata is not None:
+                yield name, metadata
 
     @abstractmethod
     def node_prefix(self, path: str) -> str:
