@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -102,6 +103,8 @@ PEERS = {
     "zarrista": Zarrista,
     "tensorstore": TensorStore,
 }
+INSTALLED = [name for name in PEERS if find_spec(name)]
+"""Those that there are for this version of Python."""
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -67,12 +67,9 @@ FORGET_PAYLOADS = {
 """Fill values that a library reads as another NaN."""
 
 
-@pytest.fixture(scope="module", params=list(interop_peers.PEERS))
+@pytest.fixture(scope="module", params=interop_peers.INSTALLED)
 def peer(request: pytest.FixtureRequest) -> Peer:
-    try:
-        return interop_peers.PEERS[request.param]()
-    except ImportError as error:
-        pytest.skip(f"{request.param} is not installed for this version of Python: {error}")
+    return interop_peers.PEERS[request.param]()
 
 
 @pytest.mark.parametrize(("data_type", "form", "element"), FORMS)

@@ -25,12 +25,9 @@ COMBINATIONS = interop_matrix.combinations()
 PLACES = itertools.count()
 
 
-@pytest.fixture(scope="module", params=list(interop_peers.PEERS))
+@pytest.fixture(scope="module", params=interop_peers.INSTALLED)
 def peer(request: pytest.FixtureRequest) -> Peer:
-    try:
-        return interop_peers.PEERS[request.param]()
-    except ImportError as error:
-        pytest.skip(f"{request.param} is not installed for this version of Python: {error}")
+    return interop_peers.PEERS[request.param]()
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +42,13 @@ def place(scratch: Path) -> Iterator[Path]:
     place.mkdir()
     yield place
     shutil.rmtree(place)
+
+
+@pytest.mark.parametrize("name", interop_peers.PEERS)
+def test_the_library_is_tried(name: str) -> None:
+    if name not in interop_peers.INSTALLED:
+        pytest.skip(f"{name} is not installed for this version of Python: nothing is tried with it")
+    assert interop_peers.PEERS[name]().name == name
 
 
 def test_the_matrix_is_large_enough() -> None:
