@@ -7,6 +7,7 @@ an index that cannot be decoded breaks the shard.
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,10 @@ EMPTY = 2**64 - 1
 
 MOST_INNER_CHUNKS = 1 << 26
 """Inner chunks that a shard may have; their index takes 1 GiB."""
+
+
+_LITTLE = struct.Struct("<QQ").unpack_from
+_BIG = struct.Struct(">QQ").unpack_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +60,50 @@ class IndexFormat:
         ChunkDecodeError
             If the shard is too short for an index, or the index is damaged.
         """
-        size = reader.size
+        low, high = self._bounds(reader.size)
+        data = self._stored(reader)
+        try:
+            entries = self.chain.decode(data)
+        except ChunkDecodeError as error:
+            raise _of_the_index(error) from error
+        return ShardIndex(np.asarray(entries, np.uint64).reshape(-1, 2), low, high, self.grid)
+
+    def read_one(self, reader: ValueReader, number: int) -> tuple[int, int] | None:
+        """Offset and length of one inner chunk; None if it is empty.
+
+        The whole index is read and its checksum verified, but only the one entry is
+        looked at, where index codecs leave the entries as they are.
+
+        Raises
+        ------
+        ChunkDecodeError
+            As :meth:`read`, and if the entry points out of the shard or into its index.
+        """
+        if not self.chain.is_plain:
+            return self.read(reader).locate_one(number)
+        low, high = self._bounds(reader.size)
+        try:
+            entries = self.chain.undo(self._stored(reader))
+        except ChunkDecodeError as error:
+            raise _of_the_index(error) from error
+        unpack = _LITTLE if self.chain.memory_dtype == "<u8" else _BIG
+        offset, nbytes = unpack(entries, 16 * number)
+        if low <= offset and offset + nbytes <= high:
+            return offset, nbytes
+        if offset == nbytes == EMPTY:
+            return None
+        return self.read(reader).locate_one(number)  # which says what is wrong
+
+    def _bounds(self, size: int) -> tuple[int, int]:
+        """Where in a shard of this size inner chunks may lie."""
         if size < self.size:
             raise ChunkDecodeError(
                 f"the shard has {size} bytes, fewer than the {self.size} of its index"
             )
-        low, high = (self.size, size) if self.at_start else (0, size - self.size)
-        data = reader.read(0 if self.at_start else high, self.size)
-        try:
-            entries = self.chain.decode(data)
-        except ChunkDecodeError as error:
-            raise type(error)(f"index of the shard: {error.reason}", error.codec) from error
-        return ShardIndex(np.asarray(entries, np.uint64).reshape(-1, 2), low, high, self.grid)
+        return (self.size, size) if self.at_start else (0, size - self.size)
+
+    def _stored(self, reader: ValueReader) -> Buffer:
+        return reader.read(0 if self.at_start else reader.size - self.size, self.size)
 
     def encode(self, entries: Entries) -> list[Buffer]:
         """Encode an index of shape ``(inner chunks, 2)``."""
@@ -74,6 +111,10 @@ class IndexFormat:
         if isinstance(encoded, bytes | bytearray | memoryview):
             return [encoded]
         return list(encoded or ())
+
+
+def _of_the_index(error: ChunkDecodeError) -> ChunkDecodeError:
+    return type(error)(f"index of the shard: {error.reason}", error.codec)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +193,7 @@ class ShardIndex:
 
     def coordinates(self, number: int) -> tuple[int, ...]:
         """Position of an inner chunk in the grid of the shard."""
-        return tuple(int(place) for place in np.unravel_index(number, self.grid))
+        return coordinates(self.grid, number)
 
     def _broken(self, number: int) -> ChunkDecodeError:
         offset, nbytes = self.entries[number].tolist()
@@ -164,3 +205,8 @@ class ShardIndex:
                 f"lie between bytes {self.low} and {self.high}"
             )
         return ChunkDecodeError(f"by its index, inner chunk {self.coordinates(number)} {what}")
+
+
+def coordinates(grid: tuple[int, ...], number: int) -> tuple[int, ...]:
+    """Position of an inner chunk in the grid of its shard."""
+    return tuple(int(place) for place in np.unravel_index(number, grid))

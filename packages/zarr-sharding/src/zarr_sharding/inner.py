@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import BufferReader, ChunkDecodeError, run_in_threads
 
+from zarr_sharding.index import coordinates
 from zarr_sharding.ranges import Batch, batches, pieces
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from zarr_core.extension import Selection, ValueReader
 
-    from zarr_sharding.index import Numbers, ShardIndex
+    from zarr_sharding.index import Numbers
     from zarr_sharding.shard import Shard
 
     Array = np.ndarray[Any, Any]
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 def read_found(
     shard: Shard,
     reader: ValueReader,
-    index: ShardIndex,
     numbers: Numbers | range,
     found: Sequence[tuple[int, int, int]],
     place: Callable[[int, memoryview], None],
@@ -36,7 +36,7 @@ def read_found(
             for piece, position in pieces(reader, batch):
                 place(position, piece)
         except ChunkDecodeError as error:
-            raise inside(error, index, int(numbers[position])) from error
+            raise inside(error, shard.grid, int(numbers[position])) from error
 
     count = len(found)
     most = shard.most_items(count)
@@ -57,7 +57,7 @@ def decode(shard: Shard, piece: memoryview, within: Selection | None, out: Array
         inner.decode_part_of(piece, within, out)
 
 
-def inside(error: ChunkDecodeError, index: ShardIndex, number: int) -> ChunkDecodeError:
+def inside(error: ChunkDecodeError, grid: tuple[int, ...], number: int) -> ChunkDecodeError:
     """Make the error of an inner chunk say which one it is."""
-    reason = f"inner chunk {index.coordinates(number)}: {error.reason}"
+    reason = f"inner chunk {coordinates(grid, number)}: {error.reason}"
     return type(error)(reason, error.codec, error.where)

@@ -85,8 +85,7 @@ def _read_one(
     shard: Shard, reader: ValueReader, number: int, within: Box, whole: bool, out: Array
 ) -> None:
     """Read a part of one inner chunk."""
-    index = shard.index.read(reader)
-    place = index.locate_one(number)
+    place = shard.index.read_one(reader, number)
     if place is None:
         out[...] = shard.fill_value
         return
@@ -101,7 +100,7 @@ def _read_one(
                 reader.read_into([(offset, memory)])
                 decode(shard, memory, None if whole else within, out)
     except ChunkDecodeError as error:
-        raise inside(error, index, number) from error
+        raise inside(error, shard.grid, number) from error
 
 
 def _read_some(shard: Shard, reader: ValueReader, selection: Selection, out: Array) -> None:
@@ -147,10 +146,10 @@ def _read_parts(
             try:
                 into_target(position, lambda values: shard.inner.read_part(source, within, values))
             except ChunkDecodeError as error:
-                raise inside(error, index, int(numbers[position])) from error
+                raise inside(error, shard.grid, int(numbers[position])) from error
 
         run_in_threads(by_parts, work, shard.parallel(len(by_parts)))
-    read_found(shard, reader, index, numbers, found, place)
+    read_found(shard, reader, numbers, found, place)
 
 
 def _by_parts(shard: Shard, nbytes: int, whole: bool) -> bool:

@@ -51,11 +51,11 @@ def _read_blocks(
     for position in empty:
         blocks[coordinates[position]][...] = shard.fill_value
     if inner.is_memory and out.flags.c_contiguous and blocks[coordinates[0]].flags.c_contiguous:
-        _read_memory(shard, reader, index, numbers, found, out)
+        _read_memory(shard, reader, numbers, found, out)
         return
     small = inner.decoded.nbytes is not None and inner.decoded.nbytes <= _SMALL_BYTES
     if small and (inner.is_memory or inner.encoded_size is None):
-        _read_small(shard, reader, index, numbers, found, blocks)
+        _read_small(shard, reader, numbers, found, blocks)
         return
     if shard.nested:
 
@@ -66,13 +66,12 @@ def _read_blocks(
         def place(position: int, piece: memoryview) -> None:
             inner.decode_into(piece, blocks[coordinates[position]])
 
-    read_found(shard, reader, index, numbers, found, place)
+    read_found(shard, reader, numbers, found, place)
 
 
 def _read_small(
     shard: Shard,
     reader: ValueReader,
-    index: ShardIndex,
     numbers: range,
     found: Sequence[tuple[int, int, int]],
     blocks: Array,
@@ -111,7 +110,7 @@ def _read_small(
                         put_rows(places, memory)
                         places = []
             except ChunkDecodeError as error:
-                raise inside(error, index, numbers[position]) from error
+                raise inside(error, shard.grid, numbers[position]) from error
             put_rows(places, memory)
 
     count = len(found)
@@ -122,7 +121,6 @@ def _read_small(
 def _read_memory(
     shard: Shard,
     reader: ValueReader,
-    index: ShardIndex,
     numbers: range,
     found: Sequence[tuple[int, int, int]],
     out: Array,
@@ -134,7 +132,7 @@ def _read_memory(
     for offset, nbytes, position in found:
         if nbytes != expected:
             error = ChunkDecodeError(f"{nbytes} bytes instead of {expected}")
-            raise inside(error, index, numbers[position])
+            raise inside(error, shard.grid, numbers[position])
         place = numbers[position] * expected
         if runs:
             start, first, length = runs[-1]

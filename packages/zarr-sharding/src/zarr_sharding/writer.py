@@ -152,7 +152,7 @@ def _encode_parts(
                     put(array, parts[position].within, source(position))
                     encoded[position] = _encode(shard, array)
             except ChunkDecodeError as error:
-                raise inside(error, index, int(numbers[position])) from error
+                raise inside(error, shard.grid, int(numbers[position])) from error
 
         most = shard.most_items(len(old))
         run_in_threads(batches(old, most), change, shard.parallel(len(old)), pieces=most)

@@ -192,9 +192,13 @@ class BoundChain:
         ChunkDecodeError
             If the bytes are not those of such a chunk.
         """
+        return self._array(self.undo(data))
+
+    def undo(self, data: Buffer) -> Buffer:
+        """Undo the bytes -> bytes codecs, giving the bytes of the array -> bytes codec."""
         for name, codec, size in self._undo:
             data = calls.decode_bytes(name, codec, data, size)
-        return self._array(data)
+        return data
 
     def decode_into(self, data: Buffer, out: Array) -> None:
         """Decode a chunk into an array of its whole shape, with any strides."""
