@@ -275,6 +275,19 @@ def test_chunks_without_a_document_do_not_become_those_of_a_new_array():
     assert new[...].tolist() == [0, 0, 0, 0]
 
 
+def test_what_may_be_no_chunk_is_not_removed_by_overwriting():
+    like = {"name": "a", "shape": (4, 4), "chunks": 2, "chunk_key_encoding": "v2"}
+    group = zarr.create_group()
+    group.create_array(**like)[...] = 1
+    group.store.erase("a/zarr.json")
+    with pytest.raises(NodeExistsError, match=r"'a/0\.0'.*remove it from the store if it is one"):
+        group.create_array(**like)
+    with pytest.raises(NodeExistsError, match=r"overwriting would remove 'a/0\.0'"):
+        group.create_array(**like, overwrite=True)
+    group.store.erase_prefix("a/")
+    assert not group.create_array(**like)[...].any()
+
+
 def test_of_several_makers_one_succeeds(tmp_path):
     made, refused = [], []
     barrier = threading.Barrier(5)

@@ -106,10 +106,16 @@ def refuse_leftovers(chunks: Chunks, format_: Format, path: str) -> None:
         return
     _, key = next(stored_chunks(chunks), (None, None))
     if key is not None and format_.read(store, path) is None:
+        # A key such as "0.0" may be anyone's, and overwriting will not remove it.
+        certain = format_.foreign_key(store, path) is None
+        remedy = (
+            "give overwrite=True to remove it first"
+            if certain
+            else "remove it from the store if it is one, or choose another place"
+        )
         raise NodeExistsError(
             f"{store} {('/' + path)!r}",
-            f"holds {key!r}, a chunk of an array that was not removed completely; "
-            "give overwrite=True to remove it first",
+            f"holds {key!r}, perhaps a chunk of an array that was not removed completely; {remedy}",
         )
 
 
