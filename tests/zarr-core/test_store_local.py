@@ -1,6 +1,7 @@
+"""The local store: the common contract, its directory, names, what killed processes leave."""
+
 import errno
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -8,7 +9,7 @@ import time
 
 import pytest
 from store_contract import StoreContract
-from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
+from zarr_core.errors import StoreError, StoreKeyError, StoreReadOnlyError
 from zarr_core.stores import local_tree, local_write
 from zarr_core.stores.local import LocalStore
 
@@ -44,10 +45,6 @@ def files(store):
         for place, _, names in os.walk(store.path)
         for name in names
     )
-
-
-def room(size=16):
-    return memoryview(bytearray(size))
 
 
 # --- the directory ---
@@ -131,263 +128,6 @@ def test_equal_if_the_same_directory(tmp_path):
     two.set("a/k", b"v")
     assert one.get("a/k") == b"v"
     assert list(two.list()) == ["a/k"]
-
-
-# --- what stands in the way of a value ---
-
-
-@pytest.fixture
-def odd(store):
-    """A store with every kind of file that is not a value."""
-    store.set("good", b"v")
-    os.mkdir(os.path.join(store.path, "directory"))
-    os.mkfifo(os.path.join(store.path, "fifo"))
-    os.symlink("/dev/zero", os.path.join(store.path, "zero"))
-    os.symlink("nowhere", os.path.join(store.path, "dangling"))
-    os.symlink("circle", os.path.join(store.path, "circle"))
-    os.symlink("/etc/passwd", os.path.join(store.path, "outside"))
-    listener = socket.socket(socket.AF_UNIX)
-    here = os.getcwd()
-    os.chdir(store.path)  # a socket's path must be short
-    listener.bind("socket")
-    os.chdir(here)
-    listener.close()
-    if os.geteuid() == 0:
-        os.mknod(os.path.join(store.path, "device"), 0o20644, os.makedev(1, 5))
-    return store
-
-
-ODD = ("directory", "fifo", "zero", "dangling", "circle", "outside", "socket", "device")
-
-
-@pytest.mark.parametrize("key", ODD)
-def test_what_is_no_value_is_neither_read_nor_taken_for_a_missing_one(odd, key):
-    if not os.path.lexists(os.path.join(odd.path, key)):
-        pytest.skip("only root can make a device")
-    for call in (
-        odd.get,
-        odd.open_value,
-        lambda key: odd.get_into(key, room()),
-        lambda key: odd.get_into(key, room(0)),
-        lambda key: odd.update(key, lambda reader: b"new"),
-    ):
-        with pytest.raises(StoreReadError, match=key):
-            call(key)
-    if key == "directory":
-        assert not odd.exists(key)
-    else:
-        with pytest.raises(StoreReadError, match=key):
-            odd.getsize(key)
-    assert odd.get("good") == b"v"
-
-
-@pytest.mark.parametrize("key", ODD[1:])
-def test_what_is_no_value_is_replaced_and_erased_without_being_touched(odd, key):
-    before = os.stat("/etc/passwd")
-    odd.set(key, b"new")
-    assert odd.get(key) == b"new"
-    odd.erase(key)
-    assert odd.get(key) is None
-    assert os.stat("/etc/passwd") == before
-
-
-def test_a_directory_is_not_replaced_or_erased_by_a_value(odd):
-    for call in (lambda: odd.set("directory", b""), lambda: odd.erase("directory")):
-        with pytest.raises(StoreError, match="a directory stands"):
-            call()
-    odd.erase_prefix("directory/")
-    odd.set("directory", b"now")
-    assert odd.get("directory") == b"now"
-
-
-def test_a_fifo_with_a_writer_is_not_read_either(store):
-    os.makedirs(store.path)
-    path = os.path.join(store.path, "fifo")
-    os.mkfifo(path)
-    holder = os.open(path, os.O_RDWR)
-    os.write(holder, b"0123456789abcdef")
-    with pytest.raises(StoreReadError, match="not a regular file"):
-        store.get_into("fifo", room())
-    os.close(holder)
-
-
-def test_a_value_too_large_for_memory(store):
-    store.set("a/k", b"v")
-    os.truncate(os.path.join(store.path, "a/k"), 1 << 43)
-    with pytest.raises(StoreReadError, match=r"a/k.*no memory"):
-        store.get("a/k")
-    buffer = room()
-    assert store.get_into("a/k", buffer) == 1 << 43
-    assert store.getsize("a/k") == 1 << 43
-    assert bytes(buffer[:2]) == b"v\0"
-
-
-def test_other_failures_are_not_missing_values(store, monkeypatch):
-    # No permission bits stop root, and this file system does not fail: the call is made to.
-    store.set("a/k", b"v")
-
-    def refuse(*arguments, **options):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-    for name, calls in {
-        "open": [store.get, store.open_value, lambda key: store.get_into(key, room())],
-        "preadv": [lambda key: store.get_into(key, room())],
-        "pread": [store.get],
-        "lstat": [store.exists],
-        "scandir": [lambda key: list(store.list_prefix("a/")), lambda key: store.list_dir("a/")],
-    }.items():
-        with monkeypatch.context() as patch:
-            patch.setattr(os, name, refuse)
-            for call in calls:
-                with pytest.raises(StoreReadError, match=r"a/.*Permission denied") as caught:
-                    call("a/k")
-                assert isinstance(caught.value.__cause__, PermissionError)
-    for name, call in {
-        "replace": lambda: store.set("a/k", b"new"),
-        "unlink": lambda: store.erase("a/k"),
-        "rmdir": lambda: store.erase_prefix("a/"),
-        "open": lambda: store.update("a/k", lambda reader: b"new"),
-    }.items():
-        with monkeypatch.context() as patch:
-            patch.setattr(os, name, refuse)
-            with pytest.raises(StoreError, match=r"a/.*Permission denied"):
-                call()
-
-
-def test_short_reads_are_continued(store, monkeypatch):
-    value = bytes(range(200))
-    store.set("k", value)
-    preadv, pread = os.preadv, os.pread
-    monkeypatch.setattr(os, "preadv", lambda fd, bufs, at: preadv(fd, [bufs[0][:7]], at))
-    monkeypatch.setattr(os, "pread", lambda fd, size, at: pread(fd, min(size, 7), at))
-    buffer = room(300)
-    assert store.get_into("k", buffer) == 200
-    assert bytes(buffer[:200]) == value
-    assert bytes(store.get("k")) == value
-    with store.open_value("k") as reader:
-        assert bytes(reader.read(10, 100)) == value[10:110]
-        part = room(50)
-        reader.read_into([(20, part)])
-        assert bytes(part) == value[20:70]
-
-
-def test_short_writes_are_continued(store, monkeypatch):
-    writev = os.writev
-
-    def short(descriptor, pieces):
-        piece = next((piece for piece in pieces if len(piece)), b"")
-        return writev(descriptor, [memoryview(piece)[:3]])
-
-    monkeypatch.setattr(os, "writev", short)
-    pieces = [b"0123456789", b"", b"ab", bytes(range(100))]
-    store.set("k", pieces)
-    store.set("l", [b"x"] * 3000)
-    assert bytes(store.get("k")) == b"".join(pieces)
-    assert bytes(store.get("l")) == b"x" * 3000
-
-
-def test_a_reader_says_that_it_is_closed(store):
-    store.set("k", b"v")
-    reader = store.open_value("k")
-    reader.close()
-    reader.close()
-    with pytest.raises(StoreReadError, match="closed"):
-        reader.read(0, 1)
-    with pytest.raises(StoreReadError, match="closed"):
-        reader.read_into([(0, room(1))])
-
-
-def test_descriptors_are_not_leaked(odd):
-    before = len(os.listdir("/proc/self/fd"))
-    for key in (*ODD, "good", "none", "..", "directory/x"):
-        for call in (
-            odd.get,
-            odd.open_value,
-            odd.getsize,
-            lambda key: odd.get_into(key, room()),
-            lambda key: odd.set(key + "/x", [b"", "no buffer"]),
-            lambda key: odd.update(key, lambda reader: 1 / 0),
-        ):
-            try:
-                call(key)
-            except (StoreError, TypeError, ZeroDivisionError):
-                continue
-    assert len(os.listdir("/proc/self/fd")) == before
-
-
-# --- links ---
-
-
-@pytest.fixture
-def linked(store, tmp_path):
-    """A store with links that stay inside and links that do not."""
-    store.set("a/k", b"inside")
-    outside = tmp_path / "store.zarr-not"  # begins like the store's own name
-    outside.mkdir()
-    (outside / "k").write_bytes(b"outside")
-    os.symlink(outside, os.path.join(store.path, "out"))
-    os.symlink("a", os.path.join(store.path, "in"))
-    os.symlink("a/k", os.path.join(store.path, "file"))
-    os.symlink("..", os.path.join(store.path, "a", "up"))
-    return store
-
-
-def test_links_that_stay_inside_are_followed(linked):
-    assert linked.get("in/k") == b"inside"
-    assert linked.get("file") == b"inside"
-    assert linked.getsize("file") == 6
-    assert linked.get_into("in/k", room()) == 6
-    with linked.open_value("file") as reader:
-        assert reader.size == 6
-    assert linked.get("a/up/a/k") == b"inside"
-
-
-@pytest.mark.parametrize("key", ["out/k", "out/none", "in/up/out/k"])
-def test_links_that_leave_the_store_are_refused(linked, key):
-    for call in (
-        linked.get,
-        linked.exists,
-        linked.open_value,
-        lambda key: linked.get_into(key, room()),
-        lambda key: linked.set(key, b"new"),
-        lambda key: linked.erase(key),
-        lambda key: linked.update(key, lambda reader: b"new"),
-        lambda key: linked.list_dir("out/"),
-        lambda key: linked.list_prefix("out/"),
-        lambda key: linked.erase_prefix("out/sub/"),
-    ):
-        for _ in range(2):  # not only the first time
-            with pytest.raises(StoreReadError, match="follow_links=True"):
-                call(key)
-    assert os.listdir(os.path.join(linked.path, "out")) == ["k"]
-
-
-def test_links_that_leave_the_store_are_followed_on_request(linked):
-    store = LocalStore(linked.path, follow_links=True)
-    assert store.get("out/k") == b"outside"
-    assert store.list_dir("out/") == (["out/k"], [])
-    assert "out/k" in store.list()
-
-
-def test_circles_of_links_end(linked):
-    os.symlink(".", os.path.join(linked.path, "self"))
-    os.makedirs(os.path.join(linked.path, "b"))
-    os.symlink("../b", os.path.join(linked.path, "a", "to_b"))
-    os.symlink("../a", os.path.join(linked.path, "b", "to_a"))
-    found = list(linked.list())
-    assert len(found) == len(set(found)) < 30
-    assert {"a/k", "in/k", "file", "b/to_a/k"} <= set(found)
-    keys, prefixes = linked.list_dir("")
-    assert sorted(keys) == ["file", "out"]
-    assert sorted(prefixes) == ["a/", "b/", "in/", "self/"]
-
-
-def test_erasing_a_prefix_removes_links_and_not_what_they_lead_to(linked):
-    linked.erase_prefix("in/")
-    assert linked.get("a/k") == b"inside"
-    linked.erase_prefix("")
-    assert os.listdir(linked.path) == []
-    assert os.listdir(linked.path + "-not") == ["k"]
 
 
 # --- names ---

@@ -1,0 +1,88 @@
+"""Symbolic links in the directory of a local store."""
+
+import os
+
+import pytest
+from zarr_core.errors import StoreReadError
+from zarr_core.stores.local import LocalStore
+
+
+@pytest.fixture
+def store(tmp_path):
+    return LocalStore(tmp_path / "store.zarr")
+
+
+def room(size=16):
+    return memoryview(bytearray(size))
+
+
+@pytest.fixture
+def linked(store, tmp_path):
+    """A store with links that stay inside and links that do not."""
+    store.set("a/k", b"inside")
+    outside = tmp_path / "store.zarr-not"  # begins like the store's own name
+    outside.mkdir()
+    (outside / "k").write_bytes(b"outside")
+    os.symlink(outside, os.path.join(store.path, "out"))
+    os.symlink("a", os.path.join(store.path, "in"))
+    os.symlink("a/k", os.path.join(store.path, "file"))
+    os.symlink("..", os.path.join(store.path, "a", "up"))
+    return store
+
+
+def test_links_that_stay_inside_are_followed(linked):
+    assert linked.get("in/k") == b"inside"
+    assert linked.get("file") == b"inside"
+    assert linked.getsize("file") == 6
+    assert linked.get_into("in/k", room()) == 6
+    with linked.open_value("file") as reader:
+        assert reader.size == 6
+    assert linked.get("a/up/a/k") == b"inside"
+
+
+@pytest.mark.parametrize("key", ["out/k", "out/none", "in/up/out/k"])
+def test_links_that_leave_the_store_are_refused(linked, key):
+    for call in (
+        linked.get,
+        linked.exists,
+        linked.open_value,
+        lambda key: linked.get_into(key, room()),
+        lambda key: linked.set(key, b"new"),
+        lambda key: linked.erase(key),
+        lambda key: linked.update(key, lambda reader: b"new"),
+        lambda key: linked.list_dir("out/"),
+        lambda key: linked.list_prefix("out/"),
+        lambda key: linked.erase_prefix("out/sub/"),
+    ):
+        for _ in range(2):  # not only the first time
+            with pytest.raises(StoreReadError, match="follow_links=True"):
+                call(key)
+    assert os.listdir(os.path.join(linked.path, "out")) == ["k"]
+
+
+def test_links_that_leave_the_store_are_followed_on_request(linked):
+    store = LocalStore(linked.path, follow_links=True)
+    assert store.get("out/k") == b"outside"
+    assert store.list_dir("out/") == (["out/k"], [])
+    assert "out/k" in store.list()
+
+
+def test_circles_of_links_end(linked):
+    os.symlink(".", os.path.join(linked.path, "self"))
+    os.makedirs(os.path.join(linked.path, "b"))
+    os.symlink("../b", os.path.join(linked.path, "a", "to_b"))
+    os.symlink("../a", os.path.join(linked.path, "b", "to_a"))
+    found = list(linked.list())
+    assert len(found) == len(set(found)) < 30
+    assert {"a/k", "in/k", "file", "b/to_a/k"} <= set(found)
+    keys, prefixes = linked.list_dir("")
+    assert sorted(keys) == ["file", "out"]
+    assert sorted(prefixes) == ["a/", "b/", "in/", "self/"]
+
+
+def test_erasing_a_prefix_removes_links_and_not_what_they_lead_to(linked):
+    linked.erase_prefix("in/")
+    assert linked.get("a/k") == b"inside"
+    linked.erase_prefix("")
+    assert os.listdir(linked.path) == []
+    assert os.listdir(linked.path + "-not") == ["k"]
