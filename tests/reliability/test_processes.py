@@ -172,8 +172,8 @@ for work in (
     lambda: array.get_basic_selection(..., out=out),
 ):
     for _ in range(3):
-        print("begin", flush=True)
         try:
+            print("begin", flush=True)
             while True:
                 work()
         except KeyboardInterrupt:
