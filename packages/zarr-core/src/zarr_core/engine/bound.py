@@ -349,15 +349,17 @@ class BoundChain:
         """The bytes of an array in the byte order and element order that is stored."""
         dtype = self.memory_dtype
         if array.dtype == dtype and array.flags.c_contiguous:
-            octets = array.reshape(-1).view(np.uint8)
-        elif memory is not None and len(memory) == self._last.nbytes and not self._boolean:
+            data: Buffer = array.reshape(-1).view(np.uint8).data
+        elif memory is not None and len(memory) == self._last.nbytes:
             np.ndarray(array.shape, dtype, memory)[...] = array
-            return memory
+            data = memory
         else:
-            octets = np.ascontiguousarray(array, dtype).reshape(-1).view(np.uint8)
-        if self._boolean and octets.size and octets.max() > 1:
-            octets = (octets != 0).view(np.uint8)  # NumPy lets one make such bools
-        return octets.data
+            data = array.astype(dtype, copy=False).tobytes()
+        if self._boolean and data:
+            octets = np.frombuffer(data, np.uint8)
+            if octets.max() > 1:  # NumPy lets one make such bools
+                data = (octets != 0).tobytes()
+        return data
 
     def _finish(self, pieces: Pieces | None) -> Pieces | None:
         """Apply the bytes -> bytes codecs to what the array -> bytes codec gave."""

@@ -167,6 +167,10 @@ def write_chunk(
             put(array, within, value)
         _store(chunks, bound, key, bound.encode(array))
         return
+    if whole and chunks.store.in_memory and not bound.bytes_to_bytes:
+        # Into the bytes that the store keeps, which scratch memory cannot be.
+        _store(chunks, bound, key, bound.encode(value))
+        return
     with scratch(nbytes) as memory:
         if whole:
             _store(chunks, bound, key, bound.encode(value, memory))
