@@ -6,7 +6,7 @@ so arrays with the same document share it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.engine.chain import CodecChain
@@ -88,12 +88,6 @@ class Binding:
             decoded = ArrayRepresentation(shape, self.data_type, self.fill_value, self.keep_empty)
             bound = self._bound[shape] = self.chain.bind(decoded)
         return bound
-
-    def keeping_empty(self, keep_empty: bool) -> Binding:
-        """The same array, storing or not storing chunks that hold nothing but the fill value."""
-        if keep_empty == self.keep_empty:
-            return self
-        return replace(self, keep_empty=keep_empty, _bound={})
 
 
 def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Binding:
