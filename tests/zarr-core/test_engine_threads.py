@@ -96,8 +96,8 @@ def test_whether_threads_pay_is_tried(seconds, pieces, several):
         seen.append(threading.get_ident())
 
     with config.set(threads=2):
-        threads.run(iter(range(10)), work, None, pieces=pieces)
-    assert len(seen) == 10
+        threads.run(iter(range(20)), work, None, pieces=pieces)
+    assert len(seen) == 20
     assert (len(set(seen)) > 1) is several
 
 

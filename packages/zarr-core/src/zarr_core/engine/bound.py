@@ -353,8 +353,10 @@ class BoundChain:
         elif memory is not None and len(memory) == self._last.nbytes:
             np.ndarray(array.shape, dtype, memory)[...] = array
             data = memory
-        else:
-            data = array.astype(dtype, copy=False).tobytes()
+        elif array.dtype == dtype:
+            data = array.tobytes()
+        else:  # by tobytes there would be a second copy
+            data = np.ascontiguousarray(array, dtype).reshape(-1).view(np.uint8).data
         if self._boolean and data:
             octets = np.frombuffer(data, np.uint8)
             if octets.max() > 1:  # NumPy lets one make such bools

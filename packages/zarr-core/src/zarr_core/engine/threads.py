@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_THREADS = 256
-_SECONDS_PAY = 40e-6  # for a piece of work; below, threads wait for each other too often
+_SECONDS_PAY = 60e-6  # for a piece of work; below, threads wait for each other too often
+_TRIALS = 4
 
 
 class _Here(threading.local):
@@ -89,10 +90,11 @@ def run(
 def _pays(tasks: Iterator[T], work: Callable[[T], None], pieces: int) -> bool:
     """Do the first tasks, to see whether they take long enough.
 
-    What one thread does for a piece in Python, the others must wait for.  A second
-    task is asked because the first may have been slow for another reason.
+    What one thread does for a piece in Python, the others must wait for.  Several
+    tasks are asked because one may have been slow for another reason: directories
+    to be made, a processor that others use.
     """
-    for task in islice(tasks, 2):
+    for task in islice(tasks, _TRIALS):
         start = perf_counter()
         work(task)
         if perf_counter() - start < _SECONDS_PAY * pieces:
