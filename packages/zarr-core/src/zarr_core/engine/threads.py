@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_THREADS = 256
-_SECONDS_PAY = 60e-6  # for a piece of work; below, threads wait for each other too often
 _TRIALS = 4
 
 
@@ -47,6 +46,7 @@ def run(
     parallel: bool | None = True,
     threads: int | None = None,
     pieces: int = 1,
+    pays: float = 45e-6,
 ) -> None:
     """Call ``work`` on each task, in several threads if that pays.
 
@@ -64,6 +64,9 @@ def run(
     pieces : int
         Of how many pieces a task consists, between which threads may have to wait
         for each other; only for finding out.
+    pays : float
+        Seconds that a piece must take for threads to pay; below, they wait for each
+        other too often.
 
     Raises
     ------
@@ -76,7 +79,7 @@ def run(
     """
     left = iter(tasks)
     alone = parallel is False or _here.working or config.settings.threads in (0, 1)
-    if not alone and (parallel or _pays(left, work, pieces)):
+    if not alone and (parallel or _pays(left, work, pays * pieces)):
         count = min(thread_count() if threads is None else threads, _MOST_THREADS)
         first = list(islice(left, count))
         left = chain(first, left)
@@ -87,7 +90,7 @@ def run(
         work(task)
 
 
-def _pays(tasks: Iterator[T], work: Callable[[T], None], pieces: int) -> bool:
+def _pays(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool:
     """Do the first tasks, to see whether they take long enough.
 
     What one thread does for a piece in Python, the others must wait for.  Several
@@ -97,7 +100,7 @@ def _pays(tasks: Iterator[T], work: Callable[[T], None], pieces: int) -> bool:
     for task in islice(tasks, _TRIALS):
         start = perf_counter()
         work(task)
-        if perf_counter() - start < _SECONDS_PAY * pieces:
+        if perf_counter() - start < seconds:
             return False
     return True
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
+# Seconds.  A file system makes the small files of a directory one after the other:
+# only where encoding takes longer than that do threads pay.
+_PAYS = 150e-6
+
 
 def write(chunks: Chunks, selection: Selection, value: Array) -> None:
     """Write a selection.
@@ -74,7 +78,8 @@ def write(chunks: Chunks, selection: Selection, value: Array) -> None:
 
     bound = chunks.binding.bound((0,) * len(chunks.axes))
     parallel = chunks.parallel(bound.grain)
-    run(project(selection, chunks.axes), work, parallel, chunks.threads, bound.pieces)
+    parts = project(selection, chunks.axes)
+    run(parts, work, parallel, chunks.threads, bound.pieces, _PAYS)
 
 
 def write_fields(
