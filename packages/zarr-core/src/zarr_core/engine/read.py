@@ -60,8 +60,9 @@ def read(chunks: Chunks, selection: Selection, out: Array) -> None:
 
     bound = chunks.binding.bound((0,) * len(chunks.axes))
     parallel = chunks.parallel(_at_once(chunks, bound, selection, out))
-    plain = bound.is_plain and chunks.binding.is_uniform
-    if plain and not parallel and type(selection) is Box and selection.index:
+    # Large chunks of which parts are read are not small, however little is wanted.
+    small = bound.is_plain and not bound.reads_parts and chunks.binding.is_uniform
+    if small and not parallel and type(selection) is Box and selection.index:
         boxes = chunks.boxes(selection)
         batches = iter(lambda: list(islice(boxes, _TOGETHER)), [])
         run(batches, lambda some: _read_small(chunks, bound, some, out), None, pieces=_TOGETHER)
