@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from math import isqrt, prod
 from operator import index as as_integer
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    ChunksLike: TypeAlias = int | bool | Literal["auto"] | Sequence[int | None] | None
+from typing import Any
 
 CHUNK_BYTES = 1 << 20
 SHARD_BYTES = 1 << 25
