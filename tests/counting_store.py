@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from zarr_core.extension import Store, ValueReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from zarr_core.extension import Buffer, ByteRange, Pieces
+    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
 
 
 class Call(NamedTuple):
@@ -108,10 +108,11 @@ class CountingStore(Store):
         self.inner.set(key, value)
         self.note("set", key, _length(value))
 
-    def update(self, key: str, change: Callable[[ValueReader | None], Pieces | None]) -> None:
-        def watched(reader: ValueReader | None) -> Pieces | None:
+    def update(self, key: str, change: Change) -> None:
+        def watched(reader: ValueReader | None) -> Pieces | ValueReader | None:
             value = change(None if reader is None else _Reader(self, reader, key))
-            self.note("update", key, 0 if value is None else _length(value))
+            unchanged = value is None or isinstance(value, ValueReader)
+            self.note("update", key, 0 if unchanged else _length(value))
             return value
 
         self.inner.update(key, watched)

@@ -10,7 +10,7 @@ from zarr_core.extension import Store, StoreError, StoreReadError, ValueReader
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from zarr_core.extension import Buffer, ByteRange, Pieces
+    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
 
 READS = frozenset(
     {
@@ -123,8 +123,8 @@ class FailingStore(Store):
     def set(self, key: str, value: Pieces) -> None:
         self.call("set", key, lambda: self.inner.set(key, value))
 
-    def update(self, key: str, change: Callable[[ValueReader | None], Pieces | None]) -> None:
-        def watched(reader: ValueReader | None) -> Pieces | None:
+    def update(self, key: str, change: Change) -> None:
+        def watched(reader: ValueReader | None) -> Pieces | ValueReader | None:
             return change(None if reader is None else _Reader(self, reader, key))
 
         self.call("update", key, lambda: self.inner.update(key, watched))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr_core import strictjson
 from zarr_core.definition import JSON, ExtensionDefinition
 from zarr_core.engine.bound import BoundChain
 from zarr_core.engine.chain import CodecChain
@@ -14,13 +15,24 @@ from zarr_core.errors import (
     ChunkDecodeError,
     CodecChainError,
     CodecError,
+    ExtensionConfigurationError,
+    ExtensionError,
+    MetadataDecodeError,
+    MetadataError,
+    MetadataValidationError,
+    NodeExistsError,
+    NodeNotFoundError,
+    NodeTypeError,
     StoreCapabilityError,
     StoreError,
     StoreKeyError,
     StoreReadError,
     StoreReadOnlyError,
+    UnknownExtensionError,
+    UnsupportedFieldError,
     ZarrError,
 )
+from zarr_core.formats.members import understanding
 from zarr_core.interfaces.chunk_grid import ChunkAxis, ChunkGrid
 from zarr_core.interfaces.chunk_key_encoding import ChunkKeyEncoding
 from zarr_core.interfaces.chunk_memory_layout import ChunkMemoryLayout
@@ -33,18 +45,25 @@ from zarr_core.interfaces.codec import (
     Codec,
 )
 from zarr_core.interfaces.data_type import DataType
+from zarr_core.interfaces.format import Format
 from zarr_core.interfaces.metadata_extension import MetadataExtension
 from zarr_core.interfaces.storage_transformer import StorageTransformer
 from zarr_core.interfaces.store import (
     BufferReader,
     ByteRange,
+    Change,
     Pieces,
     Store,
     ValueReader,
     check_key,
     check_prefix,
 )
-from zarr_core.metadata.problem import Problem
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.metadata.group import GroupMetadata
+from zarr_core.metadata.problem import Problem, json_pointer
+from zarr_core.metadata.schema import Schema, package_schema
+from zarr_core.names import is_node_name, normalise_path
 from zarr_core.registry.provider import Provider
 from zarr_core.registry.resolve import make as make_extension
 from zarr_core.selection.normalised import Box, Outer, Points, Selection
@@ -55,6 +74,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "JSON",
+    "ArrayMetadata",
     "ArrayRepresentation",
     "ArrayToArrayCodec",
     "ArrayToBytesCodec",
@@ -64,6 +84,7 @@ __all__ = [
     "BufferReader",
     "ByteRange",
     "BytesToBytesCodec",
+    "Change",
     "ChecksumError",
     "ChunkAxis",
     "ChunkDecodeError",
@@ -74,15 +95,27 @@ __all__ = [
     "CodecChain",
     "CodecChainError",
     "CodecError",
+    "ConsolidatedMetadata",
     "DataType",
+    "ExtensionConfigurationError",
     "ExtensionDefinition",
+    "ExtensionError",
+    "Format",
+    "GroupMetadata",
+    "MetadataDecodeError",
+    "MetadataError",
     "MetadataExtension",
+    "MetadataValidationError",
+    "NodeExistsError",
+    "NodeNotFoundError",
+    "NodeTypeError",
     "Outer",
     "Part",
     "Pieces",
     "Points",
     "Problem",
     "Provider",
+    "Schema",
     "Selection",
     "StorageTransformer",
     "Store",
@@ -91,17 +124,25 @@ __all__ = [
     "StoreKeyError",
     "StoreReadError",
     "StoreReadOnlyError",
+    "UnknownExtensionError",
+    "UnsupportedFieldError",
     "ValueReader",
     "ZarrError",
     "check_key",
     "check_prefix",
+    "is_node_name",
+    "json_pointer",
     "make_extension",
+    "normalise_path",
+    "package_schema",
     "project",
     "put",
     "run_in_threads",
     "scratch",
     "single_chunk",
+    "strictjson",
     "take",
+    "understanding",
 ]
 
 

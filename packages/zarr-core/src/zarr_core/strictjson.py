@@ -48,7 +48,9 @@ class _Object(dict[str, Any]):
     repeated: tuple[str, ...] = ()
 
 
-def loads(data: bytes | bytearray | memoryview | str, where: str = "document") -> JSON:
+def loads(
+    data: bytes | bytearray | memoryview | str, where: str = "document", *, constants: bool = False
+) -> JSON:
     """Parse a document.
 
     Parameters
@@ -57,6 +59,9 @@ def loads(data: bytes | bytearray | memoryview | str, where: str = "document") -
         The document, in UTF-8 without byte order mark.
     where : str
         What the document is, for errors.
+    constants : bool
+        Take the tokens ``NaN``, ``Infinity`` and ``-Infinity``, which are not JSON but
+        stand in documents of Zarr versions 1 and 2.  :func:`encode` writes them again.
 
     Returns
     -------
@@ -83,7 +88,7 @@ def loads(data: bytes | bytearray | memoryview | str, where: str = "document") -
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         _fail(where, f"arrays and objects are nested more than {MAX_DEPTH} deep")
     try:
-        value: JSON = _DECODER.decode(text)
+        value: JSON = (_LENIENT if constants else _DECODER).decode(text)
     except json.JSONDecodeError as error:
         _fail(where, _syntax(error), error)
     except RecursionError as error:  # the caller's stack was nearly full already
@@ -160,7 +165,8 @@ def identical(one: JSON, other: JSON) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(identical, one, other))
     if isinstance(one, float) and isinstance(other, float):
-        return one == other and math.copysign(1, one) == math.copysign(1, other)
+        same = one == other or (one != one and other != other)
+        return same and math.copysign(1, one) == math.copysign(1, other)
     return one == other
 
 
@@ -185,6 +191,7 @@ def _number(token: str) -> float:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_members, parse_constant=_constant, parse_float=_number
 )
+_LENIENT = json.JSONDecoder(object_pairs_hook=_members, parse_float=_number)
 
 
 def _fail(where: str, message: str, cause: Exception | None = None) -> NoReturn:

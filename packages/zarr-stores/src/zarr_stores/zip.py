@@ -37,10 +37,10 @@ from zarr_stores.zip_archive import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, Pieces
+    from zarr_core.extension import Buffer, Change, Pieces
 
 __all__ = ["ZipStore"]
 
@@ -232,7 +232,7 @@ class ZipStore(Store):
         self._require_writable(prefix)
         super().erase_prefix(prefix)
 
-    def update(self, key: str, change: Callable[[ValueReader | None], Pieces | None]) -> None:
+    def update(self, key: str, change: Change) -> None:
         _check(key)
         self._require_writable(key)
         super().update(key, change)

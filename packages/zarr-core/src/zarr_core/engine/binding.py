@@ -13,6 +13,7 @@ from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import CodecChainError, MetadataValidationError
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.problem import Problem
+from zarr_core.registry.fallback import make_data_type
 from zarr_core.registry.resolve import make, require
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class Binding:
     axes : tuple of ChunkAxis
         The grid cut to the array's shape.
     skipped : tuple of ExtensionDefinition
-        Extensions that nobody knows and that need not be understood.
+        Extensions that nobody knows and that need not be understood, and a data type
+        that is read as a fallback of it.
     keep_empty : bool
         Whether chunks that hold nothing but the fill value are stored.
     """
@@ -60,6 +62,8 @@ class Binding:
     _bound: dict[tuple[int, ...], BoundChain] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        # Where the fill value is undefined, others may take anything for a missing chunk.
+        self.keep_empty = self.keep_empty or self.metadata.fill_value_undefined
         self.dtype = self.data_type.numpy_dtype
         self.affixes = self.key_encoding.affixes(len(self.axes))
         lengths = [axis.uniform for axis in self.axes]
@@ -111,14 +115,20 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
     CodecChainError
         If the codecs do not form a chain for such chunks.
     """
-    data_type = require("data_type", metadata.data_type, where, "/data_type")
+    used = None
+    if metadata.data_type_fallbacks:
+        data_type, used = make_data_type(
+            metadata.data_type, metadata.data_type_fallbacks, where, "/data_type"
+        )
+    else:
+        data_type = require("data_type", metadata.data_type, where, "/data_type")
     grid = require("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
     key_encoding = require(
         "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
     )
     problems = []
     try:
-        fill_value = data_type.fill_value_from_json(metadata.fill_value)
+        fill_value = _fill_value(metadata, data_type, used is not None)
     except ValueError as error:
         problems.append(Problem("/fill_value", str(error)))
     try:
@@ -127,7 +137,7 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
         problems.append(Problem("/chunk_grid", str(error)))
     if problems:
         raise MetadataValidationError(where, problems)
-    transformers, skipped = [], []
+    transformers, skipped = [], [] if used is None else [metadata.data_type]
     for number, definition in enumerate(metadata.storage_transformers):
         pointer = f"/storage_transformers/{number}"
         transformer = make("storage_transformer", definition, where, pointer)
@@ -136,6 +146,10 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
         else:
             transformers.append(transformer)
     chain = CodecChain.from_definitions(metadata.codecs, where, "/codecs")
+    if metadata.chunk_memory_layout is not None:
+        pointer = "/chunk_memory_layout"
+        layout = require("chunk_memory_layout", metadata.chunk_memory_layout, where, pointer)
+        chain = chain.after(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
     try:
         return Binding(
             metadata,
@@ -151,3 +165,15 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
         )
     except CodecChainError as error:
         raise CodecChainError(f"{where} /codecs: {error}") from error
+
+
+def _fill_value(
+    metadata: ArrayMetadata, data_type: DataType, is_fallback: bool
+) -> np.ndarray[Any, Any]:
+    """The fill value; that of a data type which nobody knows is anyone's guess."""
+    try:
+        return data_type.fill_value_from_json(metadata.fill_value)
+    except ValueError:
+        if is_fallback:
+            return data_type.default_fill_value()
+        raise

@@ -130,6 +130,12 @@ class CodecChain:
             codecs.append(resolved)
         return CodecChain(tuple(definitions), tuple(codecs))
 
+    def after(self, definition: ExtensionDefinition, codec: ArrayToArrayCodec | None) -> CodecChain:
+        """The chain with an array -> array codec before all others; the same if there is none."""
+        if codec is None:
+            return self
+        return CodecChain((definition, *self.definitions), (codec, *self.codecs))
+
     def bind(self, decoded: ArrayRepresentation) -> BoundChain:
         """Prepare everything that is the same for all chunks of one shape.
 

@@ -9,18 +9,33 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
-from zarr_core.errors import MetadataError, NodeNotFoundError
+from zarr_core import strictjson
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import MetadataError, MetadataValidationError, NodeNotFoundError
 from zarr_core.formats.members import understanding
-from zarr_core.interfaces.format import Format
+from zarr_core.interfaces.format import Format, M
+from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.node import parse_node
+from zarr_core.metadata.node import node_from_json, parse_node
+from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.names import is_node_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from zarr_core.definition import JSON
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.store import Pieces, Store, ValueReader
+
+# Families of names that stand for what version 3 does not have.
+_ELSEWHERE = ("v2.", "n5.")
+_EXTENSION_POINTS = (
+    "data_type",
+    "chunk_grid",
+    "chunk_key_encoding",
+    "codecs",
+    "storage_transformers",
+)
 
 # Chunk keys of the "default" encoding.
 _CHUNK = re.compile(r"(?:.*/)?c(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)", re.DOTALL).fullmatch
@@ -38,6 +53,9 @@ class V3(Format):
     name: ClassVar[str] = "v3"
     zarr_format: ClassVar[int] = 3
     marks: ClassVar[tuple[str, ...]] = ("zarr.json",)
+    chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
+        "default", {"separator": "/"}
+    )
 
     def read(self, store: Store, path: str) -> NodeMetadata | None:
         """Read ``zarr.json``; documents that were read before are not checked again."""
@@ -47,11 +65,27 @@ class V3(Format):
             return None
         document = bytes(data)
         known = _known.get(document)
-        return known or _remember(document, self.parse(document, f"{store} {key!r}"))
+        if known is not None:
+            return known
+        where = f"{store} {key!r}"
+        parsed = strictjson.loads(document, where)
+        if is_draft(parsed):
+            return None
+        return _remember(document, self.from_json(parsed, where))
 
-    def parse(self, document: bytes, where: str) -> NodeMetadata:
-        """Parse the bytes of a ``zarr.json``."""
-        return understanding(lambda understood: parse_node(document, where, understood))
+    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+        """Read a ``zarr.json``."""
+        return understanding(lambda understood: node_from_json(document, where, understood))
+
+    def to_json(self, metadata: NodeMetadata) -> JSON:
+        """The content of ``zarr.json``."""
+        return metadata.to_json()
+
+    def express(self, metadata: M, where: str) -> M:
+        """Refuse what exists only in other versions."""
+        if isinstance(metadata, ArrayMetadata) and (problems := _elsewhere(metadata)):
+            raise MetadataValidationError(where, problems)
+        return metadata
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write ``zarr.json``."""
@@ -61,10 +95,10 @@ class V3(Format):
         """Write ``zarr.json`` if there is none, under the lock of its key."""
         created = False
 
-        def change(reader: ValueReader | None) -> Pieces:
+        def change(reader: ValueReader | None) -> Pieces | ValueReader:
             nonlocal created
             created = reader is None
-            return metadata.to_bytes() if reader is None else reader.read(0, reader.size)
+            return metadata.to_bytes() if reader is None else reader
 
         key = metadata_key(path)
         if not store.exists(key):
@@ -83,7 +117,8 @@ class V3(Format):
             nonlocal changed
             if reader is None:
                 raise NodeNotFoundError(where, "the node has been removed")
-            changed = change(self.parse(bytes(reader.read(0, reader.size)), where))
+            document = strictjson.loads(bytes(reader.read(0, reader.size)), where)
+            changed = change(self.from_json(document, where))
             return changed.to_bytes()
 
         store.update(key, change_document)
@@ -92,7 +127,7 @@ class V3(Format):
 
     def child_names(self, store: Store, path: str) -> Iterator[str]:
         """Nodes are the prefixes that hold a ``zarr.json`` and have a node's name."""
-        prefix = self.node_prefix(path)
+        prefix = self.chunk_prefix(path)
         return (
             name
             for name in self._prefixes(store, prefix)
@@ -101,7 +136,7 @@ class V3(Format):
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Read every document there may be, without asking first whether it is there."""
-        prefix = self.node_prefix(path)
+        prefix = self.chunk_prefix(path)
         for name in self._prefixes(store, prefix):
             metadata = self.read(store, f"{prefix}{name}")
             if metadata is not None:
@@ -115,9 +150,13 @@ class V3(Format):
         _, prefixes = store.list_dir(prefix)
         return filter(is_node_name, (child[len(prefix) : -1] for child in sorted(prefixes)))
 
-    def node_prefix(self, path: str) -> str:
+    def documents(self, path: str) -> tuple[str, ...]:
+        """``zarr.json`` alone."""
+        return (metadata_key(path),)
+
+    def prefixes(self, path: str) -> tuple[str, ...]:
         """The path as a prefix."""
-        return f"{path}/" if path else ""
+        return (self.chunk_prefix(path),)
 
     def chunk_prefix(self, path: str) -> str:
         """The path as a prefix."""
@@ -130,7 +169,7 @@ class V3(Format):
         """
         others: list[str] = []
         arrays: set[str] = set()
-        for key in store.list_prefix(self.node_prefix(path)):
+        for key in store.list_prefix(self.chunk_prefix(path)):
             node, _, name = f"/{key}".rpartition("/")
             if name != "zarr.json":
                 if not _CHUNK(key):
@@ -142,11 +181,6 @@ class V3(Format):
             if arrays.isdisjoint(ancestors):
                 return key
         return None
-
-    def erase(self, store: Store, path: str) -> None:
-        """Remove a node with everything below it, its own document first."""
-        store.erase(metadata_key(path))
-        store.erase_prefix(self.node_prefix(path))
 
 
 def _remember(document: bytes, metadata: NodeMetadata) -> NodeMetadata:
@@ -163,6 +197,44 @@ def _is_array(store: Store, key: str) -> bool:
         return not isinstance(parse_node(store.get(key) or b"", key), GroupMetadata)
     except MetadataError:
         return True
+
+
+def is_draft(document: JSON) -> bool:
+    """Whether a ``zarr.json`` is the entry point of one of the drafts of 2021 and 2022."""
+    version = document.get("zarr_format") if isinstance(document, dict) else None
+    return isinstance(version, str) and "://" in version
+
+
+def _elsewhere(metadata: ArrayMetadata) -> list[Problem]:
+    """What metadata have that version 3 has no words for."""
+    message = "{!r} exists in older versions only"
+    document = metadata.to_json()
+    problems = [
+        Problem(pointer, message.format(name))
+        for member in _EXTENSION_POINTS
+        for pointer, name in extension_names(document.get(member), f"/{member}")
+        if name.startswith(_ELSEWHERE)
+    ]
+    if metadata.chunk_memory_layout is not None:
+        name = metadata.chunk_memory_layout.name
+        problems.append(Problem("/chunk_memory_layout", message.format(name)))
+    return problems
+
+
+def extension_names(value: JSON, pointer: str) -> Iterator[tuple[str, str]]:
+    """Pointers and names of the extensions in a definition, or a list of them, at any depth."""
+    if isinstance(value, dict):
+        name = value.get("name")
+        if isinstance(name, str):
+            yield pointer, name
+        for key, item in value.items():
+            if key != "name":
+                yield from extension_names(item, pointer + json_pointer(key))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from extension_names(item, f"{pointer}/{number}")
+    elif isinstance(value, str):
+        yield pointer, value
 
 
 def metadata_key(path: str) -> str:

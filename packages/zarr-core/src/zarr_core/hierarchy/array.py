@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core import strictjson
 from zarr_core.engine.read import read
 from zarr_core.engine.write import write, write_fields
 from zarr_core.errors import SelectionError
@@ -363,7 +364,8 @@ class Array(DescribedArray):
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """The same for arrays that read the same as long as nobody writes."""
-        return ("zarr_core.Array", self.store.url, self.path, self.metadata.to_bytes())
+        document = strictjson.encode(self._format.to_json(self.metadata))
+        return ("zarr_core.Array", self.store.url, self.path, self._format.name, document)
 
     def __reduce__(self) -> tuple[Any, ...]:
         from zarr_core.hierarchy.open import reopen  # noqa: PLC0415 - opening makes arrays

@@ -46,14 +46,14 @@ def chain_of(
     ``"auto"`` means no filters, the ``bytes`` codec, and zstd with checksums if
     its codec is installed, else no compression.
     """
-    before = [] if _is_auto(filters) else _several(filters)
+    before = [] if is_auto(filters) else several(filters)
     middle = (
         ExtensionDefinition("bytes", {} if byte_order is None else {"endian": byte_order})
-        if serializer is None or _is_auto(serializer)
+        if serializer is None or is_auto(serializer)
         else one(serializer)
     )
-    if not _is_auto(compressors):
-        after = _several(compressors)
+    if not is_auto(compressors):
+        after = several(compressors)
     else:
         after = [DEFAULT_COMPRESSOR] if "zstd" in names("codec") else []
     return [*before, middle, *after]
@@ -98,7 +98,8 @@ def one(given: Any) -> ExtensionDefinition:
         raise CodecChainError(str(error)) from error
 
 
-def _several(given: Any) -> list[ExtensionDefinition]:
+def several(given: Any) -> list[ExtensionDefinition]:
+    """The definitions of one codec, of several, or of none."""
     if given is None or given is False:
         return []
     if isinstance(given, str | dict | ExtensionDefinition | Codec) or not hasattr(
@@ -109,7 +110,8 @@ def _several(given: Any) -> list[ExtensionDefinition]:
     return [one(item) for item in items]
 
 
-def _is_auto(given: Any) -> bool:
+def is_auto(given: Any) -> bool:
+    """Whether the choice is left to this library."""
     return isinstance(given, str) and given == "auto"
 
 

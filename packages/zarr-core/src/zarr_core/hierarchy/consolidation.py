@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from zarr_core.formats.members import understanding
 from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.consolidated import ConsolidatedMetadata, Difference
 from zarr_core.metadata.group import GroupMetadata
@@ -105,7 +104,9 @@ class Consolidation:
                 if found is None:
                     new.pop(name, None)
                 else:
-                    new |= ConsolidatedMetadata.from_documents({name: found.to_json()}).entries
+                    new |= ConsolidatedMetadata.from_documents(
+                        {name: self._format.to_json(found)}
+                    ).entries
             self.metadata = replace(metadata.consolidated, entries=new)
             return metadata.replace(consolidated=self.metadata)
 
@@ -113,7 +114,7 @@ class Consolidation:
 
     def _parsed(self, relative: str) -> NodeMetadata:
         where = f"{self._store} consolidated metadata"
-        return understanding(lambda understood: self.metadata.node(relative, where, understood))
+        return self._format.from_json(self.metadata.entries[relative], f"{where} of {relative!r}")
 
     def _relative(self, path: str) -> str:
         return path[len(self.path) :].lstrip("/")
@@ -197,6 +198,6 @@ def check_consolidated(group: Group) -> Difference:
 def _documents(group: Group) -> dict[str, JSON]:
     prefix = len(group.path) + 1 if group.path else 0
     return {
-        path[prefix:]: metadata.to_json()
+        path[prefix:]: group._format.to_json(metadata)
         for path, metadata in walk(group._format, group.store, group.path, None)
     }

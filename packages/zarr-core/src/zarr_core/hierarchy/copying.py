@@ -193,16 +193,15 @@ def copy_node(
     if isinstance(metadata, GroupMetadata):
         nodes += walk(format_, source, source_path, None)
     copies = [(_moved(path, source_path, dest_path), found) for path, found in nodes]
-    documents = {format_.node_prefix(path) + mark for path, _ in nodes for mark in format_.marks}
+    documents = {key for path, _ in nodes for key in format_.documents(path)}
     # Everything, also what is no chunk: a user may keep notes beside an array.
     targets = {}
-    for prefix in (format_.node_prefix, format_.chunk_prefix):
-        old, new = prefix(source_path), prefix(dest_path)
+    for old, new in zip(format_.prefixes(source_path), format_.prefixes(dest_path), strict=True):
         for key in source.list_prefix(old):
             if key not in documents:
                 targets[new + key[len(old) :]] = key
     # Its own may be there already, if it was copied before and that was interrupted.
-    own = {format_.node_prefix(path) + mark for path, _ in copies for mark in format_.marks}
+    own = {key for path, _ in copies for key in format_.documents(path)}
     own.update(targets)
     for path, found in copies:
         if isinstance(found, ArrayMetadata):

@@ -32,6 +32,7 @@ from zarr_core.registry.scope import extensions as scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Literal
 
     from zarr_core.definition import JSON
     from zarr_core.hierarchy.location import StoreLike
@@ -60,6 +61,7 @@ def create_array(
     chunk_key_encoding: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     storage_transformers: Sequence[Any] = (),
+    order: Literal["C", "F"] = "C",
     storage_options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
     config: Mapping[str, Any] | None = None,
@@ -95,7 +97,7 @@ def create_array(
     fill_value : scalar, optional
         What elements are that were never written; by default zero.
     zarr_format : int or str
-        The format to write.
+        The format to write: 2, 3, or the name of any that is installed.
     attributes : mapping, optional
         Attributes; NumPy scalars and arrays become numbers and lists.
     chunk_key_encoding : str, dict or ExtensionDefinition, optional
@@ -105,6 +107,9 @@ def create_array(
         One a dimension; a string alone names the only one.
     storage_transformers : sequence
         Definitions of storage transformers.
+    order : {"C", "F"}
+        Which dimension of a chunk is stored with its elements next to each other: the
+        last or the first.  In version 3, ``F`` is a ``transpose`` codec.
     storage_options : mapping, optional
         Further arguments for the store that a URL names.
     overwrite : bool
@@ -145,13 +150,19 @@ def create_array(
     if dtype is None:
         dtype = np.float64 if values is None else values.dtype
     keep_empty, missing_is_error = array_settings(config)
+    format_ = format_named(zarr_format)
+    if isinstance(compressors, str) and compressors == "auto" and format_.compressors is not None:
+        compressors = format_.compressors
+    if chunk_key_encoding is None:
+        chunk_key_encoding = format_.chunk_key_encoding
     metadata = _array_metadata(
-        _shape(shape), dtype, chunks, shards, filters, serializer, compressors, fill_value,
-        attributes, chunk_key_encoding, dimension_names, storage_transformers,
+        _shape(shape), dtype, chunks, shards, _ordered(order, filters, _shape(shape)), serializer,
+        compressors, fill_value, attributes, chunk_key_encoding, dimension_names,
+        storage_transformers,
     )  # fmt: skip
+    metadata = format_.express(metadata, _WHERE)
     place, path = locate(store, name, storage_options=storage_options)
     binding = cached.binding(metadata, place, path, keep_empty)
-    format_ = format_named(zarr_format)
     array = Array(
         place, path, format_, binding, missing_is_error=missing_is_error,
         consolidation=store._consolidation if isinstance(store, Node) else None,
@@ -196,8 +207,9 @@ def create_group(
         If there is a node, or something else, at that path.
     """
     place, below = locate(store, path, storage_options=storage_options)
-    metadata = GroupMetadata(attributes=checked(attributes or {}, "new group"))
     format_ = format_named(zarr_format)
+    metadata = GroupMetadata(attributes=checked(attributes or {}, "new group"))
+    metadata = format_.express(metadata, "new group")
     _place(store, place, below, format_, metadata, overwrite)
     consolidation = store._consolidation if isinstance(store, Node) else None
     return Group(place, below, format_, metadata, consolidation=consolidation)
@@ -303,9 +315,18 @@ def _shards(given: Any) -> tuple[Any, str]:
     return given["shape"], given.get("index_location", "end")
 
 
+def _ordered(order: str, filters: Any, shape: tuple[int, ...]) -> Any:
+    """The filters, after one that turns the dimensions round if ``order`` asks for it."""
+    if order not in ("C", "F"):
+        raise ValueError(f'order must be "C" or "F", not {order!r}')
+    if order == "C" or len(shape) < 2:
+        return filters
+    turned: list[JSON] = [*reversed(range(len(shape)))]
+    given = [] if codec_forms.is_auto(filters) else codec_forms.several(filters)
+    return [ExtensionDefinition("transpose", {"order": turned}), *given]
+
+
 def _key_encoding(given: Any) -> ExtensionDefinition:
-    if given is None:
-        given = "default"
     if isinstance(given, str) and given in _SEPARATORS:
         return ExtensionDefinition(given, {"separator": _SEPARATORS[given]})
     if isinstance(given, dict) and "name" in given and given.keys() <= {"name", "separator"}:

@@ -109,7 +109,13 @@ class DescribedArray(Node[ArrayMetadata]):
 
     @property
     def fill_value(self) -> Any:
-        """What elements are that were never written, as a NumPy scalar."""
+        """What elements are that were never written, as a NumPy scalar.
+
+        None if the document leaves that open, as version 2 permits; they are read as
+        zeros, or the like.
+        """
+        if self.metadata.fill_value_undefined:
+            return None
         return self._binding.fill_value.copy()[()]
 
     @property
@@ -194,7 +200,7 @@ class DescribedArray(Node[ArrayMetadata]):
             "write_empty_chunks": self._binding.keep_empty,
             "missing_chunks": "error" if self._missing_is_error else "fill",
         }
-        document = self.metadata.to_bytes()
+        document = self._format.to_json(self.metadata)
         return (
             self.store, self.path, self._format.name, document, self.read_only, config,
             self._extensions,

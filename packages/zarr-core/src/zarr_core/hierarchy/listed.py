@@ -228,7 +228,8 @@ class ListedGroup(Node[GroupMetadata]):
         lookup = self._consolidation is not None and self._consolidation.lookup
         own = lookup and self.metadata.consolidated is not None
         return reopen, (
-            self.store, self.path, self._format.name, self.metadata.to_bytes(), self.read_only,
+            self.store, self.path, self._format.name, self._format.to_json(self.metadata),
+            self.read_only,
             {}, self._extensions, own,
         )  # fmt: skip
 

@@ -24,6 +24,7 @@ from zarr_core.registry.scope import extensions as scope
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from zarr_core.definition import JSON
     from zarr_core.hierarchy.consolidation import Consolidation
     from zarr_core.hierarchy.location import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
@@ -301,7 +302,7 @@ def reopen(
     store: Store,
     path: str,
     zarr_format: str,
-    document: bytes,
+    document: JSON,
     read_only: bool,
     config: dict[str, Any],
     extensions: Mapping[str, Mapping[str, Any]],
@@ -311,6 +312,6 @@ def reopen(
     with scope(extensions):
         format_ = format_named(zarr_format)
         return node(
-            store, path, format_, format_.parse(document, f"{store} {'/' + path!r}"),
+            store, path, format_, format_.from_json(document, f"{store} {'/' + path!r}"),
             read_only=read_only, use_consolidated=use_consolidated, config=config,
         )  # fmt: skip

@@ -58,6 +58,8 @@ def make_room(
         raise StoreReadOnlyError("the store is open for reading only", f"{store} {'/' + path!r}")
     check(store, path, metadata)
     missing = _missing_ancestors(store, path, format_)
+    if format_.implicit_groups:
+        missing = []
     if overwrite:
         _clear(store, path, format_)
     for ancestor in reversed(missing):

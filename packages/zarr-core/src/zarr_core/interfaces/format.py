@@ -7,17 +7,20 @@ Nothing else knows which format a node has.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
+    from zarr_core.definition import JSON, ExtensionDefinition
     from zarr_core.interfaces.store import Store
     from zarr_core.metadata.array import ArrayMetadata
     from zarr_core.metadata.group import GroupMetadata
 
     NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
+
+M = TypeVar("M", "ArrayMetadata", "GroupMetadata")
 
 
 class Format(ABC):
@@ -35,6 +38,15 @@ class Format(ABC):
     marks: ClassVar[tuple[str, ...]]
     """What is looked for at a node, for messages: names of keys."""
 
+    implicit_groups: ClassVar[bool] = False
+    """Whether a node implies the groups that lead to it, so that none are made."""
+
+    chunk_key_encoding: ClassVar[ExtensionDefinition]
+    """How new arrays name their chunks, if nothing else is asked for."""
+
+    compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = None
+    """What compresses new arrays, if nothing else is asked for; None for what core chooses."""
+
     @abstractmethod
     def read(self, store: Store, path: str) -> NodeMetadata | None:
         """The metadata of a node, or None if there is none of this format.
@@ -46,14 +58,54 @@ class Format(ABC):
         """
 
     @abstractmethod
-    def parse(self, document: bytes, where: str) -> NodeMetadata:
-        """The metadata that ``metadata.to_bytes()`` of a node of this format gave.
+    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+        """Read what a node of this format has for documents.
+
+        Parameters
+        ----------
+        document : JSON
+            All that a node stores to describe itself, as one value: the document, or
+            an object of several by their names.  It is kept.
+        where : str
+            What it is, for errors.
 
         Raises
         ------
         MetadataError
-            If the document is wrong.
+            If it is wrong.
         """
+
+    @abstractmethod
+    def to_json(self, metadata: NodeMetadata) -> JSON:
+        """What :meth:`from_json` reads.
+
+        What was read and not changed comes back as it was.
+
+        Raises
+        ------
+        MetadataValidationError
+            If the format has no words for it; names each problem by the pointer of the
+            version 3 member.
+        """
+
+    def express(self, metadata: M, where: str) -> M:
+        """New metadata as this format has them.
+
+        Parameters
+        ----------
+        metadata : ArrayMetadata or GroupMetadata
+            Metadata that was not read from a document of this format.
+        where : str
+            The node, for errors.
+
+        Raises
+        ------
+        MetadataValidationError
+            As for :meth:`to_json`.
+        """
+        found = self.from_json(self.to_json(metadata.replace(document=None)), where)
+        assert isinstance(found, type(metadata)), "what was an array is one"
+        return found
 
     @abstractmethod
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
@@ -96,8 +148,12 @@ class Format(ABC):
                 yield name, metadata
 
     @abstractmethod
-    def node_prefix(self, path: str) -> str:
-        """The prefix below which everything of a node lies, its children included."""
+    def documents(self, path: str) -> tuple[str, ...]:
+        """Keys of the documents that a node may have, that which makes it a node first."""
+
+    @abstractmethod
+    def prefixes(self, path: str) -> tuple[str, ...]:
+        """Prefixes below which all else of a node lies, its children included."""
 
     @abstractmethod
     def chunk_prefix(self, path: str) -> str:
@@ -111,5 +167,8 @@ class Format(ABC):
         """
 
     def erase(self, store: Store, path: str) -> None:
-        """Remove a node with everything below it; metadata first, so that it is gone at once."""
-        store.erase_prefix(self.node_prefix(path))
+        """Remove a node with everything below it; documents first, so that it is gone at once."""
+        for key in self.documents(path):
+            store.erase(key)
+        for prefix in self.prefixes(path):
+            store.erase_prefix(prefix)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 Pieces: TypeAlias = "Buffer | Sequence[Buffer]"
 """A value: one buffer, or several that are stored one after the other."""
 
+Change: TypeAlias = "Callable[[ValueReader | None], Pieces | ValueReader | None]"
+"""What :meth:`Store.update` is given to make a new value out of the present one."""
+
 # Named here, because within the class ``list`` is the operation of that name.
 Values: TypeAlias = "list[Buffer | None]"
 Listing: TypeAlias = tuple[list[str], list[str]]
@@ -299,7 +302,7 @@ class Store(ABC):
 
             self.update(key, change)
 
-    def update(self, key: str, change: Callable[[ValueReader | None], Pieces | None]) -> None:
+    def update(self, key: str, change: Change) -> None:
         """Read, change and write a value, excluding every other such change of the key.
 
         Parameters
@@ -307,9 +310,9 @@ class Store(ABC):
         key : str
             The key.
         change : callable
-            Gets the present value (None if there is none), returns the new one
-            or None to have the key erased.  It may be called again if the store
-            finds that someone else was faster.
+            Gets the present value (None if there is none), returns the new one, or
+            None to have the key erased, or what it was given to leave all as it is.
+            It may be called again if the store finds that someone else was faster.
 
         Notes
         -----
@@ -324,10 +327,11 @@ class Store(ABC):
             else:
                 with reader:
                     value = change(reader)
-            if value is not None:
+            if value is None:
+                if reader is not None:
+                    self.erase(key)
+            elif not isinstance(value, ValueReader):
                 self.set(key, value)
-            elif reader is not None:
-                self.erase(key)
 
     @abstractmethod
     def erase(self, key: str) -> None:

@@ -44,8 +44,15 @@ class ArrayMetadata:
     additional_fields : dict
         Members that the specification does not define, kept as they are.
     document : dict, optional
-        The version 3 document that this was read from.  It says in which order
-        members are written, and which optional ones were there.
+        What this was read from, in the words of the node's own format.  It says in
+        which order members are written, and which optional ones were there.
+    fill_value_undefined : bool
+        Whether the document gives no fill value, as version 2 permits.  ``fill_value``
+        then is what readers show; every chunk is stored, as others may show anything.
+    data_type_fallbacks : tuple of ExtensionDefinition
+        Data types that the document allows instead of its own (draft of December 2022).
+    chunk_memory_layout : ExtensionDefinition, optional
+        An arrangement of elements that is an extension (draft of December 2022).
     """
 
     shape: tuple[int, ...]
@@ -59,6 +66,9 @@ class ArrayMetadata:
     attributes: dict[str, JSON] = field(default_factory=dict)
     additional_fields: dict[str, JSON] = field(default_factory=dict)
     document: dict[str, JSON] | None = field(default=None, repr=False, compare=False)
+    fill_value_undefined: bool = False
+    data_type_fallbacks: tuple[ExtensionDefinition, ...] = ()
+    chunk_memory_layout: ExtensionDefinition | None = None
 
     @property
     def ndim(self) -> int:

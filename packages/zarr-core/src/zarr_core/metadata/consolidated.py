@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.metadata.array import ArrayMetadata, in_order_of
+from zarr_core.metadata.array import in_order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from zarr_core.definition import JSON
-    from zarr_core.metadata.group import GroupMetadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,33 +111,6 @@ class ConsolidatedMetadata:
         """Paths of the nodes, relative to the group, in the order of the document."""
         return self.entries.keys()
 
-    def node(
-        self, path: str, where: str = "consolidated metadata", understood: Collection[str] = ()
-    ) -> ArrayMetadata | GroupMetadata:
-        """The metadata of a node.
-
-        Parameters
-        ----------
-        path : str
-            Path relative to the group.
-        where : str
-            What the document is, for errors.
-        understood : collection of str
-            Further members that somebody understands.
-
-        Raises
-        ------
-        LookupError
-            If there is no such path.
-        MetadataValidationError, UnsupportedFieldError
-            If its document is not valid.
-        """
-        from zarr_core.metadata.node import node_from_json  # noqa: PLC0415 - lazy: it imports this
-
-        if path not in self.entries:
-            raise LookupError(f"{where} has no node {path!r}")
-        return node_from_json(self.entries[path], f"{where} of {path!r}", understood)
-
     def below(self, path: str) -> ConsolidatedMetadata:
         """The part that concerns the nodes below one of the groups."""
         prefix = f"{path}/" if path else ""
@@ -172,7 +144,11 @@ class ConsolidatedMetadata:
         )
 
 
+# What holds the copies of a group, in version 3 or 2.
+_COPIES = ("consolidated_metadata", ".zmetadata")
+
+
 def _without_copies(document: JSON) -> JSON:
-    if isinstance(document, dict) and "consolidated_metadata" in document:
-        return {name: value for name, value in document.items() if name != "consolidated_metadata"}
+    if isinstance(document, dict) and any(name in document for name in _COPIES):
+        return {name: value for name, value in document.items() if name not in _COPIES}
     return document

@@ -31,8 +31,8 @@ class GroupMetadata:
     additional_fields : dict
         Members that the specification does not define, kept as they are.
     document : dict, optional
-        The version 3 document that this was read from.  It says in which order
-        members are written, and which optional ones were there.
+        What this was read from, in the words of the node's own format.  It says in
+        which order members are written, and which optional ones were there.
     """
 
     attributes: dict[str, JSON] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from zarr_core.definition import JSON
 
-__all__ = ["InvalidSchemaError", "Schema", "core_schema", "explain"]
+__all__ = ["InvalidSchemaError", "Schema", "core_schema", "explain", "package_schema"]
 
 
 class InvalidSchemaError(ValueError):
@@ -99,14 +100,24 @@ def explain(document: JSON, schema: Mapping[str, Any] | bool) -> list[Problem]:
     return Schema(schema)._explain(document)  # noqa: SLF001 - the slow half of the class above
 
 
-@cache
 def core_schema(name: str) -> Schema:
-    """One of the schemas of the core specification: ``array``, ``group``, ``consolidated`` ...
+    """One of the schemas of the core specification: ``array``, ``group``, ``consolidated`` ..."""
+    return package_schema("zarr_core", "core", name)
 
-    The file lies beside this package and is read at first use.
+
+@cache
+def package_schema(package: str, kind: str, name: str) -> Schema:
+    """A schema that a package ships; read at first use.
+
+    Parameters
+    ----------
+    package : str
+        Name of an imported package, such as ``"zarr_formats"``.
+    kind, name : str
+        The file is ``schemas/<kind>/<name>.json`` beside the package's modules.
     """
-    folder = os.path.dirname(os.path.dirname(__file__))
-    path = os.path.join(folder, "schemas", "core", f"{name}.json")
+    folder = os.path.dirname(str(sys.modules[package].__file__))
+    path = os.path.join(folder, "schemas", kind, f"{name}.json")
     with open(path, "rb") as file:
         document: Any = strictjson.loads(file.read(), path)
     return Schema(document)

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
 from zarr_core.interfaces.keylock import key_lock
-from zarr_core.interfaces.store import Store, check_key, check_prefix
+from zarr_core.interfaces.store import Store, ValueReader, check_key, check_prefix
 from zarr_core.stores import local_read, local_tree, local_url, local_write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Self
 
     from zarr_core.interfaces.codec import Buffer
-    from zarr_core.interfaces.store import Listing, Pieces, ValueReader
+    from zarr_core.interfaces.store import Change, Listing, Pieces
 
 __all__ = ["LocalStore"]
 
@@ -226,7 +226,7 @@ class LocalStore(Store):
         except OSError as error:
             raise self._unwritable(key, error) from error
 
-    def update(self, key: str, change: Callable[[ValueReader | None], Pieces | None]) -> None:
+    def update(self, key: str, change: Change) -> None:
         path = self._path_to_change(key)
         with key_lock(self.path, key):
             try:
@@ -241,7 +241,7 @@ class LocalStore(Store):
                 if not stored:  # the lock file may have been the last in its directory
                     local_write.remove_empty_directories(os.path.dirname(path), self._root)
 
-    def _change(self, key: str, change: Callable[[ValueReader | None], Pieces | None]) -> bool:
+    def _change(self, key: str, change: Change) -> bool:
         """Change a value under its lock; whether there is one afterwards."""
         reader = self.open_value(key)
         if reader is None:
@@ -249,10 +249,11 @@ class LocalStore(Store):
         else:
             with reader:
                 value = change(reader)
-        if value is not None:
+        if value is None:
+            if reader is not None:
+                self.erase(key)
+        elif not isinstance(value, ValueReader):
             self.set(key, value)
-        elif reader is not None:
-            self.erase(key)
         return value is not None
 
     def erase(self, key: str) -> None:

@@ -1,0 +1,1 @@
+"""Zarr version 1."""
