@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_core import config
 from zarr_core.errors import ExtensionLoadError, NodeNotFoundError, UnknownExtensionError
 from zarr_core.formats.detect import format_named, read_node
 from zarr_core.stores.memory import MemoryStore
@@ -21,8 +22,11 @@ class Toy(Format):
         gone = path == "two" or store.get(key) is None
         return None if gone else GroupMetadata({"toy": True})
 
-    def parse(self, document, where):
+    def from_json(self, document, where):
         return GroupMetadata({"toy": True})
+
+    def to_json(self, metadata):
+        return {}
 
     def write(self, store, path, metadata):
         store.set("toy.txt", b"")
@@ -36,8 +40,11 @@ class Toy(Format):
     def child_names(self, store, path):
         return iter(["one", "two"])
 
-    def node_prefix(self, path):
-        return path
+    def documents(self, path):
+        return ("toy.txt",)
+
+    def prefixes(self, path):
+        return (path,)
 
     def chunk_prefix(self, path):
         return path
@@ -63,8 +70,49 @@ def test_nothing_found_says_what_was_looked_for():
 )
 def test_nodes_of_formats_that_are_not_installed_are_named(key, meaning):
     store = MemoryStore({f"a/{key}": b"{}"})
-    with pytest.raises(NodeNotFoundError, match=f"{meaning}.*pip install zarr-formats"):
+    with (
+        config.set(disabled_plugins={"zarr-formats"}),
+        pytest.raises(NodeNotFoundError, match=f"{meaning}.*pip install zarr-formats"),
+    ):
         read_node(store, "a")
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["https://purl.org/zarr/spec/core/3.0", "https://purl.org/zarr/spec/protocol/core/3.0"],
+)
+@pytest.mark.parametrize("path", ["", "a"])
+def test_a_draft_of_version_3_is_named(version, path):
+    store = MemoryStore({"zarr.json": b'{"zarr_format": "%s"}' % version.encode()})
+    with (
+        config.set(disabled_plugins={"zarr-formats"}),
+        pytest.raises(NodeNotFoundError, match=r"drafts of version 3.*pip install zarr-formats"),
+    ):
+        read_node(store, path)
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ([], "Nothing is stored here: check the path"),
+        (["a/notes.txt"], r"1 other thing is here, such as 'notes\.txt'"),
+        (["a/x.h5", "a/b/c"], r"2 other things are here, such as 'b/' \(HDF5 files are no Zarr"),
+        (["a/x.zarr/zarr.json"], "a hierarchy is opened by its own path"),
+    ],
+)
+def test_what_is_there_instead_is_said(keys, sentence):
+    with pytest.raises(NodeNotFoundError, match=sentence):
+        read_node(MemoryStore(dict.fromkeys(keys, b"")), "a")
+
+
+def test_documents_of_two_formats_are_warned_of_once():
+    store = MemoryStore()
+    zarr.create_array(store, name="x", data=np.arange(3))
+    store.set("x/.zarray", b"{}")
+    with pytest.warns(UserWarning, match=r"two formats: it is read as v3, and 'x/\.zarray'"):
+        assert zarr.open(store, path="x").zarr_format == 3
+    assert zarr.open(store, path="x").zarr_format == 3
+    assert zarr.open(store, path="x", zarr_format=3).zarr_format == 3
 
 
 def test_a_format_is_found_by_its_entry_point(install):
@@ -97,5 +145,8 @@ def test_a_broken_format_harms_only_its_own_nodes(install):
 
 
 def test_an_unknown_format_says_what_to_install():
-    with pytest.raises(UnknownExtensionError, match="zarr-formats"):
+    with (
+        config.set(disabled_plugins={"zarr-formats"}),
+        pytest.raises(UnknownExtensionError, match="zarr-formats"),
+    ):
         format_named(2)

@@ -176,21 +176,23 @@ def test_one_array_has_settings_of_its_own(place):
 def test_formats(place):
     assert zarr.open(place, zarr_format=3).zarr_format == 3
     assert zarr.open(place, zarr_format="v3").zarr_format == 3
-    with pytest.raises(UnknownExtensionError, match="zarr-formats"):
-        zarr.open(place, zarr_format=2)
-    with pytest.raises(UnknownExtensionError, match="zarr-formats"):
-        zarr.create_array(shape=1, zarr_format=2)
-    (place / "zarr.json").unlink()
-    (place / ".zgroup").write_text('{"zarr_format": 2}')
-    with pytest.raises(NodeNotFoundError, match="pip install zarr-formats"):
-        zarr.open(place)
+    with zarr.config.set(disabled_plugins={"zarr-formats"}):
+        with pytest.raises(UnknownExtensionError, match="zarr-formats"):
+            zarr.open(place, zarr_format=2)
+        with pytest.raises(UnknownExtensionError, match="zarr-formats"):
+            zarr.create_array(shape=1, zarr_format=2)
+        (place / "zarr.json").unlink()
+        (place / ".zgroup").write_text('{"zarr_format": 2}')
+        with pytest.raises(NodeNotFoundError, match="pip install zarr-formats"):
+            zarr.open(place)
 
 
 def test_opening_reads_one_document():
     store = CountingStore(zarr.MemoryStore())
     zarr.create_array(store, name="a/b", data=np.arange(4))
     store.calls.clear()
-    zarr.open(store, path="a/b")
+    with zarr.config.set(disabled_plugins={"zarr-formats"}):
+        zarr.open(store, path="a/b")
     assert [(call.method, call.key) for call in store.calls] == [("get", "a/b/zarr.json")]
 
 

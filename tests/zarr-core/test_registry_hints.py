@@ -23,7 +23,8 @@ PACKAGES = Path(__file__).parents[2] / "packages"
     ],
 )
 def test_well_known_names_say_what_to_install(kind, name, distribution):
-    assert install_hint(kind, name) == f"Install it: pip install --upgrade {distribution}"
+    with config.set(disabled_plugins={"*"}):
+        assert f"pip install --upgrade {distribution}" in install_hint(kind, name)
 
 
 def test_other_names_say_how_they_would_be_found():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import ExtensionLoadError, NodeNotFoundError
+from zarr_core.formats.nothing_here import nothing_here
 from zarr_core.registry.listing import names
 from zarr_core.registry.resolve import find
 
@@ -14,15 +16,15 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
-# Marks of formats that other distributions read; only to say what to install.
-_FOREIGN = {
-    ".zarray": "a Zarr version 2 array",
-    ".zgroup": "a Zarr version 2 group",
-    ".zmetadata": "a Zarr version 2 hierarchy",
-    "meta": "a Zarr version 1 array",
-    "attributes.json": "an N5 node",
-    ".zattrs": "a Zarr version 2 node",
-}
+# A node may have documents of several formats, as after a conversion that kept the
+# old ones.  The first of these that is there is read; formats of others come last.
+_PREFERENCE = ("v3", "v2", "draft", "draft-2021", "n5", "v1")
+
+# For a format, the one after it in that order, with the documents of that one which may
+# stand beside its own.
+_RIVALS = {"v3": ("v2", (".zarray", ".zgroup")), "v2": ("n5", ("attributes.json",))}
+_MOST_SEEN = 4096
+_seen: set[tuple[str, str]] = set()
 
 
 def format_named(name: str | int) -> Format:
@@ -54,8 +56,15 @@ def read_node(
     Raises
     ------
     NodeNotFoundError
-        If there is no node; says what was looked for, and what to install if
-        there is one of a known format that nobody here reads.
+        If there is no node; says what was looked for, what is there instead, and
+        what to install if there is one of a known format that nobody here reads.
+
+    Warns
+    -----
+    UserWarning
+        Once for a node that has documents of two formats: version 3 is preferred to
+        version 2, and this to N5.  Not looked for in stores with latency, where it
+        would cost more requests than opening.
     """
     marks: list[str] = []
     broken: list[str] = []
@@ -69,10 +78,12 @@ def read_node(
             continue
         metadata = format_.read(store, path)
         if metadata is not None:
+            if zarr_format is None and store.requests is None and format_.name in _RIVALS:
+                _warn_of_rivals(store, path, format_.name)
             return format_, metadata
         marks += format_.marks
     where = f"{store} {('/' + path)!r}"
-    raise NodeNotFoundError(where, " ".join([_nothing_found(store, path, marks), *broken]))
+    raise NodeNotFoundError(where, " ".join([nothing_here(store, path, marks), *broken]))
 
 
 def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
@@ -80,17 +91,26 @@ def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
     if zarr_format is not None:
         yield zarr_format
         return
-    yield "v3"
-    yield from (name for name in names("format") if name != "v3")
+    yield _PREFERENCE[0]
+    installed = names("format")
+    yield from (name for name in _PREFERENCE[1:] if name in installed)
+    yield from (name for name in installed if name not in _PREFERENCE)
 
 
-def _nothing_found(store: Store, path: str, marks: list[str]) -> str:
+def _warn_of_rivals(store: Store, path: str, name: str) -> None:
+    place = (store.url, path)
+    if place in _seen:
+        return
+    if len(_seen) >= _MOST_SEEN:
+        _seen.clear()
+    _seen.add(place)
     prefix = f"{path}/" if path else ""
-    looked = f"no Zarr array or group here (looked for {', '.join(marks)})"
-    for mark, meaning in _FOREIGN.items():
-        if mark not in marks and store.exists(prefix + mark):
-            return (
-                f"{looked}. The key {prefix + mark!r} looks like {meaning}: "
-                "pip install zarr-formats"
+    rival, marks = _RIVALS[name]
+    for mark in marks if rival in names("format") else ():
+        if store.exists(prefix + mark):
+            warnings.warn(
+                f"{store} {'/' + path!r} has documents of two formats: it is read as {name}, and "
+                f"{prefix + mark!r} is left aside; zarr_format=... chooses",
+                UserWarning,
+                stacklevel=5,  # who called open
             )
-    return f"{looked}. Check the path; to create a node, say so: create_array, create_group"

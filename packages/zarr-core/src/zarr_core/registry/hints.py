@@ -14,7 +14,7 @@ _WELL_KNOWN: dict[str, dict[str, str]] = {
     "zarr-codecs": {
         "codec": "blosc crc32c gzip transpose zstd "
         "adler32 bitround bz2 cast_value crc32 fletcher32 lz4 lzma packbits pcodec reshape "
-        "scale_offset shuffle squeeze vlen-bytes vlen-utf8 zfp zlib numcodecs.*",
+        "scale_offset shuffle squeeze vlen-bytes vlen-utf8 zfp zlib numcodecs.* v2.filters",
     },
     "zarr-dtypes": {
         "data_type": "bfloat16 bytes complex_* fixed_length_utf32 float4_* float6_* float8_* "
@@ -35,7 +35,12 @@ _WELL_KNOWN: dict[str, dict[str, str]] = {
         "store": "abfs abfss adl az azure ftp gcs github gs hdfs http https icechunk lmdb "
         "mongodb redis rediss s3 s3a sftp sqlite ssh webdav zip",
     },
-    "zarr-formats": {"format": "draft n5 v1 v2"},
+    "zarr-formats": {
+        "format": "draft draft-2021 n5 v1 v2",
+        "data_type": "v2.*",
+        "codec": "n5.* n5_default",
+        "chunk_key_encoding": "n5 v3_draft",
+    },
 }
 
 

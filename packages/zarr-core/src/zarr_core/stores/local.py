@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.store import Store, ValueReader, check_key, check_prefix
-from zarr_core.stores import local_read, local_tree, local_url, local_write
+from zarr_core.stores import local_file, local_read, local_tree, local_url, local_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ class LocalStore(Store):
         self._known = self._boundary.known
         # In this order, as others may be making it just now.
         if os.path.exists(self.path) and not os.path.isdir(self.path):
-            raise StoreError("not a directory, so not a local store", store=self.path)
+            raise StoreError(local_file.told(self.path), store=self.path)
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:

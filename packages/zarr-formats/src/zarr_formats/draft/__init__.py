@@ -1,1 +1,1 @@
-"""The drafts of Zarr version 3 of 2021 and 2022."""
+"""The two drafts of Zarr version 3 (2021, 2022)."""
