@@ -111,7 +111,7 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
     ExtensionError
         If an extension is unknown, broken, in conflict or wrongly configured.
     MetadataValidationError
-        If the fill value or the grid does not fit.
+        If the fill value, the grid or a storage transformer does not fit.
     CodecChainError
         If the codecs do not form a chain for such chunks.
     """
@@ -143,8 +143,12 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
         transformer = make("storage_transformer", definition, where, pointer)
         if transformer is None:
             skipped.append(definition)
-        else:
-            transformers.append(transformer)
+            continue
+        try:
+            transformer.check(metadata.shape)
+        except ValueError as error:
+            raise MetadataValidationError(where, [Problem(pointer, str(error))]) from error
+        transformers.append(transformer)
     chain = CodecChain.from_definitions(metadata.codecs, where, "/codecs")
     if metadata.chunk_memory_layout is not None:
         pointer = "/chunk_memory_layout"

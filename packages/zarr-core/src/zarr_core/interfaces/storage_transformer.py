@@ -25,6 +25,21 @@ class StorageTransformer(ABC):
     def from_definition(cls, definition: ExtensionDefinition) -> StorageTransformer:
         """Make the transformer that a definition describes; its schema was checked before."""
 
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Refuse arrays that the transformer does not fit; called once for each document.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Shape of the array, in elements.
+
+        Raises
+        ------
+        ValueError
+            If the array has, for instance, another number of dimensions.
+        """
+        return
+
     @abstractmethod
     def transform(self, store: Store, prefix: str) -> Store:
         """The store that the array sees.
