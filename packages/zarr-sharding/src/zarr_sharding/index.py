@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,8 @@ EMPTY = 2**64 - 1
 MOST_INNER_CHUNKS = 1 << 26
 """Inner chunks that a shard may have; their index takes 1 GiB."""
 
+
+_FAR = 2**63 - 1  # no value is longer
 
 _LITTLE = struct.Struct("<QQ").unpack_from
 _BIG = struct.Struct(">QQ").unpack_from
@@ -52,6 +55,11 @@ class IndexFormat:
     at_start: bool
     grid: tuple[int, ...]
 
+    @property
+    def count(self) -> int:
+        """Inner chunks per shard."""
+        return prod(self.grid)
+
     def read(self, reader: ValueReader) -> ShardIndex:
         """Read the index out of a stored shard, with one read.
 
@@ -61,18 +69,29 @@ class IndexFormat:
             If the shard is too short for an index, or the index is damaged.
         """
         low, high = self._bounds(reader.size)
-        data = self._stored(reader)
-        try:
-            entries = self.chain.decode(data)
-        except ChunkDecodeError as error:
-            raise _of_the_index(error) from error
-        return ShardIndex(np.asarray(entries, np.uint64).reshape(-1, 2), low, high, self.grid)
+        return self._decode(self._stored(reader), low, high)
+
+    def of_unknown_shard(self, stored: Buffer) -> ShardIndex:
+        """Decode an index that was read out of a shard of unknown length.
+
+        Parameters
+        ----------
+        stored : Buffer
+            As many bytes of the shard's beginning or end as an index has.
+
+        Raises
+        ------
+        ChunkDecodeError
+            As :meth:`read`.  That an entry points behind the shard is not noticed.
+        """
+        self._bounds(len(stored))
+        return self._decode(stored, self.size if self.at_start else 0, _FAR)
 
     def read_one(self, reader: ValueReader, number: int) -> tuple[int, int] | None:
         """Offset and length of one inner chunk; None if it is empty.
 
-        The whole index is read and its checksum verified, but only the one entry is
-        looked at, where index codecs leave the entries as they are.
+        The whole index is read if it has a checksum, but only the one entry is looked
+        at, where index codecs leave the entries as they are.
 
         Raises
         ------
@@ -82,12 +101,16 @@ class IndexFormat:
         if not self.chain.is_plain:
             return self.read(reader).locate_one(number)
         low, high = self._bounds(reader.size)
-        try:
-            entries = self.chain.undo(self._stored(reader))
-        except ChunkDecodeError as error:
-            raise _of_the_index(error) from error
         unpack = _LITTLE if self.chain.memory_dtype == "<u8" else _BIG
-        offset, nbytes = unpack(entries, 16 * number)
+        if self.chain.bytes_to_bytes:
+            try:
+                entries = self.chain.undo(self._stored(reader))
+            except ChunkDecodeError as error:
+                raise _of_the_index(error) from error
+            offset, nbytes = unpack(entries, 16 * number)
+        else:
+            start = 0 if self.at_start else high
+            offset, nbytes = unpack(reader.read(start + 16 * number, 16))
         if low <= offset and offset + nbytes <= high:
             return offset, nbytes
         if offset == nbytes == EMPTY:
@@ -104,6 +127,13 @@ class IndexFormat:
 
     def _stored(self, reader: ValueReader) -> Buffer:
         return reader.read(0 if self.at_start else reader.size - self.size, self.size)
+
+    def _decode(self, stored: Buffer, low: int, high: int) -> ShardIndex:
+        try:
+            entries = self.chain.decode(stored)
+        except ChunkDecodeError as error:
+            raise _of_the_index(error) from error
+        return ShardIndex(np.asarray(entries, np.uint64).reshape(-1, 2), low, high, self.grid)
 
     def encode(self, entries: Entries) -> list[Buffer]:
         """Encode an index of shape ``(inner chunks, 2)``."""
@@ -190,6 +220,10 @@ class ShardIndex:
             order = order[: len(order) - len(missing)]  # the empty ones have the largest offset
         found = zip(offset[order].tolist(), nbytes[order].tolist(), order.tolist(), strict=True)
         return list(found), missing
+
+    def present(self) -> Numbers:
+        """Inner chunks that are not empty, whether or not they can be found."""
+        return np.flatnonzero((self.entries != EMPTY).any(axis=1))
 
     def coordinates(self, number: int) -> tuple[int, ...]:
         """Position of an inner chunk in the grid of the shard."""

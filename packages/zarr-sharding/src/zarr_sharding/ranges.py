@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import BufferReader, ValueReader, scratch
+from zarr_core.extension import BufferReader, StoreReadError, ValueReader, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -145,11 +145,20 @@ class SubrangeReader(ValueReader):
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         """Read several parts of the part."""
+        for start, buffer in parts:
+            self._check(start, len(buffer))
         self._reader.read_into([(self._start + start, buffer) for start, buffer in parts])
 
     def read(self, start: int, length: int) -> memoryview:
         """Read one part of the part."""
+        self._check(start, length)
         return self._reader.read(self._start + start, length)
+
+    def _check(self, start: int, length: int) -> None:
+        if start < 0 or start + length > self._size:
+            raise StoreReadError(
+                f"bytes {start} to {start + length} of a part of {self._size} bytes"
+            )
 
 
 def subrange(reader: ValueReader, start: int, size: int) -> ValueReader:

@@ -199,7 +199,7 @@ def bind_shard(
         grid=grid,
         axes=axes,
         inner=inner,
-        index=_index_format(grid, index_codecs, at_start),
+        index=index_format(grid, index_codecs, at_start),
         fill_value=decoded.fill_value,
         nested=inner.supports_parts and inner.encoded_size is None,
         whole=Box(tuple(slice(0, length, 1) for length in inner_shape)),
@@ -226,16 +226,34 @@ def grid_of(shape: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[int, 
                 f"{whole} is no multiple of {part} in dimension {axis}"
             )
     grid = tuple(whole // part for whole, part in zip(shape, inner_shape, strict=True))
-    if prod(grid) > MOST_INNER_CHUNKS:
-        raise ValueError(
-            f"a shard of {prod(grid)} inner chunks needs an index of {16 * prod(grid)} bytes; "
-            f"at most {MOST_INNER_CHUNKS} inner chunks are supported, so make chunk_shape "
-            "larger or the shard smaller"
-        )
+    check_count(grid)
     return grid
 
 
-def _index_format(grid: tuple[int, ...], codecs: CodecChain, at_start: bool) -> IndexFormat:
+def check_count(grid: tuple[int, ...]) -> None:
+    """Refuse shards whose index would be too large.
+
+    Raises
+    ------
+    ValueError
+        If there are more than :data:`MOST_INNER_CHUNKS` inner chunks.
+    """
+    if prod(grid) > MOST_INNER_CHUNKS:
+        raise ValueError(
+            f"a shard of {prod(grid)} inner chunks needs an index of {16 * prod(grid)} bytes; "
+            f"at most {MOST_INNER_CHUNKS} inner chunks are supported, so make inner chunks "
+            "larger or the shard smaller"
+        )
+
+
+def index_format(grid: tuple[int, ...], codecs: CodecChain, at_start: bool) -> IndexFormat:
+    """Bind the codecs of an index to its shape.
+
+    Raises
+    ------
+    CodecChainError
+        If the size of what they give depends on its content.
+    """
     # "The index is an array with 64-bit unsigned integers with a shape that matches
     # the chunks per shard tuple with an appended dimension of size 2."
     uint64 = make_extension("data_type", ExtensionDefinition("uint64"))

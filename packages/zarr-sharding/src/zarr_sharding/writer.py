@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import (
-    BufferReader,
     ChunkDecodeError,
     project,
     put,
@@ -16,7 +14,7 @@ from zarr_core.extension import (
     scratch,
 )
 
-from zarr_sharding.index import EMPTY
+from zarr_sharding.assembly import Kept, as_list, assemble
 from zarr_sharding.inner import inside
 from zarr_sharding.ranges import Batch, batches, pieces, subrange
 from zarr_sharding.shard import WINDOW, Shard
@@ -24,12 +22,12 @@ from zarr_sharding.shard import WINDOW, Shard
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_core.extension import Buffer, Part, Pieces, Selection, ValueReader
+    from zarr_core.extension import Buffer, Part, Selection, ValueReader
 
+    from zarr_sharding.assembly import Encoded
     from zarr_sharding.index import Numbers, ShardIndex
 
     Array = np.ndarray[Any, Any]
-    Encoded: TypeAlias = list[Buffer] | None
 
 
 def encode_shard(shard: Shard, array: Array) -> list[Buffer] | None:
@@ -63,7 +61,7 @@ def encode_shard(shard: Shard, array: Array) -> list[Buffer] | None:
         step = shard.most_items(count)
         tasks = [range(first, min(first + step, count)) for first in range(0, count, step)]
         run_in_threads(tasks, work, shard.parallel(count), pieces=step)
-    return _assemble(shard, Kept.nothing(), range(len(encoded)), encoded)
+    return assemble(shard.index, Kept.nothing(), range(len(encoded)), encoded)
 
 
 def change_shard(
@@ -109,7 +107,7 @@ def change_shard(
     kept = Kept.nothing()
     if reader is not None and index is not None:
         kept = Kept.read(reader, index, np.flatnonzero(untouched))
-    return _assemble(shard, kept, touched, encoded)
+    return assemble(shard.index, kept, touched, encoded)
 
 
 def _encode_parts(
@@ -142,7 +140,7 @@ def _encode_parts(
                 if shard.nested:
                     for offset, _, nbytes, position in batch.items:
                         part = subrange(reader, offset, nbytes)
-                        encoded[position] = _pieces(
+                        encoded[position] = as_list(
                             inner.encode_part(part, parts[position].within, source(position))
                         )
                     return
@@ -173,7 +171,7 @@ def _make(shard: Shard, part: Part, value: Array) -> Encoded:
     if part.whole:
         return _encode(shard, value)
     if shard.nested and not part.covers:
-        return _pieces(inner.encode_part(None, part.within, value))
+        return as_list(inner.encode_part(None, part.within, value))
     array = np.empty(shard.inner_shape, inner.dtype)
     if not part.covers:
         array[...] = shard.fill_value
@@ -187,100 +185,11 @@ def _encode(shard: Shard, array: Array) -> Encoded:
     nbytes = inner.decoded.nbytes
     fixed = inner.encoded_size is not None
     if fixed or nbytes is None or shard.nested or array.flags.c_contiguous:
-        return _pieces(inner.encode(array))
+        return as_list(inner.encode(array))
     # What compressors return is memory of its own, so a copy in C order for them
     # can lie in memory that is used again.
     with scratch(nbytes) as memory:
-        encoded = _pieces(inner.encode(array, memory))
+        encoded = as_list(inner.encode(array, memory))
         if encoded is None:
             return None
         return [bytes(it) if isinstance(it, memoryview) else it for it in encoded]
-
-
-def _pieces(encoded: Pieces | None) -> Encoded:
-    if encoded is None:
-        return None
-    return [encoded] if isinstance(encoded, bytes | bytearray | memoryview) else list(encoded)
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Inner chunks that go from the old shard into the new one as they are.
-
-    Parameters
-    ----------
-    pieces : list of Buffer
-        Their bytes; what overlapped in the old shard still does.
-    nbytes : int
-        Length of all pieces.
-    numbers : list of int
-        The inner chunks.
-    entries : list of (int, int)
-        Offset within the pieces, and length, of each.
-    """
-
-    pieces: list[Buffer]
-    nbytes: int
-    numbers: list[int]
-    entries: list[tuple[int, int]]
-
-    @classmethod
-    def nothing(cls) -> Kept:
-        """No inner chunk."""
-        return cls([], 0, [], [])
-
-    @classmethod
-    def read(cls, reader: ValueReader, index: ShardIndex, numbers: Numbers) -> Kept:
-        """Read inner chunks, each byte once."""
-        found, _ = index.locate(numbers)
-        extents: list[list[int]] = []
-        entries = []
-        total = 0  # length of all extents, the present one included
-        for offset, nbytes, _ in found:
-            stop = offset + nbytes
-            if not extents or offset > extents[-1][1]:
-                extents.append([offset, offset])
-            extent = extents[-1]
-            entries.append((total - (extent[1] - offset), nbytes))
-            if stop > extent[1]:
-                total += stop - extent[1]
-                extent[1] = stop
-        pieces: list[Buffer]
-        if isinstance(reader, BufferReader):
-            pieces = [reader.read(start, stop - start) for start, stop in extents]
-        else:
-            memory = np.empty(total, np.uint8).data
-            parts = []
-            position = 0
-            for start, stop in extents:
-                parts.append((start, memory[position : position + stop - start]))
-                position += stop - start
-            if parts:
-                reader.read_into(parts)
-            pieces = [memory]
-        return cls(pieces, total, [int(numbers[place]) for _, _, place in found], entries)
-
-
-def _assemble(
-    shard: Shard, kept: Kept, numbers: Sequence[int] | Numbers, encoded: Sequence[Encoded]
-) -> list[Buffer] | None:
-    """Put together the index and everything that it points to."""
-    pieces = list(kept.pieces)
-    start = shard.index.size if shard.index.at_start else 0
-    stored = list(kept.numbers)
-    places = [(start + offset, nbytes) for offset, nbytes in kept.entries]
-    offset = start + kept.nbytes
-    for number, data in zip(numbers, encoded, strict=True):
-        if data is None:
-            continue
-        nbytes = len(data[0]) if len(data) == 1 else sum(map(len, data))
-        stored.append(int(number))
-        places.append((offset, nbytes))
-        pieces += data
-        offset += nbytes
-    if not stored:
-        return None
-    entries = np.full((shard.count, 2), EMPTY, np.uint64)
-    entries[stored] = places
-    index = shard.index.encode(entries)
-    return index + pieces if shard.index.at_start else pieces + index
