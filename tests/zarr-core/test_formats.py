@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core import config
-from zarr_core.errors import ExtensionLoadError, NodeNotFoundError, UnknownExtensionError
+from zarr_core.errors import (
+    ExtensionLoadError,
+    NodeExistsError,
+    NodeNotFoundError,
+    UnknownExtensionError,
+)
 from zarr_core.formats.detect import format_named, read_node
 from zarr_core.stores.memory import MemoryStore
 
@@ -127,10 +132,20 @@ def test_a_format_is_found_by_its_entry_point(install):
 
 def test_version_3_is_found_first(install):
     install("toy-format", {"format": {"toy": "toy_format:Toy"}}, {"toy_format.py": TOY})
-    store = MemoryStore({"toy.txt": b""})
+    store = MemoryStore()
     zarr.create_array(store, name="x", data=np.arange(3))
+    store.set("toy.txt", b"")
     assert zarr.open(store).zarr_format == 3
     assert zarr.open(store, zarr_format="toy").zarr_format == 77
+
+
+def test_a_new_node_has_the_format_of_its_hierarchy(install):
+    install("toy-format", {"format": {"toy": "toy_format:Toy"}}, {"toy_format.py": TOY})
+    store = MemoryStore({"toy.txt": b""})
+    for path in ("", "x", "x/y"):
+        with pytest.raises(NodeExistsError, match="format toy, with which one of v3"):
+            zarr.create_group(store, path=path, zarr_format=3)
+    assert list(store.list()) == ["toy.txt"]
 
 
 def test_a_broken_format_harms_only_its_own_nodes(install):

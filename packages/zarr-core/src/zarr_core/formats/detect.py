@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from zarr_core.errors import ExtensionLoadError, NodeNotFoundError
+from zarr_core.errors import ExtensionLoadError, MetadataError, NodeNotFoundError
 from zarr_core.formats.nothing_here import nothing_here
 from zarr_core.registry.listing import names
 from zarr_core.registry.resolve import find
@@ -84,6 +84,48 @@ def read_node(
         marks += format_.marks
     where = f"{store} {('/' + path)!r}"
     raise NodeNotFoundError(where, " ".join([nothing_here(store, path, marks), *broken]))
+
+
+def format_of_new(store: Store, path: str, zarr_format: int | str | None) -> Format:
+    """The format of a node that is to be made.
+
+    What was asked for; else that of the hierarchy in which the node will lie; else
+    version 3.
+
+    Raises
+    ------
+    UnknownExtensionError
+        If no distribution that provides the format is installed.
+    """
+    if zarr_format is not None:
+        return format_named(zarr_format)
+    newest = format_named("v3")
+    if path and newest.read(store, "") is None:
+        for ancestor in dict.fromkeys((path.rpartition("/")[0], "")):
+            if newest.read(store, ancestor) is not None:
+                break
+            if other := rival(store, ancestor, newest):
+                return other
+    return newest
+
+
+def rival(store: Store, path: str, format_: Format) -> Format | None:
+    """Another format that has a node at a path, damaged or not."""
+    prefix = f"{path}/" if path else ""
+    if store.supports_listing and next(iter(store.list_prefix(prefix)), None) is None:
+        return None  # the usual case of a new node, told by one request
+    for name in names("format"):
+        if name == format_.name:
+            continue
+        try:
+            other = format_named(name)
+            if other.read(store, path) is not None:
+                return other
+        except ExtensionLoadError:
+            continue
+        except MetadataError:
+            return other
+    return None
 
 
 def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:

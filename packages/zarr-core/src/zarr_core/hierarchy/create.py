@@ -10,7 +10,7 @@ import numpy as np
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import MetadataValidationError
-from zarr_core.formats.detect import format_named
+from zarr_core.formats.detect import format_of_new
 from zarr_core.hierarchy import cached, codec_forms
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.attributes import checked
@@ -56,7 +56,7 @@ def create_array(
     compressors: Any = "auto",
     serializer: Any = "auto",
     fill_value: Any = None,
-    zarr_format: int | str = 3,
+    zarr_format: int | str | None = None,
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: Any = None,
     dimension_names: Sequence[str | None] | None = None,
@@ -96,8 +96,9 @@ def create_array(
         The array -> bytes codec; by default ``bytes``, in the byte order of ``dtype``.
     fill_value : scalar, optional
         What elements are that were never written; by default zero.
-    zarr_format : int or str
-        The format to write: 2, 3, or the name of any that is installed.
+    zarr_format : int or str, optional
+        The format to write: 2, 3, or the name of any that is installed.  By default
+        that of the hierarchy around the array; 3 if there is none.
     attributes : mapping, optional
         Attributes; NumPy scalars and arrays become numbers and lists.
     chunk_key_encoding : str, dict or ExtensionDefinition, optional
@@ -150,7 +151,8 @@ def create_array(
     if dtype is None:
         dtype = np.float64 if values is None else values.dtype
     keep_empty, missing_is_error = array_settings(config)
-    format_ = format_named(zarr_format)
+    place, path = locate(store, name, storage_options=storage_options)
+    format_ = format_of_new(place, path, _format_asked(store, zarr_format))
     if isinstance(compressors, str) and compressors == "auto" and format_.compressors is not None:
         compressors = format_.compressors
     if chunk_key_encoding is None:
@@ -161,7 +163,6 @@ def create_array(
         storage_transformers,
     )  # fmt: skip
     metadata = format_.express(metadata, _WHERE)
-    place, path = locate(store, name, storage_options=storage_options)
     binding = cached.binding(metadata, place, path, keep_empty)
     array = Array(
         place, path, format_, binding, missing_is_error=missing_is_error,
@@ -179,7 +180,7 @@ def create_group(
     store: StoreLike = None,
     *,
     path: str | None = None,
-    zarr_format: int | str = 3,
+    zarr_format: int | str | None = None,
     overwrite: bool = False,
     attributes: Mapping[str, Any] | None = None,
     storage_options: Mapping[str, Any] | None = None,
@@ -192,8 +193,8 @@ def create_group(
         Where: a path, a URL, a store, a mapping, a group; None for memory.
     path : str, optional
         Path of the group in the store.  Groups that lead to it are made.
-    zarr_format : int or str
-        The format to write.
+    zarr_format : int or str, optional
+        The format to write; as for :func:`create_array`.
     overwrite : bool
         Whether a node that is there already is removed first, with all below it.
     attributes : mapping, optional
@@ -207,7 +208,7 @@ def create_group(
         If there is a node, or something else, at that path.
     """
     place, below = locate(store, path, storage_options=storage_options)
-    format_ = format_named(zarr_format)
+    format_ = format_of_new(place, below, _format_asked(store, zarr_format))
     metadata = GroupMetadata(attributes=checked(attributes or {}, "new group"))
     metadata = format_.express(metadata, "new group")
     _place(store, place, below, format_, metadata, overwrite)
@@ -313,6 +314,11 @@ def _shards(given: Any) -> tuple[Any, str]:
     if "shape" not in given or given.keys() - {"shape", "index_location"}:
         raise ValueError(f"shards={given!r} needs a shape, and may have an index_location")
     return given["shape"], given.get("index_location", "end")
+
+
+def _format_asked(store: StoreLike, zarr_format: int | str | None) -> int | str | None:
+    """What was asked for; a member of a group that is open has the format of the group."""
+    return store._format.name if zarr_format is None and isinstance(store, Node) else zarr_format
 
 
 def _ordered(order: str, filters: Any, shape: tuple[int, ...]) -> Any:

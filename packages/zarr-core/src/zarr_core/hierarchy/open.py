@@ -227,12 +227,10 @@ def _made(
 
     if kind is Array:
         return create_array(
-            store, name=path, zarr_format=zarr_format or 3, config=config, overwrite=overwrite,
+            store, name=path, zarr_format=zarr_format, config=config, overwrite=overwrite,
             **create,
         )  # fmt: skip
-    return create_group(
-        store, path=path, zarr_format=zarr_format or 3, overwrite=overwrite, **create
-    )
+    return create_group(store, path=path, zarr_format=zarr_format, overwrite=overwrite, **create)
 
 
 def _check_names(create: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeExistsError, StoreCapabilityError, StoreReadOnlyError
+from zarr_core.formats.detect import rival
 from zarr_core.hierarchy.checking import check
 from zarr_core.hierarchy.storage import stored_chunks
 from zarr_core.metadata.array import ArrayMetadata
@@ -58,6 +59,14 @@ def make_room(
         raise StoreReadOnlyError("the store is open for reading only", f"{store} {'/' + path!r}")
     check(store, path, metadata)
     missing = _missing_ancestors(store, path, format_)
+    for place in missing if overwrite else [path, *missing]:
+        if other := rival(store, place, format_):
+            raise NodeExistsError(
+                f"{store} {'/' + place!r}",
+                f"has a node of the format {other.name}, with which one of {format_.name} at "
+                f"{'/' + path!r} does not go together: give zarr_format={other.name!r}, or "
+                "choose another place",
+            )
     if format_.implicit_groups:
         missing = []
     if overwrite:
