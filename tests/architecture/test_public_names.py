@@ -8,10 +8,10 @@ import pytest
 
 NAMES = {
     "zarr_core": """
-        Array Group LocalStore MemoryStore Store array check_consolidated config
+        Array Group LocalStore MemoryStore Store array array_from_metadata check_consolidated config
         consolidate_metadata copy copy_all copy_store create_array create_group empty empty_like
         extensions full full_like
-        installed_extensions load ones ones_like open open_array open_consolidated open_group
+        installed_extensions load locate ones ones_like open open_array open_consolidated open_group
         register_hooks save unregister_hooks zeros zeros_like
     """,
     "zarr_core.extension": """
@@ -20,8 +20,8 @@ NAMES = {
         ChunkKeyEncoding ChunkMemoryLayout Codec CodecChain CodecChainError CodecError DataType
         ExtensionDefinition JSON MetadataExtension Outer Part Pieces Points Problem Provider
         Selection StorageTransformer Store StoreCapabilityError StoreError StoreKeyError
-        StoreReadError StoreReadOnlyError ValueReader ZarrError check_key check_prefix
-        make_extension project put run_in_threads scratch single_chunk take
+        StoreReadError StoreReadOnlyError ValueReader ZarrError check_key check_prefix format_named
+        make_extension project put read_node run_in_threads scratch single_chunk take
     """,
 }
 

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     )
     from zarr_core.hierarchy.copying import copy, copy_all, copy_store
     from zarr_core.hierarchy.create import create_array, create_group
+    from zarr_core.hierarchy.from_metadata import array_from_metadata
     from zarr_core.hierarchy.group import Group
+    from zarr_core.hierarchy.location import locate
     from zarr_core.hierarchy.open import open, open_array, open_consolidated, open_group
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.hooks import register_hooks, unregister_hooks
@@ -59,7 +61,9 @@ _HOMES = {
     ),
     "zarr_core.hierarchy.copying": ("copy", "copy_all", "copy_store"),
     "zarr_core.hierarchy.create": ("create_array", "create_group"),
+    "zarr_core.hierarchy.from_metadata": ("array_from_metadata",),
     "zarr_core.hierarchy.group": ("Group",),
+    "zarr_core.hierarchy.location": ("locate",),
     "zarr_core.hierarchy.open": ("open", "open_array", "open_consolidated", "open_group"),
     "zarr_core.interfaces.store": ("Store",),
     "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),
@@ -77,6 +81,7 @@ __all__ = [
     "MemoryStore",
     "Store",
     "array",
+    "array_from_metadata",
     "check_consolidated",
     "config",
     "consolidate_metadata",
@@ -92,6 +97,7 @@ __all__ = [
     "full_like",
     "installed_extensions",
     "load",
+    "locate",
     "ones",
     "ones_like",
     "open",

@@ -32,6 +32,7 @@ from zarr_core.errors import (
     UnsupportedFieldError,
     ZarrError,
 )
+from zarr_core.formats.detect import format_named, read_node
 from zarr_core.formats.members import understanding
 from zarr_core.interfaces.chunk_grid import ChunkAxis, ChunkGrid
 from zarr_core.interfaces.chunk_key_encoding import ChunkKeyEncoding
@@ -130,6 +131,7 @@ __all__ = [
     "ZarrError",
     "check_key",
     "check_prefix",
+    "format_named",
     "is_node_name",
     "json_pointer",
     "make_extension",
@@ -137,6 +139,7 @@ __all__ = [
     "package_schema",
     "project",
     "put",
+    "read_node",
     "run_in_threads",
     "scratch",
     "single_chunk",
