@@ -1,0 +1,123 @@
+"""Data that the old libraries wrote, read bit for bit; see ``tests/fixtures/README.md``."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr_core
+from old_writers import same_bits
+from recording import unpack
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+RECORDS = {
+    file.relative_to(FIXTURES).with_suffix("").as_posix(): json.loads(file.read_text("utf-8"))
+    for file in sorted(FIXTURES.glob("*/*/*.json"))
+}
+NODES = [(name, path) for name, record in RECORDS.items() for path in record["nodes"]]
+ARRAYS = [(name, path) for name, path in NODES if RECORDS[name]["nodes"][path]["kind"] == "array"]
+GROUPS = [(name, path) for name, path in NODES if RECORDS[name]["nodes"][path]["kind"] == "group"]
+
+
+@pytest.fixture(scope="session")
+def place_of(tmp_path_factory):
+    """Gives the place of a store, unpacked once."""
+    places: dict[str, Path] = {}
+
+    def place(name: str) -> Path:
+        if name not in places:
+            places[name] = FIXTURES / f"{name}.zip"
+            if RECORDS[name]["store"] != "ZipStore":
+                folder = tmp_path_factory.mktemp("store") / Path(name).name
+                with zipfile.ZipFile(places[name]) as archive:
+                    archive.extractall(folder)
+                places[name] = folder
+        return places[name]
+
+    return place
+
+
+@pytest.fixture
+def opened(place_of):
+    """Opens a node of a store for reading."""
+
+    def open_node(name: str, path: str) -> Any:
+        place, record = place_of(name), RECORDS[name]
+        if record.get("separate"):
+            place, path = place / path, ""
+        return zarr_core.open(place, mode="r", path=path, extensions=allowed(record))
+
+    return open_node
+
+
+def allowed(record: dict[str, Any]) -> Any:
+    if "pickled" not in record["nodes"]:
+        return None
+    from zarr_codecs.pickle import PickleCodec
+
+    return {"codec": {"numcodecs.pickle": PickleCodec}}
+
+
+def text_of(attributes: Any) -> str:
+    # NaN is not equal to itself; its text is.
+    return json.dumps(dict(attributes), sort_keys=True)
+
+
+def children(record: dict[str, Any], path: str) -> set[str]:
+    """The names of the nodes right below a group."""
+    prefix = f"{path}/" if path else ""
+    below = (other[len(prefix) :] for other in record["nodes"] if other.startswith(prefix))
+    return {name for name in below if name and "/" not in name}
+
+
+@pytest.mark.parametrize(("name", "path"), ARRAYS)
+def test_an_array_is_what_was_written(opened, name, path):
+    node = RECORDS[name]["nodes"][path]
+    expected = unpack(node["dtype"], node["shape"], node["data"])
+    array = opened(name, path)
+    assert array.shape == tuple(node["shape"])
+    assert array.chunks == tuple(node["chunks"])
+    if expected.dtype != object:
+        assert array.dtype.newbyteorder("=") == expected.dtype.newbyteorder("=")
+    assert text_of(array.attrs) == text_of(node["attributes"])
+    actual = array[...]
+    assert same_bits(np.asarray(actual), expected), f"{actual!r}\nis not\n{expected!r}"
+
+
+@pytest.mark.parametrize(("name", "path"), ARRAYS)
+def test_a_fill_value_is_what_was_asked_for(opened, name, path):
+    node = RECORDS[name]["nodes"][path]
+    array = opened(name, path)
+    if node["fill_value"] is None:
+        assert array.fill_value is None
+        return
+    expected = unpack(node["dtype"], (), node["fill_value"])
+    if expected.dtype == object and expected[()] == 0:
+        # What zarr-python takes where nobody gives one, for text as well.
+        assert array.fill_value in (0, "", b"")
+        return
+    actual = np.array(array.fill_value, expected.dtype)
+    assert same_bits(actual, expected), f"{array.fill_value!r} is not {expected!r}"
+
+
+@pytest.mark.parametrize(("name", "path"), GROUPS)
+def test_a_group_has_its_children_and_attributes(opened, name, path):
+    record = RECORDS[name]
+    group = opened(name, path)
+    assert text_of(group.attrs) == text_of(record["nodes"][path]["attributes"])
+    assert set(group.keys()) == children(record, path)
+    kinds = {name: "array" if hasattr(node, "shape") else "group" for name, node in group.items()}
+    prefix = f"{path}/" if path else ""
+    assert kinds == {name: record["nodes"][prefix + name]["kind"] for name in kinds}
+
+
+def test_pickled_objects_are_refused_unless_allowed(place_of):
+    place = place_of("v2/zarr-python-2.18/pickles")
+    with pytest.raises(zarr_core.errors.ExtensionError, match="pickle"):
+        zarr_core.open(place, mode="r", path="pickled")
+    # What stands beside them can be read all the same.
+    assert zarr_core.open(place, mode="r", path="beside")[...].any()
