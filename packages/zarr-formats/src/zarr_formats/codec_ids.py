@@ -1,0 +1,119 @@
+"""The ids of numcodecs that older documents name their codecs by, sorted into kinds.
+
+Blosc, gzip, zstd are codecs of version 3 with words of its own; the others have
+the name ``numcodecs.<id>`` there.  Two object codecs are registered without prefix.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import ExtensionDefinition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core.extension import JSON
+
+ARRAY_TO_ARRAY, ARRAY_TO_BYTES, BYTES_TO_BYTES = range(3)
+
+KINDS: dict[str, int] = {
+    **dict.fromkeys(
+        ("delta", "fixedscaleoffset", "quantize", "bitround", "astype", "packbits", "categorize"),
+        ARRAY_TO_ARRAY,
+    ),
+    **dict.fromkeys(
+        ("vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "pickle", "zfpy", "pcodec"),
+        ARRAY_TO_BYTES,
+    ),
+    **dict.fromkeys(
+        (
+            "blosc", "zstd", "lz4", "zlib", "gzip", "bz2", "lzma", "shuffle",
+            "crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3",
+        ),
+        BYTES_TO_BYTES,
+    ),
+}  # fmt: skip
+"""What kind of codec each id is, in the words of version 3."""
+
+COMPRESSORS = frozenset({"zfpy", "pcodec"})
+"""Codecs from arrays to bytes that take the place of the compressor."""
+
+_UNPREFIXED = ("vlen-utf8", "vlen-bytes")
+_SHUFFLES = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}
+_SHUFFLE_NUMBERS: dict[Any, int] = {word: number for number, word in _SHUFFLES.items()}
+_LARGEST_TYPESIZE = 255  # what a Blosc frame can say; more is written as 1
+
+
+def definition(config: Mapping[str, JSON], typesize: int = 1) -> ExtensionDefinition:
+    """The codec that a configuration of numcodecs describes.
+
+    Parameters
+    ----------
+    config : mapping
+        The configuration, with its ``id``; what it leaves out is numcodecs' default.
+    typesize : int
+        Bytes of the elements that it is given, by which Blosc shuffles.
+
+    Notes
+    -----
+    Frames of Blosc, gzip, zstd tell how they are decoded, so further members of
+    their configurations are no matter.
+    """
+    name = str(config["id"])
+    match name:
+        case "blosc":
+            return ExtensionDefinition("blosc", _blosc(config, typesize))
+        case "gzip" if config.get("level", 1) in range(10):
+            return ExtensionDefinition("gzip", {"level": config.get("level", 1)})
+        case "zstd":
+            checksum = {"checksum": config["checksum"]} if "checksum" in config else {}
+            return ExtensionDefinition("zstd", {"level": config.get("level", 1), **checksum})
+    rest = {key: value for key, value in config.items() if key != "id"}
+    return ExtensionDefinition(name if name in _UNPREFIXED else f"numcodecs.{name}", rest)
+
+
+def config(codec: ExtensionDefinition) -> dict[str, JSON]:
+    """The configuration of numcodecs for a codec.
+
+    Raises
+    ------
+    ValueError
+        If there is no codec in numcodecs that does the same.
+    """
+    configuration = codec.configuration
+    match codec.name:
+        case "blosc":
+            return {
+                "id": "blosc",
+                "cname": configuration.get("cname"),
+                "clevel": configuration.get("clevel"),
+                "shuffle": _SHUFFLE_NUMBERS.get(configuration.get("shuffle"), -1),
+                "blocksize": configuration.get("blocksize", 0),
+            }
+        case "gzip":
+            return {"id": "gzip", "level": configuration.get("level", 1)}
+        case "zstd":
+            checksum = {"checksum": True} if configuration.get("checksum") else {}
+            return {"id": "zstd", "level": configuration.get("level", 1), **checksum}
+        case "crc32c":
+            return {"id": "crc32c", "location": "end"}
+    name = codec.name.removeprefix("numcodecs.")
+    if name in KINDS and (codec.name != name or name in _UNPREFIXED):
+        return {"id": name, **configuration}
+    raise ValueError(f"version 2 has no codec for {codec.name!r}")
+
+
+def _blosc(config: Mapping[str, JSON], typesize: int) -> dict[str, JSON]:
+    shuffle: Any = config.get("shuffle", 1)
+    if shuffle == -1:
+        shuffle = 2 if typesize == 1 else 1
+    known = type(shuffle) is int and shuffle in _SHUFFLES
+    given = config.get("typesize")
+    return {
+        "cname": config.get("cname", "lz4"),
+        "clevel": config.get("clevel", 5),
+        "shuffle": _SHUFFLES[shuffle] if known else shuffle,
+        "typesize": given or (typesize if typesize <= _LARGEST_TYPESIZE else 1),
+        "blocksize": config.get("blocksize", 0),
+    }

@@ -1,0 +1,329 @@
+"""Data types as versions 1 and 2 write them: NumPy's typestr, or a list of fields.
+
+Specification: version 2, "Data type encoding".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr_core.extension import ExtensionDefinition, MetadataValidationError, Problem
+
+if TYPE_CHECKING:
+    import numpy as np
+    from zarr_core.extension import JSON
+
+ByteOrder = Literal["little", "big", "mixed"]
+
+LARGEST = 1 << 24
+"""Bytes that an element may have here: a document of a stranger shall not ask for gigabytes."""
+
+_SIMPLE = {
+    "b1": "bool",
+    **{f"i{size}": f"int{8 * size}" for size in (1, 2, 4, 8)},
+    **{f"u{size}": f"uint{8 * size}" for size in (1, 2, 4, 8)},
+    **{f"f{size}": f"float{8 * size}" for size in (2, 4, 8)},
+    **{f"c{size}": f"complex{8 * size}" for size in (8, 16)},
+}
+_CODES = {name: code for code, name in _SIMPLE.items()}
+_TIMES = {"M": "numpy.datetime64", "m": "numpy.timedelta64"}
+_TIME_CODES = {name: code for code, name in _TIMES.items()}
+
+_TYPESTR = re.compile(
+    r"([<>|])(?:([biufc])([0-9]{1,10})|([SUV])([0-9]{1,10})|([mM])8\[([^\]]*)\]|(O)8?)", re.ASCII
+).fullmatch
+_UNIT = re.compile(
+    r"([1-9][0-9]{0,9})?(Y|M|W|D|h|m|s|ms|us|\u03bcs|ns|ps|fs|as)", re.ASCII
+).fullmatch
+_ORDERS: dict[str, ByteOrder | None] = {"<": "little", ">": "big", "|": None}
+_MARKS: dict[str | None, str] = {"little": "<", "big": ">", None: "|"}
+
+_FORM = (
+    'must be a byte order ("<", ">", or "|" where it does not matter), a kind of type '
+    "(b, i, u, f, c, m, M, S, U, V or O) and its size in bytes, such as "
+    '"<f8", "|S12" or "<M8[ns]"'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Dtype:
+    """What the ``dtype`` of a document means.
+
+    Parameters
+    ----------
+    value : JSON
+        The member as it is written.
+    data_type : ExtensionDefinition
+        The data type in the words of the model.
+    byte_order : {"little", "big", "mixed"} or None
+        ``"mixed"`` if fields have several; None where it does not matter.
+    item_size : int or None
+        Bytes of an element; None for Python objects.
+    kind : str
+        The kind of type: one of ``biufcmMSUVO``; ``V`` for fields too.
+    """
+
+    value: JSON
+    data_type: ExtensionDefinition
+    byte_order: ByteOrder | None
+    item_size: int | None
+    kind: str
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether it is structured."""
+        return isinstance(self.value, list)
+
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype that has the bytes of an element, byte order included."""
+        import numpy as np  # noqa: PLC0415 - lazy: documents can be handled without NumPy
+
+        dtype: np.dtype[Any] = np.dtype(_for_numpy(self.value))
+        return dtype
+
+
+def read_dtype(value: JSON, pointer: str = "/dtype", object_codec: str | None = None) -> Dtype:
+    """Read a ``dtype``.
+
+    Parameters
+    ----------
+    value : JSON
+        A typestr, or a list of fields ``[name, dtype]`` or ``[name, dtype, shape]``.
+    pointer : str
+        Where it stands, for errors.
+    object_codec : str, optional
+        For Python objects: the id of the first codec that gives bytes.  Where it says
+        what the objects are, that is their data type.
+
+    Raises
+    ------
+    MetadataValidationError
+        If it is none, or one that has no data type here; ``where`` is empty.
+    """
+    if isinstance(value, str):
+        found = _read_typestr(value)
+        if isinstance(found, str):
+            raise refusal(pointer, found)
+        if found.kind == "O" and object_codec in _OBJECTS:
+            return Dtype(value, _OBJECTS[object_codec], None, None, "O")
+        return found
+    problems: list[Problem] = []
+    read = _read_fields(value, pointer, problems)
+    if read is None or problems:
+        raise MetadataValidationError("", problems)
+    return read
+
+
+def write_dtype(data_type: ExtensionDefinition, byte_order: ByteOrder | None) -> JSON:
+    """Write a data type as a ``dtype``.
+
+    Parameters
+    ----------
+    data_type : ExtensionDefinition
+        The data type.
+    byte_order : {"little", "big"} or None
+        Byte order; None means little where it matters.
+
+    Raises
+    ------
+    ValueError
+        If there is no typestr for it.
+    """
+    name, configuration = data_type.name, data_type.configuration
+    mark = _MARKS[byte_order or "little"]
+    if name in _CODES:
+        code = _CODES[name]
+        return f"{'|' if code.endswith('1') else mark}{code}"
+    if name in _TIME_CODES:
+        unit, factor = configuration.get("unit"), configuration.get("scale_factor", 1)
+        if not _UNIT(str(unit)):
+            raise ValueError(f"{name} needs a unit of time in version 2, not {unit!r}")
+        return f"{mark}{_TIME_CODES[name]}8[{'' if factor == 1 else factor}{unit}]"
+    if name == "fixed_length_utf32":
+        return f"{mark}U{_length(data_type) // 4}"
+    if name == "null_terminated_bytes":
+        return f"|S{_length(data_type)}"
+    if name == "raw_bytes":
+        return f"|V{_length(data_type)}"
+    if (match := _RAW(name)) and int(match[1]) % 8 == 0:
+        return f"|V{int(match[1]) // 8}"
+    if name in ("struct", "structured"):
+        return _write_fields(configuration, byte_order)
+    if name in _OBJECT_NAMES:
+        return "|O"
+    raise ValueError(f"the data type {name!r} has no form in version 2")
+
+
+def refusal(pointer: str, message: str) -> MetadataValidationError:
+    """The error for one problem of a document; who knows the document adds where it is."""
+    return MetadataValidationError("", [Problem(pointer, message)])
+
+
+_RAW = re.compile(r"r([1-9][0-9]{0,10})", re.ASCII).fullmatch
+
+_OBJECTS = {
+    "vlen-utf8": ExtensionDefinition("string", spelling="string"),
+    "vlen-bytes": ExtensionDefinition("bytes", spelling="bytes"),
+}
+_OBJECT_NAMES = ("string", "bytes", "variable_length_bytes", "v2.object")
+
+
+@lru_cache(512)
+def _read_typestr(text: str) -> Dtype | str:
+    """What a typestr means, or what is wrong with it."""
+    match = _TYPESTR(text)
+    if match is None:
+        return f"{_FORM}, not {text[:60]!r}{_hint(text)}"
+    mark, code, size, flexible, length, time, unit, _ = match.groups()
+    order = _ORDERS[mark]
+    if code:
+        name = _SIMPLE.get(code + size)
+        if name is None:
+            return f"there is no data type for {text!r} here"
+        if name in ("bool", "int8", "uint8"):
+            order = None
+        elif order is None:
+            return f'the byte order of {text!r} must be "<" or ">"'
+        return Dtype(text, ExtensionDefinition(name, spelling=name), order, int(size), code)
+    if time:
+        parts = _UNIT(unit)
+        if parts is None or not 1 <= int(parts[1] or 1) < 2**31:
+            return f"{text!r} needs a unit of time, such as [ns] or [10us]"
+        if order is None:
+            return f'the byte order of {text!r} must be "<" or ">"'
+        configuration: dict[str, JSON] = {"unit": parts[2], "scale_factor": int(parts[1] or 1)}
+        return Dtype(text, ExtensionDefinition(_TIMES[time], configuration), order, 8, time)
+    if flexible:
+        return _read_flexible(text, flexible, int(length), order)
+    return Dtype(text, ExtensionDefinition("v2.object"), None, None, "O")
+
+
+def _read_flexible(text: str, code: str, length: int, order: ByteOrder | None) -> Dtype | str:
+    size = 4 * length if code == "U" else length
+    if not 1 <= size <= LARGEST:
+        return f"an element has 1 to {LARGEST} bytes, those of {text!r} have {size}"
+    if code == "V":
+        name = f"r{8 * size}"
+        return Dtype(text, ExtensionDefinition(name, spelling=name), None, size, "V")
+    if code == "S":
+        definition = ExtensionDefinition("null_terminated_bytes", {"length_bytes": size})
+        return Dtype(text, definition, None, size, "S")
+    if order is None:
+        return f'the byte order of {text!r} must be "<" or ">"'
+    return Dtype(
+        text, ExtensionDefinition("fixed_length_utf32", {"length_bytes": size}), order, size, "U"
+    )
+
+
+def _hint(text: str) -> str:
+    """What was meant, if a byte order alone is missing."""
+    for mark in "<|":
+        found = _read_typestr(mark + text) if text[:1] not in ("<", ">", "|") else ""
+        if isinstance(found, Dtype):
+            return f"; the byte order must be given: {mark + text!r}"
+    return ""
+
+
+def _read_fields(value: JSON, pointer: str, problems: list[Problem]) -> Dtype | None:
+    """A structured data type; None if something is wrong with it, which is added to the list."""
+    if not isinstance(value, list) or not value:
+        shown = "an empty list" if value == [] else repr(value)[:60]
+        problems.append(
+            Problem(pointer, f'{_FORM}; or a list of fields, such as [["x", "<f4"]]; not {shown}')
+        )
+        return None
+    fields: list[JSON] = []
+    names: list[str] = []
+    orders: set[ByteOrder] = set()
+    total = 0
+    for number, item in enumerate(value):
+        found = _read_field(item, f"{pointer}/{number}", problems)
+        if found is None or found.item_size is None:
+            continue
+        # Padding has no name; NumPy then takes the place among the fields for one.
+        name = _field_name(item) or f"f{number}"
+        if name in names:
+            problems.append(
+                Problem(f"{pointer}/{number}/0", f"there is another field called {name!r}")
+            )
+        names.append(name)
+        fields.append({"name": name, "data_type": found.data_type.to_json()})
+        total += found.item_size
+        if found.byte_order is not None:
+            orders.add(found.byte_order)
+    if total > LARGEST:
+        problems.append(
+            Problem(pointer, f"an element has 1 to {LARGEST} bytes, these have {total}")
+        )
+    order: ByteOrder | None = "mixed" if len(orders) > 1 else next(iter(orders), None)
+    return Dtype(value, ExtensionDefinition("struct", {"fields": fields}), order, total, "V")
+
+
+def _read_field(item: JSON, pointer: str, problems: list[Problem]) -> Dtype | None:
+    if not isinstance(item, list) or not 2 <= len(item) <= 3 or not isinstance(item[0], str):
+        problems.append(
+            Problem(pointer, f"a field must be [name, dtype] or [name, dtype, shape], not {item}")
+        )
+        return None
+    try:
+        found = read_dtype(item[1], f"{pointer}/1")
+    except MetadataValidationError as error:
+        problems += error.problems
+        return None
+    if found.item_size is None:
+        problems.append(Problem(f"{pointer}/1", "a field cannot hold Python objects"))
+        return None
+    shape: Any = item[2] if len(item) == 3 else []
+    if not isinstance(shape, list) or not all(
+        type(length) is int and 0 < length <= LARGEST for length in shape
+    ):
+        problems.append(Problem(f"{pointer}/2", f"a shape is a list of integers, not {shape!r}"))
+        return None
+    if not shape:
+        return found
+    size = found.item_size * prod(shape)
+    definition = ExtensionDefinition(
+        "v2.subarray", {"data_type": found.data_type.to_json(), "shape": shape}
+    )
+    return Dtype(item, definition, found.byte_order, size, "V")
+
+
+def _field_name(item: JSON) -> str:
+    return item[0] if isinstance(item, list) and isinstance(item[0], str) else ""
+
+
+def _write_fields(configuration: Any, byte_order: ByteOrder | None) -> JSON:
+    written: list[JSON] = []
+    for field in configuration.get("fields", ()):
+        # The older "structured" has pairs.
+        name, data_type = (
+            (field["name"], field["data_type"]) if isinstance(field, dict) else (field[0], field[1])
+        )
+        definition = ExtensionDefinition.from_json(data_type)
+        shape: JSON = None
+        if definition.name == "v2.subarray":
+            shape = definition.configuration["shape"]
+            definition = ExtensionDefinition.from_json(definition.configuration["data_type"])
+        if definition.name in _OBJECT_NAMES:
+            raise ValueError(f"the field {name!r} of type {definition.name!r} has no fixed size")
+        entry: list[JSON] = [name, write_dtype(definition, byte_order)]
+        written.append(entry if shape is None else [*entry, shape])
+    return written
+
+
+def _length(data_type: ExtensionDefinition) -> int:
+    length = data_type.configuration.get("length_bytes")
+    if not isinstance(length, int) or not 1 <= length <= LARGEST:
+        raise ValueError(f"{data_type.name} needs length_bytes, not {length!r}")
+    return length
+
+
+def _for_numpy(value: Any) -> Any:
+    """A ``dtype`` as :class:`numpy.dtype` takes it: fields as tuples."""
+    if not isinstance(value, list):
+        return value
+    return [(name, _for_numpy(inner), *map(tuple, shape)) for name, inner, *shape in value]
