@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.codecs.bytes import BytesCodec
+from zarr_core.data_types.integer import Integer
 from zarr_core.errors import CodecChainError
 from zarr_core.extension import ExtensionDefinition
 from zarr_core.hierarchy import codec_forms
 from zarr_core.hierarchy.definitions import definition_of
 
+INT32 = Integer("int32")
 ZSTD = ExtensionDefinition("zstd", {"level": 0, "checksum": True})
 
 
@@ -19,12 +21,37 @@ def names(definitions):
 
 
 def test_what_a_maker_gets_who_says_nothing():
-    chain = codec_forms.chain_of("auto", "auto", "auto", "big")
+    chain = codec_forms.chain_of("auto", "auto", "auto", "big", INT32)
     assert chain == [ExtensionDefinition("bytes", {"endian": "big"}), ZSTD]
     with zarr.config.set(disabled_plugins={"*"}):
-        assert names(codec_forms.chain_of("auto", "auto", "auto", None)) == ["bytes"]
+        assert names(codec_forms.chain_of("auto", "auto", "auto", None, INT32)) == ["bytes"]
         array = zarr.create_array(data=np.arange(3))
         assert array.compressors == ()
+
+
+class Worded(Integer):
+    """A data type with a serializer of its own."""
+
+    def default_serializer(self):
+        return ExtensionDefinition("words")
+
+
+def test_the_data_type_names_the_serializer():
+    chain = codec_forms.chain_of("auto", None, None, "big", Worded("int32"))
+    assert chain == [ExtensionDefinition("words")]  # whose configuration is its own affair
+    assert names(codec_forms.chain_of(None, "bytes", None, None, Worded("int32"))) == ["bytes"]
+
+
+def test_a_filter_that_gives_bytes_takes_the_place_of_the_serializer():
+    filters = ["transpose", {"name": "bytes", "configuration": {"endian": "big"}}, "crc32c"]
+    chain = codec_forms.chain_of(filters, "auto", ["gzip"], "little", INT32)
+    assert names(chain) == ["transpose", "bytes", "crc32c", "gzip"]
+    assert chain[1].configuration == {"endian": "big"}
+    # One that nobody knows is no serializer; whoever makes the chain says so.
+    chain = codec_forms.chain_of(["nobody.knows"], "auto", None, None, INT32)
+    assert names(chain) == ["nobody.knows", "bytes"]
+    with pytest.raises(CodecChainError, match="exactly one array -> bytes"):
+        zarr.create_array(shape=4, dtype="i4", filters="bytes", serializer="bytes")
 
 
 def test_shards_wrap_a_chain():

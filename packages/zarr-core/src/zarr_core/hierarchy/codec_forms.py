@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import codec_definition
-from zarr_core.errors import CodecChainError
+from zarr_core.errors import CodecChainError, ExtensionError
 from zarr_core.hierarchy.definitions import definition_of
-from zarr_core.interfaces.codec import Codec
+from zarr_core.interfaces.codec import ArrayToBytesCodec, Codec
 from zarr_core.registry.listing import names
+from zarr_core.registry.resolve import resolve
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from zarr_core.definition import JSON
+    from zarr_core.interfaces.data_type import DataType
 
 DEFAULT_COMPRESSOR = ExtensionDefinition("zstd", {"level": 0, "checksum": True})
 """What compresses a new array whose creator said nothing: fast, and it notices damage."""
@@ -28,7 +30,7 @@ INDEX_CODECS = (
 
 
 def chain_of(
-    filters: Any, serializer: Any, compressors: Any, byte_order: str | None
+    filters: Any, serializer: Any, compressors: Any, byte_order: str | None, data_type: DataType
 ) -> list[ExtensionDefinition]:
     """The ``codecs`` list for what a user gave.
 
@@ -40,23 +42,38 @@ def chain_of(
         ``"auto"`` or one codec.
     byte_order : {"little", "big"}, optional
         For ``serializer="auto"``.
+    data_type : DataType
+        Of the array; knows the serializer that ``"auto"`` means.
 
     Notes
     -----
-    ``"auto"`` means no filters, the ``bytes`` codec, and zstd with checksums if
-    its codec is installed, else no compression.
+    ``"auto"`` means no filters, the serializer that the data type names, and zstd with
+    checksums if its codec is installed, else no compression.  A filter that is an
+    array -> bytes codec, as those of version 2 for objects are, takes the place of the
+    serializer, and whatever follows it precedes the compressors.
     """
     before = [] if is_auto(filters) else several(filters)
-    middle = (
-        ExtensionDefinition("bytes", {} if byte_order is None else {"endian": byte_order})
-        if serializer is None or is_auto(serializer)
-        else one(serializer)
-    )
+    if serializer is not None and not is_auto(serializer):
+        before.append(one(serializer))
+    elif not any(map(_gives_bytes, before)):
+        middle = data_type.default_serializer()
+        if middle.name == "bytes" and byte_order is not None:
+            middle = ExtensionDefinition("bytes", {"endian": byte_order})
+        before.append(middle)
     if not is_auto(compressors):
         after = several(compressors)
     else:
         after = [DEFAULT_COMPRESSOR] if "zstd" in names("codec") else []
-    return [*before, middle, *after]
+    return [*before, *after]
+
+
+def _gives_bytes(definition: ExtensionDefinition) -> bool:
+    """Whether a codec is array -> bytes; one that nobody knows is reported elsewhere."""
+    try:
+        codec = resolve("codec", definition)
+    except ExtensionError:
+        return False
+    return codec is not None and issubclass(codec, ArrayToBytesCodec)
 
 
 def sharded(

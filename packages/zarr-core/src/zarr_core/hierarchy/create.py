@@ -93,7 +93,8 @@ def create_array(
         shards if there are shards: names, definitions, codecs, one or several, or
         None.  By default no filters, and zstd with checksums if it is installed.
     serializer
-        The array -> bytes codec; by default ``bytes``, in the byte order of ``dtype``.
+        The array -> bytes codec; by default the one that the data type names: ``bytes`` in
+        the byte order of ``dtype``, for elements of variable size another.
     fill_value : scalar, optional
         What elements are that were never written; by default zero.
     zarr_format : int or str, optional
@@ -247,7 +248,7 @@ def _array_metadata(
     storage_transformers: Sequence[Any],
 ) -> ArrayMetadata:
     data_type, byte_order = data_type_of(dtype)
-    codecs = codec_forms.chain_of(filters, serializer, compressors, byte_order)
+    codecs = codec_forms.chain_of(filters, serializer, compressors, byte_order, data_type)
     shards, index_location = _shards(shards)
     if isinstance(chunks, dict | ExtensionDefinition):
         if shards is not None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.definition import ExtensionDefinition
+
 if TYPE_CHECKING:
     import numpy as np
 
-    from zarr_core.definition import JSON, ExtensionDefinition
+    from zarr_core.definition import JSON
 
 
 class DataType(ABC):
@@ -27,7 +29,14 @@ class DataType(ABC):
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> DataType | None:
-        """The data type that stores a NumPy dtype, or None if this class has none for it."""
+        """The data type that stores a NumPy dtype, or None if this class has none for it.
+
+        Raises
+        ------
+        ValueError
+            If the dtype is of the kind that this class stores, but would lose something;
+            the message says what.
+        """
         return None
 
     @abstractmethod
@@ -48,6 +57,14 @@ class DataType(ABC):
     def has_byte_order(self) -> bool:
         """Whether the ``bytes`` codec needs an ``endian`` for this type."""
         return self.item_size != 1
+
+    def default_serializer(self) -> ExtensionDefinition:
+        """The array -> bytes codec of a new array whose creator named none.
+
+        By default ``bytes``, which fits every type of fixed size; its ``endian`` is
+        filled in where the array is made.
+        """
+        return ExtensionDefinition("bytes")
 
     def default_fill_value(self) -> np.ndarray[Any, Any]:
         """The fill value of a new array whose creator gave none: zero."""
