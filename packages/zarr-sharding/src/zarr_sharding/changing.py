@@ -69,14 +69,12 @@ def change_chunks(
                 new[number] = as_list(value)
         kept = Kept.nothing()
         if reader is not None and index is not None:
-            numbers = np.fromiter(new, np.intp, len(new))
-            untouched = np.ones(layout.index.count, np.bool_)
-            untouched[numbers] = False
-            present = index.present()
-            if all(value is None for value in new.values()) and untouched[present].all():
+            if all(value is None for value in new.values()) and not index.has_any(new):
                 return reader
+            untouched = np.ones(layout.index.count, np.bool_)
+            untouched[list(new)] = False
             try:
-                kept = Kept.read(reader, index, present[untouched[present]])
+                kept = Kept.read(reader, index, np.flatnonzero(untouched))
             except ChunkDecodeError as error:
                 raise located(error, store, shard) from error
         return assemble(layout.index, kept, new, new.values())

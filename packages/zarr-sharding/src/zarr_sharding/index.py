@@ -16,6 +16,8 @@ import numpy as np
 from zarr_core.extension import BoundChain, Buffer, ChunkDecodeError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from zarr_core.extension import ValueReader
 
     Entries = np.ndarray[Any, np.dtype[np.uint64]]
@@ -224,6 +226,11 @@ class ShardIndex:
     def present(self) -> Numbers:
         """Inner chunks that are not empty, whether or not they can be found."""
         return np.flatnonzero((self.entries != EMPTY).any(axis=1))
+
+    def has_any(self, numbers: Collection[int]) -> bool:
+        """Whether any of these inner chunks is not empty."""
+        chosen = np.fromiter(numbers, np.intp, len(numbers))
+        return bool((self.entries[chosen] != EMPTY).any())
 
     def coordinates(self, number: int) -> tuple[int, ...]:
         """Position of an inner chunk in the grid of the shard."""

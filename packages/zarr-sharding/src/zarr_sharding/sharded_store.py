@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import Buffer, ByteRange, Change, Pieces, ValueReader
 
     from zarr_sharding.index import IndexFormat
+    from zarr_sharding.layout import Place
 
     # Named here, because within the class ``list`` is the operation of that name.
     Values = list[Buffer | None]
@@ -90,9 +91,10 @@ class ShardedStore(Store):
 
     def get(self, key: str) -> Buffer | None:
         """The value of a key: of a chunk, the part of its shard."""
-        if self.layout.place(key) is None:
+        place = self.layout.place(key)
+        if place is None:
             return self.store.get(key)
-        reader = self.open_value(key)
+        reader = self._open(place)
         if reader is None:
             return None
         with reader:
@@ -104,9 +106,10 @@ class ShardedStore(Store):
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         """Read a value into memory that the caller has."""
-        if self.layout.place(key) is None:
+        place = self.layout.place(key)
+        if place is None:
             return self.store.get_into(key, buffer)
-        reader = self.open_value(key)
+        reader = self._open(place)
         if reader is None:
             return None
         with reader:
@@ -124,8 +127,9 @@ class ShardedStore(Store):
             If the index of the shard is damaged; names the shard.
         """
         place = self.layout.place(key)
-        if place is None:
-            return self.store.open_value(key)
+        return self.store.open_value(key) if place is None else self._open(place)
+
+    def _open(self, place: Place) -> ValueReader | None:
         shard = self.store.open_value(place.shard)
         if shard is None:
             return None
@@ -146,15 +150,16 @@ class ShardedStore(Store):
 
     def exists(self, key: str) -> bool:
         """Whether there is a value at a key; of a shard only its index is read."""
-        if self.layout.place(key) is None:
-            return self.store.exists(key)
-        return self.getsize(key) is not None
+        place = self.layout.place(key)
+        return self.store.exists(key) if place is None else self._size(place) is not None
 
     def getsize(self, key: str) -> int | None:
         """Length of a value in bytes, or None for a missing key."""
-        if self.layout.place(key) is None:
-            return self.store.getsize(key)
-        reader = self.open_value(key)
+        place = self.layout.place(key)
+        return self.store.getsize(key) if place is None else self._size(place)
+
+    def _size(self, place: Place) -> int | None:
+        reader = self._open(place)
         if reader is None:
             return None
         with reader:
@@ -238,7 +243,7 @@ class ShardedStore(Store):
             self.store.update(shard, lambda reader: None)
             del shards[shard]
         for shard, index in read_indices(self.store, self.layout, list(shards)):
-            if not shards[shard].keys().isdisjoint(index.present().tolist()):
+            if index.has_any(shards[shard]):
                 change_chunks(self.store, self.layout, shard, shards[shard], {})
 
     def erase_prefix(self, prefix: str) -> None:

@@ -1,0 +1,481 @@
+"""A store with shards keeps the contract of stores, for chunks as for other keys."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from counting_store import CountingStore
+from store_contract import StoreContract
+from zarr_core.errors import StoreCapabilityError
+from zarr_core.extension import BufferReader, ByteRange, Store, StoreReadError, StoreReadOnlyError
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+from zarr_sharding.sharded_store import sharded
+
+
+class TestInMemory(StoreContract):
+    """Here the keys of the contract below ``foo/c`` are chunks."""
+
+    pickles = False
+
+    def make(self, tmp_path):
+        return sharded(MemoryStore(), "foo/", (3,))
+
+    def again(self, store, *, read_only):
+        return sharded(MemoryStore(store.store._mapping, read_only), "foo/", (3,))
+
+
+class TestInFiles(StoreContract):
+    key_may_be_prefix = False
+
+    def make(self, tmp_path):
+        return sharded(LocalStore(tmp_path / "store"), "", (2,))
+
+    def again(self, store, *, read_only):
+        return sharded(LocalStore(store.store.path, read_only=read_only), "", (2,))
+
+
+class EveryKeyAChunk(Store):
+    """Gives every key a number, and keeps its value as the chunk of that number.
+
+    Parameters
+    ----------
+    store : Store
+        A store with shards of one dimension.
+    """
+
+    def __init__(self, store, numbers):
+        self.store = store
+        self.numbers = numbers
+        self.read_only = store.read_only
+
+    url = property(lambda self: self.store.url)
+
+    def chunk(self, key):
+        return f"c{self.numbers.setdefault(key, len(self.numbers))}"
+
+    def get(self, key):
+        MemoryStore().get(key)  # refuses what is no key
+        return self.store.get(self.chunk(key))
+
+    def get_partial_values(self, key_ranges):
+        asked = list(key_ranges)
+        for key, _ in asked:
+            MemoryStore().get(key)
+        return self.store.get_partial_values([(self.chunk(key), part) for key, part in asked])
+
+    def get_into(self, key, buffer):
+        MemoryStore().get(key)
+        return self.store.get_into(self.chunk(key), buffer)
+
+    def open_value(self, key):
+        MemoryStore().get(key)
+        return self.store.open_value(self.chunk(key))
+
+    def exists(self, key):
+        MemoryStore().get(key)
+        return self.store.exists(self.chunk(key))
+
+    def getsize(self, key):
+        MemoryStore().get(key)
+        return self.store.getsize(self.chunk(key))
+
+    def set(self, key, value):
+        MemoryStore().set(key, value)
+        self.store.set(self.chunk(key), value)
+
+    def set_partial_values(self, key_start_values):
+        self.store.set_partial_values([(self.chunk(k), s, v) for k, s, v in key_start_values])
+
+    def update(self, key, change):
+        MemoryStore().get(key)
+        self.store.update(self.chunk(key), change)
+
+    def erase(self, key):
+        MemoryStore().erase(key)
+        self.store.erase(self.chunk(key))
+
+    def erase_values(self, keys):
+        self.store.erase_values([self.chunk(key) for key in keys])
+
+    def erase_prefix(self, prefix):
+        MemoryStore(None, self.read_only).erase_prefix(prefix)
+        super().erase_prefix(prefix)
+
+    def list_prefix(self, prefix):
+        MemoryStore().list_prefix(prefix)
+        names = {f"c{number}": key for key, number in self.numbers.items()}
+        keys = [names[chunk] for chunk in self.store.list()]
+        return (key for key in keys if key.startswith(prefix))
+
+    def __eq__(self, other):
+        return isinstance(other, EveryKeyAChunk) and self.store == other.store
+
+    def __hash__(self):
+        return hash(self.store)
+
+    def __repr__(self):
+        return f"EveryKeyAChunk({self.store!r})"
+
+
+class TestChunksInMemory(StoreContract):
+    test_pickle = None
+    pickles = False
+
+    # Those who wait for each other in one shard would wait for ever.
+    test_updates_of_different_keys_do_not_wait_for_each_other = None
+
+    def make(self, tmp_path):
+        return EveryKeyAChunk(sharded(MemoryStore(), "", (3,)), {})
+
+    def again(self, store, *, read_only):
+        inner = MemoryStore(store.store.store._mapping, read_only)
+        return EveryKeyAChunk(sharded(inner, "", (3,)), store.numbers)
+
+
+class TestChunksInFiles(TestChunksInMemory):
+    def make(self, tmp_path):
+        return EveryKeyAChunk(sharded(LocalStore(tmp_path / "store"), "", (4,)), {})
+
+    def again(self, store, *, read_only):
+        inner = LocalStore(store.store.store.path, read_only=read_only)
+        return EveryKeyAChunk(sharded(inner, "", (4,)), store.numbers)
+
+
+class TestChunksInShardsOfShards(TestChunksInMemory):
+    def make(self, tmp_path):
+        return EveryKeyAChunk(sharded(sharded(MemoryStore(), "", (2,)), "", (3,)), {})
+
+    def again(self, store, *, read_only):
+        inner = MemoryStore(store.store.store.store._mapping, read_only)
+        return EveryKeyAChunk(sharded(sharded(inner, "", (2,)), "", (3,)), store.numbers)
+
+
+class TestOneChunkInAShard(TestChunksInMemory):
+    def make(self, tmp_path):
+        return EveryKeyAChunk(sharded(MemoryStore(), "", (1,)), {})
+
+    def again(self, store, *, read_only):
+        inner = MemoryStore(store.store.store._mapping, read_only)
+        return EveryKeyAChunk(sharded(inner, "", (1,)), store.numbers)
+
+
+# --- bytes ---
+
+
+def index(*pairs):
+    return np.array(pairs, "<u8").tobytes()
+
+
+NONE = (2**64 - 1, 2**64 - 1)
+
+
+def test_the_bytes_of_a_shard():
+    inner = MemoryStore()
+    store = sharded(inner, "", (2, 2))
+    store.set("c0/1", b"ab")
+    assert inner.get("c0/0") == b"ab" + index(NONE, (0, 2), NONE, NONE)
+    store.set("c1/0", b"")
+    assert inner.get("c0/0") == b"ab" + index(NONE, (0, 2), (2, 0), NONE)
+    assert list(inner.list()) == ["c0/0"]
+    assert store.get("c1/0") == b""
+    store.erase("c0/1")
+    assert inner.get("c0/0") == index(NONE, NONE, (0, 0), NONE)
+    store.erase("c1/0")
+    assert list(inner.list()) == []
+
+
+def test_any_order_gaps_and_overlaps_are_read_and_kept():
+    inner = MemoryStore({"c0": b"..abc.." + index((3, 2), (2, 1), NONE, (2, 3))})
+    store = sharded(inner, "", (4,))
+    assert [store.get(f"c{number}") for number in range(4)] == [b"bc", b"a", None, b"abc"]
+    store.set("c2", b"new")
+    assert [bytes(store.get(f"c{n}")) for n in range(4)] == [b"bc", b"a", b"new", b"abc"]
+    assert len(inner.get("c0")) == 6 + 64  # what overlapped is stored once
+
+
+# --- operations, counted ---
+
+
+@pytest.fixture
+def counted():
+    counting = CountingStore(MemoryStore())
+    store = sharded(counting, "a/", (2, 2))
+    for chunk in ("0/0", "0/1", "1/1", "2/2"):
+        store.set(f"a/c{chunk}", chunk.encode())
+    store.set("a/notes", b"hello")
+    counting.calls.clear()
+    return store, counting
+
+
+def test_partial_values_take_two_operations(counted):
+    store, counting = counted
+    batches = []
+    ask = counting.get_partial_values
+    counting.get_partial_values = lambda key_ranges: batches.append(1) or ask(key_ranges)
+    values = store.get_partial_values(
+        [
+            ("a/c2/2", ByteRange(1)),
+            ("a/c1/0", ByteRange(0)),
+            ("a/notes", ByteRange(1, 3)),
+            ("a/c0/1", ByteRange(-1)),
+            ("a/c0/1", ByteRange(0, 2)),
+            ("a/c9/9", ByteRange(0)),
+            ("a/c0/0", ByteRange(1, 99)),
+            ("a/c0/0", ByteRange(7)),
+            ("a/c0/0", ByteRange(-99, 1)),
+        ]
+    )
+    assert values == [b"/2", None, b"ell", b"1", b"0/", None, b"/0", b"", b"0"]
+    assert len(batches) == 2
+
+
+def test_partial_values_of_a_shard_that_changes_meanwhile(counted):
+    store, counting = counted
+    ask = counting.get_partial_values
+    other = sharded(counting.inner, "a/", (2, 2))
+
+    def change_between(key_ranges):
+        values = ask(key_ranges)
+        if counting.count() == 1:
+            # The shard gets another order, so that the old index leads astray.
+            other.set("a/c0/0", b"x/x")
+        return values
+
+    counting.get_partial_values = change_between
+    counting.calls.clear()
+    assert store.get_partial_values([("a/c1/1", ByteRange(0))]) == [b"1/1"]
+    assert counting.count("get_partial_values") > 3  # it was noticed
+
+
+def test_a_chunk_is_read_with_its_entry_and_nothing_else(counted):
+    store, counting = counted
+    assert bytes(store.get("a/c1/1")) == b"1/1"
+    assert counting.count("open_value", "reader.read") == counting.count() == 3
+    assert counting.nbytes() == 16 + 3
+    counting.calls.clear()
+    assert store.exists("a/c0/1")
+    assert store.getsize("a/c0/1") == 3
+    assert not store.exists("a/c1/0")
+    assert store.getsize("a/c5/0") is None
+    assert counting.nbytes() == 3 * 16
+
+
+def test_all_chunks_of_a_shard_are_erased_without_reading_it(counted):
+    store, counting = counted
+    store.erase_values(["a/c0/0", "a/c0/1", "a/c1/0", "a/c1/1", "a/notes"])
+    assert sorted(counting.inner.list()) == ["a/c1/1"]
+    assert counting.nbytes("reader.read", "get") == 0
+
+
+def test_erasing_what_is_not_there_changes_nothing(counted):
+    store, counting = counted
+    before = counting.inner.get("a/c0/0")
+    store.erase_values(["a/c1/0", "a/c7/7", "a/none"])
+    assert counting.inner.get("a/c0/0") is before
+    assert counting.count("update", "set") == 0
+
+
+def test_parts_of_several_chunks_make_their_shard_anew_once(counted):
+    store, counting = counted
+    store.set_partial_values(
+        [("a/c0/0", 1, b"+"), ("a/c1/0", 2, b"new"), ("a/notes", 0, b"H"), ("a/c0/0", 3, b"!")]
+    )
+    assert bytes(store.get("a/c0/0")) == b"0+0!"
+    assert bytes(store.get("a/c1/0")) == b"\0\0new"
+    assert bytes(store.get("a/c1/1")) == b"1/1"
+    assert store.get("a/notes") == b"Hello"
+    assert counting.keys("update") == ["a/notes", "a/c0/0"]
+
+
+def test_an_update_that_gives_back_what_it_got_leaves_all_as_it_is():
+    inner = MemoryStore()
+    store = sharded(inner, "", (2,))
+    store.set("c0", b"v")
+    before = inner.get("c0")
+    store.update("c0", lambda reader: reader)
+    store.update("c1", lambda reader: reader)
+    store.update("c1", lambda reader: None)
+    assert inner.get("c0") is before
+
+
+# --- prefixes ---
+
+
+@pytest.fixture
+def three():
+    """Shards of 2 x 2 x 1 chunks, in 3 dimensions."""
+    inner = MemoryStore()
+    store = sharded(inner, "a/", (2, 2, 1))
+    for chunk in ("0/0/0", "0/1/0", "1/1/5", "3/0/0", "3/3/7", "2/3/7"):
+        store.set(f"a/c{chunk}", chunk.encode())
+    inner.set("a/c3/notes", b"")
+    inner.set("a/zarr.json", b"{}")
+    inner.set("b/c0/0/0", b"of another array")
+    return store, inner
+
+
+def test_keys_below_a_part_of_a_name(three):
+    store, _ = three
+    assert sorted(store.list_prefix("a/c3/")) == ["a/c3/0/0", "a/c3/3/7", "a/c3/notes"]
+    assert sorted(store.list_prefix("a/c2/3/")) == ["a/c2/3/7"]
+    assert sorted(store.list_prefix("a/c1/")) == ["a/c1/1/5"]
+    assert list(store.list_prefix("a/c4/")) == list(store.list_prefix("a/c0/0/0/")) == []
+    assert len(list(store.list_prefix("a/"))) == 8
+    assert sorted(store.list_prefix("b/")) == ["b/c0/0/0"]
+
+
+def test_directly_below_a_part_of_a_name(three):
+    store, _ = three
+    keys, prefixes = store.list_dir("a/")
+    assert keys == ["a/zarr.json"]
+    # All chunks that can be in the shards, without a look at what is in them: the notes
+    # alone make the store behind have a/c3/, where chunks of a/c6/ and a/c7/ would lie.
+    assert sorted(prefixes) == [f"a/c{number}/" for number in (0, 1, 2, 3, 6, 7)]
+    keys, prefixes = store.list_dir("a/c3/")
+    assert (keys, sorted(prefixes)) == (["a/c3/notes"], [f"a/c3/{n}/" for n in range(4)])
+    assert store.list_dir("a/c3/3/") == (["a/c3/3/7"], [])
+    assert store.list_dir("a/c3/1/") == ([], [])
+    assert store.list_dir("") == ([], ["a/", "b/"])
+
+
+def test_erasing_a_part_of_a_name(three):
+    store, inner = three
+    store.erase_prefix("a/c3/")
+    assert sorted(store.list_prefix("a/c2/")) == ["a/c2/3/7"]
+    assert sorted(store.list_prefix("a/")) == [
+        "a/c0/0/0", "a/c0/1/0", "a/c1/1/5", "a/c2/3/7", "a/zarr.json",
+    ]  # fmt: skip
+    store.erase_prefix("a/c1/1/")
+    assert not inner.exists("a/c0/0/5")  # the whole shard is gone
+    store.erase_prefix("a/")
+    assert list(inner.list()) == ["b/c0/0/0"]
+
+
+def test_a_prefix_of_which_all_is_erased_goes_to_the_store_behind():
+    counting = CountingStore(MemoryStore())
+    store = sharded(counting, "", (1, 2))
+    store.set("c4/0", b"")
+    counting.calls.clear()
+    store.erase_prefix("c4/")
+    assert [(call.method, call.key) for call in counting.calls] == [("erase_prefix", "c4/")]
+
+
+@pytest.mark.parametrize("form", ["c{}/{}", "c/{}/{}", "{}.{}", "c{}.{}", "c.{}.{}", "{}/{}"])
+def test_every_form_of_names(form):
+    inner = MemoryStore()
+    store = sharded(inner, "a/b/", (2, 3))
+    keys = [f"a/b/{form.format(i, j)}" for i in range(3) for j in range(4)]
+    for key in keys:
+        store.set(key, key.encode())
+    assert sorted(inner.list()) == sorted(
+        f"a/b/{form.format(i, j)}" for i in range(2) for j in range(2)
+    )
+    assert sorted(store.list_prefix("a/")) == sorted(keys)
+    assert all(bytes(store.get(key)) == key.encode() for key in keys)
+    walked, todo = [], [""]
+    while todo:
+        found, below = store.list_dir(todo.pop())
+        walked += found
+        todo += below
+    assert sorted(walked) == sorted(keys)
+
+
+# --- several at once ---
+
+
+@pytest.mark.parametrize("kind", ["memory", "files"])
+def test_writers_of_different_chunks_lose_nothing(kind, tmp_path):
+    inner = MemoryStore() if kind == "memory" else LocalStore(tmp_path / "store")
+    store = sharded(inner, "", (4, 4))
+    chunks = [f"c{i}/{j}" for i in range(4) for j in range(8)]
+
+    def work(key):
+        for number in range(4):
+            store.set(key, f"{key}:{number}".encode())
+        if key.endswith("3"):
+            store.erase(key)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, chunks))
+    assert {key: bytes(store.get(key)) for key in store.list()} == {
+        key: f"{key}:3".encode() for key in chunks if not key.endswith("3")
+    }
+    assert sorted(inner.list()) == ["c0/0", "c0/1"]
+
+
+# --- the object ---
+
+
+def test_what_it_says_of_itself_is_what_the_store_behind_says():
+    inner = CountingStore(MemoryStore(read_only=True))
+    inner.requests = 7
+    inner.supports_erasing = inner.supports_listing = False
+    store = sharded(inner, "a/", (2,))
+    assert (store.requests, store.in_memory, store.read_only) == (7, False, True)
+    assert not store.supports_erasing
+    assert not store.supports_listing
+    assert store.url == inner.url
+    assert sharded(MemoryStore(), "", (1,)).in_memory
+
+
+def test_equality():
+    inner = MemoryStore()
+    assert sharded(inner, "a/", (2,)) == sharded(MemoryStore(inner._mapping), "a/", (2,))
+    assert sharded(inner, "a/", (2,)) != sharded(inner, "b/", (2,))
+    assert sharded(inner, "a/", (2,)) != sharded(inner, "a/", (3,))
+    assert sharded(inner, "a/", (2,)) != inner
+
+
+def test_pickle_of_chunks(tmp_path):
+    store = sharded(LocalStore(tmp_path), "a/", (2, 2))
+    store.set("a/c1/1", b"v")
+    other = pickle.loads(pickle.dumps(store))
+    assert bytes(other.get("a/c1/1")) == b"v"
+
+
+def test_chunks_are_refused_by_a_store_that_is_read_only():
+    inner = MemoryStore()
+    sharded(inner, "", (2,)).set("c0", b"v")
+    store = sharded(MemoryStore(inner._mapping, read_only=True), "", (2,))
+    for call in (
+        lambda: store.set("c0", b""),
+        lambda: store.erase("c1"),
+        lambda: store.erase_values(["c4", "c5"]),
+        lambda: store.update("c0", lambda reader: None),
+        lambda: store.set_partial_values([("c1", 0, b"")]),
+        lambda: sharded(store, "", (2,)).erase("c7"),
+    ):
+        with pytest.raises(StoreReadOnlyError):
+            call()
+    assert store.get("c0") == b"v"
+
+
+def test_chunks_cannot_be_erased_where_keys_cannot():
+    inner = MemoryStore()
+    inner.supports_erasing = False
+    store = sharded(inner, "", (2,))
+    store.set("c0", b"v")
+    with pytest.raises(StoreCapabilityError, match="c0"):
+        store.erase("c0")
+    assert store.get("c0") == b"v"
+
+
+def test_a_reader_stays_in_its_chunk_and_closes_the_shard(tmp_path):
+    store = sharded(LocalStore(tmp_path), "", (2,))
+    store.set("c0", b"first")
+    opened = len(os.listdir("/dev/fd"))
+    with store.open_value("c0") as reader:
+        assert not isinstance(reader, BufferReader)
+        assert reader.size == 5
+        assert bytes(reader.read(1, 3)) == b"irs"
+        assert len(os.listdir("/dev/fd")) == opened + 1
+        for start, length in ((0, 6), (5, 1), (-1, 1)):
+            with pytest.raises(StoreReadError):
+                reader.read(start, length)
+    assert store.open_value("c1") is None
+    assert len(os.listdir("/dev/fd")) == opened

@@ -1,0 +1,278 @@
+"""Arrays whose chunks are put into shards by a storage transformer."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarr_core.errors import (
+    ChunkDecodeError,
+    ExtensionConfigurationError,
+    MetadataValidationError,
+    MissingChunkError,
+)
+from zarr_core.extension import BufferReader, ExtensionDefinition, make_extension
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+from zarr_sharding.transformer import ShardingTransformer
+
+KEYS = {
+    "c/{}/{}": {"name": "default"},
+    "c.{}.{}": {"name": "default", "configuration": {"separator": "."}},
+    "{}.{}": {"name": "v2"},
+    "{}/{}": {"name": "v2", "configuration": {"separator": "/"}},
+}
+
+
+def by(*counts):
+    return {
+        "name": "sharding",
+        "configuration": {"type": "indexed", "chunks_per_shard": list(counts)},
+    }
+
+
+def create(store, shape=(10, 9), counts=(2, 2), **options):
+    options = {"chunks": (2, 3), "dtype": "int32", "fill_value": -1, **options}
+    return zarr.create_array(store, shape=shape, storage_transformers=[by(*counts)], **options)
+
+
+def numbers(*shape):
+    return np.arange(np.prod(shape, dtype=int), dtype="int32").reshape(shape)
+
+
+def chunk_keys(store):
+    return sorted(key for key in store.list() if key != "zarr.json")
+
+
+# --- arrays ---
+
+
+@pytest.mark.parametrize("form", KEYS)
+def test_from_end_to_end(form, tmp_path):
+    store = LocalStore(tmp_path / "a.zarr")
+    array = create(store, chunk_key_encoding=KEYS[form])
+    values = np.full((10, 9), -1, "int32")
+    assert array.nchunks_initialized == 0
+
+    array[...] = values[...] = numbers(10, 9)
+    shards = [form.format(i, j) for i in range(3) for j in range(2)]
+    assert chunk_keys(store) == sorted(shards)
+    assert array.nchunks_initialized == array.nchunks == 15
+    assert array.nbytes_stored() == sum(store.getsize(k) for k in shards) - 6 * 4 * 16
+
+    array[3:7, 1:5] = values[3:7, 1:5] = -1  # a part of several chunks, the whole of none
+    array[8, ::2] = values[8, ::2] = 7
+    array = zarr.open(store)
+    assert isinstance(array, zarr.Array)
+    assert np.array_equal(array[...], values)
+    assert np.array_equal(array[1:9:3, 8:0:-2], values[1:9:3, 8:0:-2])
+    assert np.array_equal(array.oindex[[9, 0, 4], :], values[[9, 0, 4]])
+
+    array[0:4] = values[0:4] = -1  # chunks of the fill value are erased, with the last the shard
+    assert len(chunk_keys(store)) == 4
+    assert array.nchunks_initialized == 9
+
+    array.resize(5, 9)
+    assert len(chunk_keys(store)) == 2
+    assert array.nchunks_initialized == 3
+    array.resize(12, 9)
+    values[5:] = -1
+    assert np.array_equal(array[:10], values)
+    assert (array[10:] == -1).all()
+    array.append(numbers(1, 9))
+    assert np.array_equal(array[12], numbers(1, 9)[0])
+
+
+def test_the_document_says_so():
+    array = create(MemoryStore())
+    assert array.metadata.storage_transformers == (ExtensionDefinition.from_json(by(2, 2)),)
+    assert array.chunks == (2, 3)
+    assert array.shards is None
+
+
+def test_without_dimensions():
+    store = MemoryStore()
+    array = zarr.create_array(store, shape=(), dtype="f8", storage_transformers=[by()])
+    array[...] = 2.5
+    assert zarr.open(store)[...] == 2.5
+    assert chunk_keys(store) == ["c"]
+    assert array.nchunks_initialized == 1
+
+
+def test_below_a_group():
+    store = MemoryStore()
+    group = zarr.create_group(store)
+    array = group.create_array("b/c0", shape=(8,), chunks=(2,), dtype="i4", fill_value=9,
+                               storage_transformers=[by(2)])  # fmt: skip
+    array[:] = numbers(8)
+    assert sorted(store.list_prefix("b/c0/c/")) == ["b/c0/c/0", "b/c0/c/1"]
+    copied = zarr.copy(array, group, "copy")
+    assert np.array_equal(copied[:], numbers(8))
+    group.move("copy", "moved")
+    assert np.array_equal(group["moved"][:], numbers(8))
+    del group["b"]
+    assert not list(store.list_prefix("b/"))
+
+
+def test_shards_of_shards():
+    store = MemoryStore()
+    array = zarr.create_array(store, shape=(64,), chunks=(1,), dtype="i4", fill_value=-1,
+                              storage_transformers=[by(4), by(8)])  # fmt: skip
+    array[:] = numbers(64)
+    assert chunk_keys(store) == ["c/0", "c/1"]
+    array[3:40:5] = -1
+    expected = numbers(64)
+    expected[3:40:5] = -1
+    assert np.array_equal(zarr.open(store)[:], expected)
+    assert array.nchunks_initialized == 64 - 8
+
+
+def test_arrays_pickle(tmp_path):
+    array = create(tmp_path / "a.zarr")
+    array[...] = numbers(10, 9)
+    assert np.array_equal(pickle.loads(pickle.dumps(array))[...], numbers(10, 9))
+
+
+def test_missing_chunks_of_a_shard_can_be_an_error():
+    store = MemoryStore()
+    create(store)[0:2, 0:3] = 5
+    array = zarr.open_array(store, config={"missing_chunks": "error"})
+    assert (array[0:2, 0:3] == 5).all()
+    with pytest.raises(MissingChunkError, match="c/0/1"):
+        array[0:2, 0:6]
+
+
+def test_a_damaged_shard_is_named():
+    store = MemoryStore()
+    array = create(store)
+    array[...] = numbers(10, 9)
+    store.set("c/1/0", store.get("c/1/0")[-40:])
+    with pytest.raises(ChunkDecodeError, match="'c/1/0'"):
+        array[...]
+    assert np.array_equal(array[:4], numbers(10, 9)[:4])  # others stay readable
+
+
+def test_threads_that_write_into_one_shard_lose_nothing(tmp_path):
+    array = zarr.create_array(
+        tmp_path / "a.zarr", shape=(16, 16), chunks=(2, 2), dtype="i4", fill_value=-1,
+        storage_transformers=[by(8, 8)],
+    )  # fmt: skip
+    expected = numbers(16, 16)
+
+    def work(row):
+        array[row] = expected[row]
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(16)))
+    assert np.array_equal(array[...], expected)
+    assert chunk_keys(array.store) == ["c/0/0"]
+
+
+# --- the same shards as the codec's ---
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.tuples(st.integers(1, 12), st.integers(1, 12)),
+    st.tuples(st.integers(1, 4), st.integers(1, 4)),
+    st.tuples(st.integers(1, 4), st.integers(1, 4)),
+    st.lists(st.tuples(*[st.integers(0, 12)] * 4, st.integers(-1, 3)), max_size=4),
+    st.sampled_from([None, "gzip", "zstd"]),
+    st.booleans(),
+)
+def test_the_codec_reads_the_same(shape, chunks, counts, writes, compressor, codec_writes):
+    """One store, two arrays: shards by the codec without checksum, shards by the transformer."""
+    one, other = MemoryStore(), MemoryStore()
+    plain = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    codecs = [*plain, compressor] if compressor else plain
+    sizes = tuple(n * c for n, c in zip(counts, chunks, strict=True))
+    sharding = {
+        "chunk_shape": chunks, "codecs": codecs, "index_codecs": plain, "index_location": "end",
+    }  # fmt: skip
+    a = zarr.create_array(
+        one, shape=shape, chunks=sizes, dtype="int16", fill_value=-1, filters=[], compressors=[],
+        serializer={"name": "sharding_indexed", "configuration": sharding},
+    )  # fmt: skip
+    b = create(other, shape, counts, chunks=chunks, dtype="int16",
+               compressors=[compressor] if compressor else [])  # fmt: skip
+    expected = np.full(shape, -1, "int16")
+    for first, second, third, fourth, value in writes:
+        part = np.s_[min(first, third) : max(first, third), min(second, fourth) :]
+        expected[part] = value
+        a[part] = value
+        b[part] = value
+    assert np.array_equal(a[...], expected)
+    assert np.array_equal(b[...], expected)
+    assert chunk_keys(one) == chunk_keys(other)
+    for key in chunk_keys(one):
+        assert len(one.get(key)) == len(other.get(key))
+    # Each reads the shards of the other.
+    source, target = (one, other) if codec_writes else (other, one)
+    for key in chunk_keys(source):
+        target.set(key, source.get(key))
+    assert np.array_equal((b if codec_writes else a)[...], expected)
+
+
+def test_the_codec_decodes_a_shard(rep):
+    store = MemoryStore()
+    array = create(store, (4, 6), compressors=[])
+    array[...] = numbers(4, 6)
+    array[2:, :3] = -1
+    plain = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    codec = make_extension(
+        "codec",
+        ExtensionDefinition(
+            "sharding_indexed", {"chunk_shape": [2, 3], "codecs": plain, "index_codecs": plain}
+        ),
+    )
+    decoded = codec.decode(store.get("c/0/0"), rep((4, 6), "int32", -1))
+    assert np.array_equal(decoded, array[...])
+    assert isinstance(store.open_value("c/0/0"), BufferReader)
+
+
+# --- definitions ---
+
+
+@pytest.mark.parametrize(
+    ("configuration", "pointer"),
+    [
+        ({}, "chunks_per_shard"),
+        ({"chunks_per_shard": [2, 2]}, "type"),
+        ({"type": "other", "chunks_per_shard": [2, 2]}, "type"),
+        ({"type": "indexed", "chunks_per_shard": 2}, "chunks_per_shard"),
+        ({"type": "indexed", "chunks_per_shard": [2, 0]}, "chunks_per_shard/1"),
+        ({"type": "indexed", "chunks_per_shard": [2, True]}, "chunks_per_shard/1"),
+        ({"type": "indexed", "chunks_per_shard": [1.5, 2]}, "chunks_per_shard/0"),
+        ({"type": "indexed", "chunks_per_shard": [2, 2], "order": "C"}, "order"),
+        ({"type": "indexed", "chunks_per_shard": [2**13, 2**14]}, "index of"),
+    ],
+)
+def test_configurations_that_are_refused(configuration, pointer):
+    with pytest.raises(ExtensionConfigurationError, match=pointer):
+        make_extension("storage_transformer", ExtensionDefinition("sharding", configuration))
+
+
+@pytest.mark.parametrize("counts", [(), (2,), (2, 2, 2)])
+def test_the_number_of_dimensions_must_match(counts):
+    with pytest.raises(MetadataValidationError, match=r"/storage_transformers/0.*dimensions"):
+        create(MemoryStore(), (10, 9), counts)
+
+
+@pytest.mark.parametrize("counts", [(0,), (-1,), (True,), (1.0,), ("2",)])
+def test_counts_that_are_refused(counts):
+    with pytest.raises(ValueError, match="at least 1"):
+        ShardingTransformer(counts)
+
+
+def test_a_transformer_is_a_value():
+    one, same, other = (ShardingTransformer(it) for it in ([2, 2], (2, 2), (2, 3)))
+    assert one == same == pickle.loads(pickle.dumps(one)) != other
+    assert hash(one) == hash(same)
+    store = MemoryStore()
+    assert one.transform(store, "a/") == same.transform(store, "a/") != other.transform(store, "a/")
+    assert one.transform(store, "a/") != one.transform(store, "b/")
