@@ -5,7 +5,10 @@ import sys
 
 PROGRAM = """
 import sys
-from zarr_codecs import blosc, crc32c, gzip, transpose, zstd
+from zarr_codecs import blosc, bz2, checksums, crc32c, gzip, lz4, lzma, numcodecs_names, shuffle
+from zarr_codecs import transpose, zlib, zstd
+numcodecs_names.NumcodecsBloscCodec(), numcodecs_names.NumcodecsZstdCodec(), lz4.Lz4Codec()
+shuffle.ShuffleCodec(4), checksums.Fletcher32Codec(), checksums.NumcodecsCrc32cCodec()
 blosc.BloscCodec("lz4"), crc32c.Crc32cCodec(), gzip.GzipCodec(3), transpose.TransposeCodec([0]), zstd.ZstdCodec(1)
 print(*sorted(sys.modules.keys() & {"numcodecs", "deflate", "zstandard", "google_crc32c"}))
 """

@@ -8,7 +8,11 @@ import jsonschema
 import pytest
 from zarr_core.extension import Codec, ExtensionDefinition
 
-NAMES = ["blosc", "crc32c", "gzip", "transpose", "zstd"]
+NAMES = sorted(
+    entry.name
+    for entry in entry_points(group="zarr_core.codec")
+    if entry.value.startswith("zarr_codecs.")
+)
 BLOSC = {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0}
 
 

@@ -39,7 +39,7 @@ class Crc32cCodec(BytesToBytesCodec):
 
     def encode(self, data: Buffer) -> Buffer:
         """Append the checksum."""
-        return b"".join((data, _checksum()(data).to_bytes(_SIZE, "little")))
+        return b"".join((data, checksum_function()(data).to_bytes(_SIZE, "little")))
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Verify the checksum; gives a view of ``data`` without it."""
@@ -50,7 +50,7 @@ class Crc32cCodec(BytesToBytesCodec):
             raise ChunkDecodeError(f"decodes to {size} bytes instead of {decoded_size}", "crc32c")
         view = memoryview(data)
         content = view[:size]
-        stored, found = int.from_bytes(view[size:], "little"), _checksum()(content)
+        stored, found = int.from_bytes(view[size:], "little"), checksum_function()(content)
         if stored != found:
             raise ChecksumError(
                 f"the stored checksum is {stored:#010x}, that of the bytes {found:#010x}", "crc32c"
@@ -63,7 +63,7 @@ class Crc32cCodec(BytesToBytesCodec):
 
 
 @cache
-def _checksum() -> Callable[[Buffer], int]:
+def checksum_function() -> Callable[[Buffer], int]:
     """Get the function that computes the checksum of any buffer."""
     import google_crc32c  # noqa: PLC0415 - lazy: listing codecs does not need it
     import numpy as np  # noqa: PLC0415 - lazy: documents can be handled without NumPy

@@ -1,0 +1,205 @@
+"""numcodecs.crc32 codec, with its four relatives (bytes -> bytes): a checksum beside the bytes.
+
+Name:           numcodecs.crc32, numcodecs.crc32c, numcodecs.adler32,
+                numcodecs.fletcher32, numcodecs.jenkins_lookup3
+Specification:  numcodecs, "Checksum codecs"; RFC 1950, RFC 3720, HDF5 (the last two)
+Configuration:  {"location": "start"}, {"location": "end"}, {"location": "start"},
+                none, {"initval": 0}
+Schema:         schemas/codec/numcodecs.<name>.json
+Partial decode: no
+Compatible:     zarr-python, zarrs (crc32c, adler32, fletcher32)
+"""
+
+from __future__ import annotations
+
+import zlib
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from zarr_core.extension import BytesToBytesCodec, ChecksumError, ChunkDecodeError
+
+from zarr_codecs import _numcodecs
+from zarr_codecs.crc32c import checksum_function
+
+if TYPE_CHECKING:
+    from zarr_core.extension import Buffer
+
+_SIZE = 4
+
+
+class ChecksumCodec(BytesToBytesCodec):
+    """Store the bytes with a checksum of 32 bits in little endian."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def checksum(self, data: Buffer) -> int:
+        """The checksum of bytes."""
+
+    @property
+    def at_start(self) -> bool:
+        """Whether it stands before the bytes."""
+        return False
+
+    @property
+    def detects_damage(self) -> bool:
+        """Whether there is a checksum: always."""
+        return True
+
+    def encoded_size(self, decoded_size: int) -> int:
+        """Four bytes more."""
+        return decoded_size + _SIZE
+
+    def encode(self, data: Buffer) -> Buffer:
+        """Add the checksum."""
+        checksum = (self.checksum(data) & 0xFFFFFFFF).to_bytes(_SIZE, "little")
+        return b"".join((checksum, data) if self.at_start else (data, checksum))
+
+    def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
+        """Verify the checksum; gives a view of ``data`` without it."""
+        size = len(data) - _SIZE
+        if size < 0:
+            raise ChunkDecodeError(
+                f"{len(data)} bytes; the checksum alone takes {_SIZE}", self.name
+            )
+        if decoded_size is not None and size != decoded_size:
+            raise ChunkDecodeError(f"decodes to {size} bytes instead of {decoded_size}", self.name)
+        view = memoryview(data)
+        stored, content = view[size:], view[:size]
+        if self.at_start:
+            stored, content = view[:_SIZE], view[_SIZE:]
+        expected, found = int.from_bytes(stored, "little"), self.checksum(content) & 0xFFFFFFFF
+        if expected != found:
+            raise ChecksumError(
+                f"the stored checksum is {expected:#010x}, that of the bytes {found:#010x}",
+                self.name,
+            )
+        return content
+
+    def decode_into(self, data: Buffer, out: memoryview) -> None:
+        """Verify the checksum, and copy the bytes beside it."""
+        out[:] = self.decode(data, len(out))
+
+
+@dataclass(frozen=True, slots=True)
+class Crc32Codec(ChecksumCodec):
+    """Add a CRC-32, that of gzip.
+
+    Parameters
+    ----------
+    location : {"start", "end"}
+        Where it stands.
+    """
+
+    location: Literal["start", "end"] = "start"
+    name = "numcodecs.crc32"
+
+    def __post_init__(self) -> None:
+        _check_location(self.location)
+
+    @property
+    def at_start(self) -> bool:
+        """Whether it stands before the bytes."""
+        return self.location == "start"
+
+    def checksum(self, data: Buffer) -> int:
+        """The checksum of bytes."""
+        return zlib.crc32(data)
+
+
+@dataclass(frozen=True, slots=True)
+class NumcodecsCrc32cCodec(ChecksumCodec):
+    """Add a CRC-32C, as ``crc32c`` does, at either end.
+
+    Parameters
+    ----------
+    location : {"start", "end"}
+        Where it stands.
+    """
+
+    location: Literal["start", "end"] = "end"
+    name = "numcodecs.crc32c"
+
+    def __post_init__(self) -> None:
+        _check_location(self.location)
+
+    @property
+    def at_start(self) -> bool:
+        """Whether it stands before the bytes."""
+        return self.location == "start"
+
+    def checksum(self, data: Buffer) -> int:
+        """The checksum of bytes."""
+        return checksum_function()(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Adler32Codec(ChecksumCodec):
+    """Add an Adler-32, that of zlib.
+
+    Parameters
+    ----------
+    location : {"start", "end"}
+        Where it stands.
+    """
+
+    location: Literal["start", "end"] = "start"
+    name = "numcodecs.adler32"
+
+    def __post_init__(self) -> None:
+        _check_location(self.location)
+
+    @property
+    def at_start(self) -> bool:
+        """Whether it stands before the bytes."""
+        return self.location == "start"
+
+    def checksum(self, data: Buffer) -> int:
+        """The checksum of bytes."""
+        return zlib.adler32(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Fletcher32Codec(ChecksumCodec):
+    """Append the Fletcher checksum of HDF5, over words of 16 bits."""
+
+    name = "numcodecs.fletcher32"
+
+    def checksum(self, data: Buffer) -> int:
+        """The checksum of bytes."""
+        return _numcodecs.fletcher32(data)
+
+
+@dataclass(frozen=True, slots=True)
+class JenkinsLookup3Codec(ChecksumCodec):
+    """Append the "lookup3" hash of Bob Jenkins, which HDF5 uses for its metadata.
+
+    Parameters
+    ----------
+    initval : int
+        Where the hash begins.
+    prefix : None
+        numcodecs hashes these bytes before those of the chunk; JSON cannot hold them.
+    """
+
+    initval: int = 0
+    prefix: None = None
+    name = "numcodecs.jenkins_lookup3"
+
+    def __post_init__(self) -> None:
+        if type(self.initval) is not int or not 0 <= self.initval < 2**32:
+            raise ValueError(f"initval must be an integer of 32 bits, not {self.initval!r}")
+        if self.prefix is not None:
+            raise ValueError("prefix must be null: JSON has no bytes")
+
+    def checksum(self, data: Buffer) -> int:
+        """The checksum of bytes."""
+        return _numcodecs.jenkins_lookup3(data, self.initval)
+
+
+def _check_location(location: object) -> None:
+    if location not in ("start", "end"):
+        raise ValueError(f'location must be "start" or "end", not {location!r}')

@@ -1,0 +1,270 @@
+"""The bytes -> bytes codecs of numcodecs: the same bytes, and nothing from damaged ones."""
+
+import bz2
+import lzma
+import struct
+import zlib
+
+import numcodecs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarr_codecs.numcodecs_names import NumcodecsBloscCodec
+from zarr_core.extension import (
+    ArrayRepresentation,
+    ChecksumError,
+    ChunkDecodeError,
+    CodecError,
+    DataType,
+    ExtensionConfigurationError,
+    ExtensionDefinition,
+    make_extension,
+)
+
+CONTENT = (np.arange(900, dtype="<i4") ** 2 % 1009).tobytes()
+
+# Where both sides use the same library, so that the bytes must be the same.
+SAME = [
+    ("zlib", {}),
+    ("zlib", {"level": 9}),
+    ("bz2", {}),
+    ("bz2", {"level": 9}),
+    ("lzma", {}),
+    ("lzma", {"format": 1, "check": -1, "preset": None, "filters": None}),
+    ("lzma", {"format": 1, "check": 10, "preset": 3}),
+    ("lzma", {"format": 2, "check": -1, "preset": 1}),
+    ("lzma", {"format": 3, "filters": [{"id": 3, "dist": 4}, {"id": 33, "preset": 1}]}),
+    ("lz4", {}),
+    ("lz4", {"acceleration": 10}),
+    ("shuffle", {"elementsize": 4}),
+    ("shuffle", {"elementsize": 1}),
+    ("shuffle", {"elementsize": 0}),
+    ("shuffle", {"elementsize": 100}),
+    ("shuffle", {}),
+    ("crc32", {}),
+    ("crc32", {"location": "end"}),
+    ("crc32c", {}),
+    ("crc32c", {"location": "start"}),
+    ("adler32", {}),
+    ("adler32", {"location": "end"}),
+    ("fletcher32", {}),
+    ("jenkins_lookup3", {}),
+    ("jenkins_lookup3", {"initval": 4294967295, "prefix": None}),
+    ("blosc", {}),
+    ("blosc", {"cname": "zstd", "clevel": 1, "shuffle": -1, "blocksize": 1024, "typesize": 1}),
+    ("blosc", {"cname": "lz4hc", "clevel": 9, "shuffle": 2, "blocksize": 0, "typesize": 4}),
+]
+# Where it may be another version of the library, or the time of day is in the bytes.
+READABLE = [("gzip", {}), ("zstd", {}), ("zstd", {"level": 9, "checksum": True})]
+CHECKSUMS = ["crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3"]
+
+
+def ours(name, configuration):
+    return make_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
+
+
+def theirs(name, configuration):
+    return numcodecs.get_codec({"id": name} | configuration)
+
+
+def both(cases):
+    return pytest.mark.parametrize(
+        ("name", "configuration"), cases, ids=[f"{name}-{c}" for name, c in cases]
+    )
+
+
+@both(SAME)
+def test_same_bytes(name, configuration):
+    assert bytes(ours(name, configuration).encode(CONTENT)) == bytes(
+        theirs(name, configuration).encode(CONTENT)
+    )
+
+
+@both(SAME + READABLE)
+def test_each_reads_the_other(name, configuration):
+    mine, other = ours(name, configuration), theirs(name, configuration)
+    assert bytes(other.decode(bytes(mine.encode(CONTENT)))) == CONTENT
+    encoded = bytes(other.encode(CONTENT))
+    assert bytes(mine.decode(encoded, len(CONTENT))) == CONTENT
+    assert bytes(mine.decode(encoded, None)) == CONTENT
+    out = bytearray(len(CONTENT))
+    mine.decode_into(encoded, memoryview(out))
+    assert out == CONTENT
+
+
+@both(SAME + READABLE)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_changed_bytes_give_an_error_or_as_many_bytes(name, configuration, data):
+    codec = ours(name, configuration)
+    encoded = bytearray(bytes(codec.encode(CONTENT[:400])))
+    for _ in range(data.draw(st.integers(1, 3))):
+        encoded[data.draw(st.integers(0, len(encoded) - 1))] ^= data.draw(st.integers(1, 255))
+    try:
+        decoded = codec.decode(bytes(encoded), 400)
+    except CodecError:
+        return
+    assert len(decoded) == 400
+
+
+@both([(name, {}) for name in CHECKSUMS] + [("crc32", {"location": "end"})])
+def test_any_bit_that_flips_is_noticed(name, configuration):
+    codec = ours(name, configuration)
+    encoded = bytearray(codec.encode(CONTENT[:40]))
+    for position in range(len(encoded)):
+        encoded[position] ^= 4
+        with pytest.raises(ChecksumError, match="the stored checksum is"):
+            codec.decode(encoded, 40)
+        encoded[position] ^= 4
+    assert codec.detects_damage
+    with pytest.raises(ChunkDecodeError, match="3 bytes; the checksum alone takes 4"):
+        codec.decode(b"abc", None)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 13, 359, 360, 721])
+def test_fletcher_of_every_length(size):
+    assert bytes(ours("fletcher32", {}).encode(CONTENT[:size])) == bytes(
+        numcodecs.Fletcher32().encode(CONTENT[:size])
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "bomb"),
+    [
+        ("zlib", zlib.compress(bytes(1 << 26), 9)),
+        ("bz2", bz2.compress(bytes(1 << 26))),
+        ("lzma", lzma.compress(bytes(1 << 25), preset=0)),
+        ("lz4", struct.pack("<I", 1 << 26) + numcodecs.LZ4().encode(bytes(1 << 26))[4:]),
+    ],
+)
+def test_bomb_costs_no_memory(at_most, name, bomb):
+    codec = ours(name, {})
+    with at_most(1 << 20), pytest.raises(ChunkDecodeError):
+        codec.decode(bomb, 16)
+    with at_most(1 << 20), pytest.raises(ChunkDecodeError):
+        codec.decode_into(bomb, memoryview(bytearray(16)))
+
+
+@pytest.mark.parametrize("name", ["zlib", "bz2", "lzma", "lz4", "blosc", "zstd", "gzip"])
+def test_promise_costs_no_memory(at_most, name):
+    codec = ours(name, {})
+    encoded = bytes(codec.encode(CONTENT))
+    # The dictionary of the preset that the configuration stands for has 8 MiB.
+    with at_most(10 << 20 if name == "lzma" else 1 << 20), pytest.raises(ChunkDecodeError):
+        codec.decode(encoded, 1 << 44)
+
+
+def test_dictionary_that_a_header_asks_for_is_not_provided():
+    # An .lzma header whose dictionary has 3 GiB, then some content.
+    encoded = bytearray(lzma.compress(CONTENT, format=lzma.FORMAT_ALONE, preset=0))
+    encoded[1:5] = struct.pack("<I", 3 << 30)
+    with pytest.raises(ChunkDecodeError, match="(?i)memory"):
+        ours("lzma", {"format": 2}).decode(encoded, len(CONTENT))
+    # The largest preset stays readable, also where the configuration names another.
+    largest = lzma.compress(CONTENT, preset=9)
+    assert ours("lzma", {"preset": 1}).decode(largest, len(CONTENT)) == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("name", "more"), [("bz2", bz2.compress), ("lzma", lzma.compress), ("gzip", None)]
+)
+def test_streams_after_each_other(name, more):
+    codec = ours(name, {})
+    encoded = bytes(codec.encode(CONTENT)) + bytes((more or codec.encode)(CONTENT[1:]))
+    assert bytes(codec.decode(encoded, 2 * len(CONTENT) - 1)) == CONTENT + CONTENT[1:]
+    with pytest.raises(ChunkDecodeError):
+        codec.decode(encoded, len(CONTENT))
+
+
+@pytest.mark.parametrize("damaged", [b"", b"\x78", b"\x78\x9c", CONTENT])
+def test_zlib_says_what_is_wrong(damaged):
+    with pytest.raises(ChunkDecodeError) as caught:
+        ours("zlib", {}).decode(damaged, 100)
+    assert caught.value.codec == "numcodecs.zlib"
+
+
+def test_zlib_notices_a_wrong_checksum():
+    encoded = bytearray(zlib.compress(CONTENT))
+    encoded[-1] ^= 1
+    for size in (len(CONTENT), None):
+        with pytest.raises(ChecksumError, match="Adler-32"):
+            ours("zlib", {}).decode(encoded, size)
+
+
+def test_lz4_says_what_is_wrong():
+    codec = ours("lz4", {})
+    encoded = bytes(codec.encode(CONTENT))
+    for data, message in [
+        (b"\0\0\0\0", "4 bytes; the size and a block take more"),
+        (struct.pack("<I", 2**32 - 1) + encoded[4:], "declares 4294967295 bytes instead of"),
+        (encoded[:-1], "the block is damaged"),
+        (encoded + b"\0", "the block is damaged"),
+        (b"\0\0\0\0" + encoded[4:], "declares 0 bytes"),
+    ]:
+        with pytest.raises(ChunkDecodeError, match=message):
+            codec.decode(data, len(CONTENT))
+    with pytest.raises(ChunkDecodeError, match="cannot come out of a block"):
+        codec.decode(struct.pack("<I", 2**31) + encoded[4:], None)
+    with pytest.raises(ChunkDecodeError, match="declares no bytes, and has some"):
+        codec.decode(b"\0\0\0\0\x10a", 0)
+
+
+def test_shuffle_of_half_an_element():
+    codec = ours("shuffle", {"elementsize": 8})
+    with pytest.raises(CodecError, match="12 bytes are no whole number of elements of 8"):
+        codec.encode(bytes(12))
+    with pytest.raises(ChunkDecodeError, match="12 bytes are no whole number of elements of 8"):
+        codec.decode(bytes(12), 12)
+
+
+def representation(name):
+    data_type = make_extension("data_type", ExtensionDefinition(name))
+    assert isinstance(data_type, DataType)
+    return ArrayRepresentation((3,), data_type, data_type.default_fill_value())
+
+
+def test_size_of_an_element_is_chosen_for_a_new_array():
+    decoded = representation("float64")
+    assert ours("shuffle", {}).resolve(decoded).to_configuration() == {"elementsize": 8}
+    blosc = NumcodecsBloscCodec()
+    assert blosc.resolve(decoded).to_configuration() == blosc.to_configuration() | {"typesize": 8}
+    kept = ours("shuffle", {"elementsize": 2})
+    assert kept.resolve(decoded) == kept
+    assert NumcodecsBloscCodec(typesize=3).resolve(decoded).typesize == 3
+
+
+def test_automatic_shuffle_takes_bits_of_single_bytes():
+    shuffled = {
+        size: NumcodecsBloscCodec(shuffle=-1, typesize=size).encode(CONTENT)[2] & 5
+        for size in (1, 4)
+    }
+    assert shuffled == {1: 4, 4: 1}  # flags of the header: 1 bytes, 4 bits
+
+
+@pytest.mark.parametrize(
+    ("name", "configuration"),
+    [
+        ("zlib", {"level": 10}),
+        ("bz2", {"level": 0}),
+        ("lzma", {"format": 0}),
+        ("lzma", {"format": 3}),
+        ("lzma", {"preset": 10}),
+        ("lzma", {"preset": 1, "filters": [{"id": 33}]}),
+        ("lzma", {"format": 2, "check": 4}),
+        ("lzma", {"filters": []}),
+        ("lz4", {"acceleration": "1"}),
+        ("shuffle", {"elementsize": -1}),
+        ("crc32", {"location": "middle"}),
+        ("fletcher32", {"location": "end"}),
+        ("jenkins_lookup3", {"prefix": "ab"}),
+        ("jenkins_lookup3", {"initval": -1}),
+        ("blosc", {"shuffle": "shuffle"}),
+        ("blosc", {"shuffle": 3}),
+        ("gzip", {"level": 10}),
+        ("zstd", {"level": 23}),
+    ],
+)
+def test_refused_configuration(name, configuration):
+    with pytest.raises(ExtensionConfigurationError):
+        ours(name, configuration)
