@@ -1,0 +1,271 @@
+"""N5: one ``attributes.json`` at every array, at groups only if they have attributes.
+
+Specification: N5 file-system specification, version 2.  Every prefix with something below
+it is a group, within a hierarchy of N5: somewhere on the way to it stands an
+``attributes.json``.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, ClassVar
+
+from zarr_core.extension import (
+    ArrayMetadata,
+    ExtensionDefinition,
+    Format,
+    GroupMetadata,
+    MetadataDecodeError,
+    MetadataError,
+    MetadataValidationError,
+    NodeNotFoundError,
+    Problem,
+    is_node_name,
+    strictjson,
+)
+
+from zarr_formats.n5.document import (
+    VERSION,
+    is_array,
+    read_array,
+    read_group,
+    write_array,
+    write_group,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    from zarr_core.extension import JSON, Pieces, Store, ValueReader
+
+    NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
+
+_DOCUMENT = "attributes.json"
+_IMPLICIT = GroupMetadata(document={})
+# What says that a prefix belongs to another format.
+_FOREIGN = frozenset(["zarr.json", ".zarray", ".zgroup", "meta"])
+
+# Documents that were checked before, as in the format of version 3.
+_MOST_KNOWN = 512
+_LARGEST_KNOWN = 1 << 16  # bytes
+_known: dict[bytes, NodeMetadata] = {}
+
+
+class N5(Format):
+    """N5, as TensorStore, zarr-python 2 or the Java library write it."""
+
+    name: ClassVar[str] = "n5"
+    zarr_format: ClassVar[int] = 2
+    marks: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
+    implicit_groups: ClassVar[bool] = True
+    chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition("n5")
+    # The one compression that all libraries of N5 have, and that notices damage.
+    compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = (
+        ExtensionDefinition("gzip", {"level": 6}),
+    )
+
+    def read(self, store: Store, path: str) -> NodeMetadata | None:
+        """Read ``attributes.json``; without one, look whether the path is within a hierarchy."""
+        data = store.get(_key(path))
+        if data is None:
+            return _IMPLICIT if _is_implicit(store, path) else None
+        return _parsed(store, path, bytes(data))
+
+    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+        """Read ``{"attributes.json": ...}``, or ``{}`` for a group that has none."""
+        content = document.get(_DOCUMENT, {}) if isinstance(document, dict) else None
+        if not isinstance(document, dict) or not isinstance(content, dict):
+            message = "the document of an N5 node is an object"
+            raise MetadataValidationError(where, [Problem("", message)])
+        if not document:
+            return _IMPLICIT
+        return read_array(content, where) if is_array(content) else read_group(content)
+
+    def to_json(self, metadata: NodeMetadata) -> JSON:
+        """Give ``{"attributes.json": ...}``, or ``{}`` for a group that needs none."""
+        if isinstance(metadata, ArrayMetadata):
+            return {_DOCUMENT: write_array(metadata, "array in N5")}
+        document = write_group(metadata, "group in N5")
+        return {} if document is None else {_DOCUMENT: document}
+
+    def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
+        """Write ``attributes.json``, unless it is of a group that needs none."""
+        _mark_root(store, path)
+        content = _content(self.to_json(metadata))
+        if content is not None or not path:
+            store.set(_key(path), _encoded(path, content or {}))
+
+    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+        """Write ``attributes.json`` if there is no node, under the lock of its key."""
+        created = False
+        content = _encoded(path, _content(self.to_json(metadata)) or {})
+
+        def change(reader: ValueReader | None) -> Pieces | ValueReader:
+            nonlocal created
+            created = reader is None
+            return content if reader is None else reader
+
+        key = _key(path)
+        if not store.exists(key) and not _is_implicit(store, path):
+            _mark_root(store, path)
+            store.update(key, change)
+        return created
+
+    def update(
+        self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
+    ) -> NodeMetadata:
+        """Read and write ``attributes.json`` under the lock of its key."""
+        key = _key(path)
+        where = f"{store} {key!r}"
+        changed: NodeMetadata | None = None
+
+        def change_document(reader: ValueReader | None) -> Pieces | None:
+            nonlocal changed
+            found: NodeMetadata | None = None
+            if reader is not None:
+                found = _parsed(store, path, bytes(reader.read(0, reader.size)))
+            elif _is_implicit(store, path):
+                found = _IMPLICIT
+            if found is None:
+                raise NodeNotFoundError(where, "the node has been removed")
+            document = self.to_json(change(found))
+            changed = self.from_json(document, where)
+            content = _content(document)
+            return None if content is None else strictjson.encode(content)
+
+        store.update(key, change_document)
+        assert changed is not None
+        return changed
+
+    def child_names(self, store: Store, path: str) -> Iterator[str]:
+        """Give all prefixes with a node's name that hold something of no other format."""
+        prefix = self.chunk_prefix(path)
+        for name in _names(store, prefix):
+            if store.exists(_key(prefix + name)) or _holds_nodes(store, prefix + name):
+                yield name
+
+    def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
+        """Read every document there may be, without looking at ancestors."""
+        prefix = self.chunk_prefix(path)
+        for name in _names(store, prefix):
+            child = prefix + name
+            data = store.get(_key(child))
+            if data is not None:
+                metadata = _parsed(store, child, bytes(data))
+                if metadata is not None:
+                    yield name, metadata
+            elif _holds_nodes(store, child):
+                yield name, _IMPLICIT
+
+    def documents(self, path: str) -> tuple[str, ...]:
+        """Give ``attributes.json`` alone."""
+        return (_key(path),)
+
+    def prefixes(self, path: str) -> tuple[str, ...]:
+        """Give the path as a prefix."""
+        return (self.chunk_prefix(path),)
+
+    def chunk_prefix(self, path: str) -> str:
+        """Give the path as a prefix."""
+        return f"{path}/" if path else ""
+
+    def foreign_key(self, store: Store, path: str) -> str | None:
+        """Give a key that is no ``attributes.json`` and does not lie below an array."""
+        others: list[str] = []
+        arrays: set[str] = set()
+        for key in store.list_prefix(self.chunk_prefix(path)):
+            node, _, name = f"/{key}".rpartition("/")
+            if name != _DOCUMENT:
+                others.append(key)
+            elif _is_array(store, key):
+                arrays.add(node)
+        for key in others:
+            ancestors = accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial="")
+            if arrays.isdisjoint(ancestors):
+                return key
+        return None
+
+
+def _key(path: str) -> str:
+    return f"{path}/{_DOCUMENT}" if path else _DOCUMENT
+
+
+def _parsed(store: Store, path: str, data: bytes) -> NodeMetadata | None:
+    """The metadata of a document; None if it is another program's."""
+    known = _known.get(data)
+    if known is not None:
+        return known
+    where = f"{store} {_key(path)!r}"
+    try:
+        document = strictjson.loads(data, where, constants=True)
+    except MetadataDecodeError:
+        prefix = f"{path}/" if path else ""
+        if any(store.exists(prefix + mark) for mark in _FOREIGN):
+            return None
+        raise
+    if not isinstance(document, dict):
+        return None
+    metadata = read_array(document, where) if is_array(document) else read_group(document)
+    if len(data) <= _LARGEST_KNOWN:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[data] = metadata
+    return metadata
+
+
+def _content(document: JSON) -> dict[str, JSON] | None:
+    content = document.get(_DOCUMENT) if isinstance(document, dict) else None
+    return content if isinstance(content, dict) else None
+
+
+def _encoded(path: str, content: dict[str, JSON]) -> bytes:
+    """A new document as it is stored; the root says which version it is."""
+    return strictjson.encode(content if path or "n5" in content else {"n5": VERSION, **content})
+
+
+def _mark_root(store: Store, path: str) -> None:
+    """Make the root a group of N5 if it is no node, so that groups can be told from folders."""
+    if path and not any(store.exists(mark) for mark in (_DOCUMENT, *_FOREIGN)):
+        store.update(_DOCUMENT, lambda reader: _encoded("", {}) if reader is None else reader)
+
+
+def _is_implicit(store: Store, path: str) -> bool:
+    """Whether a path without a document is a group: there is something below, of N5."""
+    if not path or not store.supports_listing or not _holds_nodes(store, path):
+        return False
+    names = path.split("/")
+    for depth in range(len(names) - 1, -1, -1):
+        document = _document(store, "/".join(names[:depth]))
+        if document is not None:
+            return not is_array(document)
+    return False
+
+
+def _holds_nodes(store: Store, path: str) -> bool:
+    """Whether there is something below a path, and no document of another format."""
+    keys, prefixes = store.list_dir(f"{path}/")
+    return bool(keys or prefixes) and _FOREIGN.isdisjoint(key.rpartition("/")[2] for key in keys)
+
+
+def _names(store: Store, prefix: str) -> Iterator[str]:
+    _, prefixes = store.list_dir(prefix)
+    return filter(is_node_name, (child[len(prefix) : -1] for child in sorted(prefixes)))
+
+
+def _document(store: Store, path: str) -> dict[str, JSON] | None:
+    data = store.get(_key(path))
+    try:
+        document = None if data is None else strictjson.loads(bytes(data), constants=True)
+    except MetadataDecodeError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _is_array(store: Store, key: str) -> bool:
+    """Whether a document is an array's; one that is damaged counts, as it shall be removed."""
+    path = key.removesuffix(_DOCUMENT).rstrip("/")
+    try:
+        return isinstance(_parsed(store, path, bytes(store.get(key) or b"")), ArrayMetadata)
+    except MetadataError:
+        return True
