@@ -17,7 +17,7 @@ PACKAGES = Path(__file__).parents[2] / "packages"
         ("data_type", "numpy.datetime64", "zarr-dtypes"),
         ("data_type", "float8_e4m3", "zarr-dtypes"),
         ("chunk_grid", "rectilinear", "zarr-grids"),
-        ("storage_transformer", "indexed", "zarr-sharding"),
+        ("storage_transformer", "sharding", "zarr-sharding"),
         ("store", "s3", "zarr-stores"),
         ("format", "v2", "zarr-formats"),
     ],

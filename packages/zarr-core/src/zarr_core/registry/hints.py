@@ -29,7 +29,7 @@ _WELL_KNOWN: dict[str, dict[str, str]] = {
     },
     "zarr-sharding": {
         "codec": "sharding_indexed",
-        "storage_transformer": "indexed sharding",
+        "storage_transformer": "sharding",
     },
     "zarr-stores": {
         "store": "abfs abfss adl az azure ftp gcs github gs hdfs http https icechunk lmdb "

@@ -1,0 +1,101 @@
+"""Storage transformers stand between an array and its store, in the order of its document."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.errors import MetadataValidationError, UnknownExtensionError
+from zarr_core.extension import StorageTransformer
+from zarr_core.stores.memory import MemoryStore
+
+
+class Marked(MemoryStore):
+    """Puts a mark before the values of one array."""
+
+    def __init__(self, inner, prefix, mark):
+        super().__init__(inner._mapping if isinstance(inner, MemoryStore) else None)
+        self.inner, self.prefix, self.mark = inner, prefix, mark
+
+    def get(self, key):
+        value = self.inner.get(key)
+        if value is None or not key.startswith(self.prefix):
+            return value
+        assert bytes(value[:1]) == self.mark
+        return bytes(value[1:])
+
+    def set(self, key, value):
+        pieces = [value] if isinstance(value, bytes | bytearray | memoryview) else value
+        self.inner.set(key, [self.mark, *pieces])
+
+
+class Mark(StorageTransformer):
+    def __init__(self, mark, ndim):
+        self.mark, self.ndim = mark, ndim
+
+    @classmethod
+    def from_definition(cls, definition):
+        return cls(definition.configuration["mark"].encode(), definition.configuration.get("ndim"))
+
+    def check(self, shape):
+        if self.ndim not in (None, len(shape)):
+            raise ValueError(f"for {self.ndim} dimensions")
+
+    def transform(self, store, prefix):
+        return Marked(store, prefix, self.mark)
+
+
+def by(mark, **more):
+    return {"name": "acme.mark", "configuration": {"mark": mark, **more}}
+
+
+@pytest.fixture(autouse=True)
+def known():
+    with zarr.extensions({"storage_transformer": {"acme.mark": Mark}}):
+        yield
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+def test_the_first_is_nearest_to_the_array(store):
+    transformers = [by("1"), by("2")]
+    array = zarr.create_array(
+        store, name="a", shape=4, chunks=2, dtype="u1", compressors=[],
+        storage_transformers=transformers,
+    )  # fmt: skip
+    array[:3] = [7, 8, 9]
+    assert store.get("a/c/0") == b"21\x07\x08"
+    assert store.get("a/c/1") == b"21\x09\x00"
+    assert np.array_equal(zarr.open(store, path="a")[:], [7, 8, 9, 0])
+    assert store.get("a/zarr.json")[:1] == b"{"  # documents do not go through them
+    assert array.nchunks_initialized == 2
+    array.resize(2)
+    assert sorted(store.list_prefix("a/c/")) == ["a/c/0"]
+
+
+def test_a_transformer_refuses_arrays_that_it_does_not_fit(store):
+    zarr.create_array(store, shape=(4, 4), storage_transformers=[by("x", ndim=2)])
+    with pytest.raises(MetadataValidationError, match="/storage_transformers/1: for 1 dim") as it:
+        zarr.create_array(
+            MemoryStore(), shape=(4, 4), storage_transformers=[by("x"), by("y", ndim=1)]
+        )
+    assert [problem.pointer for problem in it.value.problems] == ["/storage_transformers/1"]
+
+
+def test_an_unknown_one_is_left_out_if_it_need_not_be_understood(store):
+    zarr.create_array(store, shape=4, dtype="u1", storage_transformers=[by("x")])[:] = 5
+    document = json.loads(store.get("zarr.json"))
+    unknown = {"name": "acme.unknown", "must_understand": False}
+    document["storage_transformers"].insert(0, unknown)
+    store.set("zarr.json", json.dumps(document).encode())
+    with pytest.warns(UserWarning, match=r"acme\.unknown"):
+        array = zarr.open(store)
+    assert array.read_only
+    assert (array[:] == 5).all()
+    unknown["must_understand"] = True
+    store.set("zarr.json", json.dumps(document).encode())
+    with pytest.raises(UnknownExtensionError, match=r"/storage_transformers/0.*acme\.unknown"):
+        zarr.open(store)
