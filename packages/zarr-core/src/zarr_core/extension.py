@@ -65,6 +65,7 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.metadata.schema import Schema, package_schema
 from zarr_core.names import is_node_name, normalise_path
+from zarr_core.registry.numpy_types import data_type_for
 from zarr_core.registry.provider import Provider
 from zarr_core.registry.resolve import make as make_extension
 from zarr_core.selection.normalised import Box, Outer, Points, Selection
@@ -131,6 +132,7 @@ __all__ = [
     "ZarrError",
     "check_key",
     "check_prefix",
+    "data_type_for",
     "format_named",
     "is_node_name",
     "json_pointer",

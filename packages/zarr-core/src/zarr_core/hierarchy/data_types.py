@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +10,10 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import UnknownExtensionError
 from zarr_core.hierarchy.definitions import definition_of
 from zarr_core.interfaces.data_type import DataType
-from zarr_core.registry.builtin import LINES
-from zarr_core.registry.listing import names
-from zarr_core.registry.resolve import find, require
+from zarr_core.registry.numpy_types import data_type_for
+from zarr_core.registry.resolve import require
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Literal
 
 
@@ -56,23 +53,8 @@ def data_type_of(given: Any) -> tuple[DataType, Literal["little", "big"] | None]
     else:
         dtype = np.dtype(given)
     if dtype.isnative:
-        return _for_numpy(dtype), None
-    return _for_numpy(dtype), "big" if dtype.str[0] == ">" else "little"
-
-
-def _for_numpy(dtype: np.dtype[Any]) -> DataType:
-    for name in chain(LINES["data_type"], ("r8",), _others()):
-        data_type: DataType | None = find("data_type", name).from_numpy(dtype)
-        if data_type is not None:
-            return data_type
-    raise UnknownExtensionError(
-        "data_type", str(dtype), hint="More data types: pip install zarr-dtypes"
-    )
-
-
-def _others() -> Iterator[str]:
-    """Further names, asked for only if core has no data type for a dtype."""
-    yield from names("data_type")
+        return data_type_for(dtype), None
+    return data_type_for(dtype), "big" if dtype.str[0] == ">" else "little"
 
 
 def _made(definition: ExtensionDefinition) -> DataType:
