@@ -21,6 +21,7 @@ RECORDS = {
 NODES = [(name, path) for name, record in RECORDS.items() for path in record["nodes"]]
 ARRAYS = [(name, path) for name, path in NODES if RECORDS[name]["nodes"][path]["kind"] == "array"]
 GROUPS = [(name, path) for name, path in NODES if RECORDS[name]["nodes"][path]["kind"] == "group"]
+REFUSED = [node for node in NODES if node not in {*ARRAYS, *GROUPS}]
 
 
 @pytest.fixture(scope="session")
@@ -47,9 +48,14 @@ def opened(place_of):
 
     def open_node(name: str, path: str) -> Any:
         place, record = place_of(name), RECORDS[name]
+        node = record["nodes"][path]
         if record.get("separate"):
             place, path = place / path, ""
-        return zarr_core.open(place, mode="r", path=path, extensions=allowed(record))
+        # Fallbacks are taken without the warning that they were.
+        settings = {"fallback": "use"} if node.get("fallback") else None
+        return zarr_core.open(
+            place, mode="r", path=path, extensions=allowed(record), config=settings
+        )
 
     return open_node
 
@@ -113,6 +119,13 @@ def test_a_group_has_its_children_and_attributes(opened, name, path):
     kinds = {name: "array" if hasattr(node, "shape") else "group" for name, node in group.items()}
     prefix = f"{path}/" if path else ""
     assert kinds == {name: record["nodes"][prefix + name]["kind"] for name in kinds}
+
+
+@pytest.mark.parametrize(("name", "path"), REFUSED)
+def test_what_must_be_refused_is_refused(opened, name, path):
+    # Its neighbours are read; see above.
+    with pytest.raises(zarr_core.errors.ZarrError):
+        opened(name, path)
 
 
 def test_pickled_objects_are_refused_unless_allowed(place_of):
