@@ -21,6 +21,7 @@ from zarr_core.errors import (
     MetadataError,
     MetadataValidationError,
     NodeExistsError,
+    NodeNameError,
     NodeNotFoundError,
     NodeTypeError,
     StoreCapabilityError,
@@ -33,6 +34,7 @@ from zarr_core.errors import (
     ZarrError,
 )
 from zarr_core.formats.detect import format_named, read_node
+from zarr_core.formats.foreign import foreign_key
 from zarr_core.formats.members import understanding
 from zarr_core.interfaces.chunk_grid import ChunkAxis, ChunkGrid
 from zarr_core.interfaces.chunk_key_encoding import ChunkKeyEncoding
@@ -109,6 +111,7 @@ __all__ = [
     "MetadataExtension",
     "MetadataValidationError",
     "NodeExistsError",
+    "NodeNameError",
     "NodeNotFoundError",
     "NodeTypeError",
     "Outer",
@@ -133,6 +136,7 @@ __all__ = [
     "check_key",
     "check_prefix",
     "data_type_for",
+    "foreign_key",
     "format_named",
     "is_node_name",
     "json_pointer",

@@ -5,18 +5,16 @@ Specification: v3.1, "Stored representation".
 
 from __future__ import annotations
 
-import re
-from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
 from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import MetadataError, MetadataValidationError, NodeNotFoundError
+from zarr_core.errors import MetadataValidationError, NodeNotFoundError
+from zarr_core.formats.foreign import foreign_key
 from zarr_core.formats.members import understanding
 from zarr_core.interfaces.format import Format, M
 from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.node import node_from_json, parse_node
+from zarr_core.metadata.node import node_from_json
 from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.names import is_node_name
 
@@ -36,9 +34,6 @@ _EXTENSION_POINTS = (
     "codecs",
     "storage_transformers",
 )
-
-# Chunk keys of the "default" encoding.
-_CHUNK = re.compile(r"(?:.*/)?c(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)", re.DOTALL).fullmatch
 
 # Documents that were checked before, so that opening an array again, or one like
 # it, costs no more than reading its document.
@@ -163,24 +158,8 @@ class V3(Format):
         return f"{path}/" if path else ""
 
     def foreign_key(self, store: Store, path: str) -> str | None:
-        """A key that is no ``zarr.json``, does not lie below an array, and names no chunk.
-
-        Chunks without a document are left where removing an array was interrupted.
-        """
-        others: list[str] = []
-        arrays: set[str] = set()
-        for key in store.list_prefix(self.chunk_prefix(path)):
-            node, _, name = f"/{key}".rpartition("/")
-            if name != "zarr.json":
-                if not _CHUNK(key):
-                    others.append(key)
-            elif _is_array(store, key):
-                arrays.add(node)
-        for key in others:
-            ancestors = accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial="")
-            if arrays.isdisjoint(ancestors):
-                return key
-        return None
+        """A key that is no document of version 2 or 3, and no chunk of an array."""
+        return foreign_key(store, self.chunk_prefix(path))
 
 
 def _remember(document: bytes, metadata: NodeMetadata) -> NodeMetadata:
@@ -189,14 +168,6 @@ def _remember(document: bytes, metadata: NodeMetadata) -> NodeMetadata:
             _known.clear()
         _known[document] = metadata
     return metadata
-
-
-def _is_array(store: Store, key: str) -> bool:
-    """Whether a document is an array's; one that is damaged counts, as it shall be removed."""
-    try:
-        return not isinstance(parse_node(store.get(key) or b"", key), GroupMetadata)
-    except MetadataError:
-        return True
 
 
 def is_draft(document: JSON) -> bool:
