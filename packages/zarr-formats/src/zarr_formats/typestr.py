@@ -6,7 +6,7 @@ Specification: version 2, "Data type encoding".
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
@@ -77,6 +77,10 @@ class Dtype:
     def has_fields(self) -> bool:
         """Whether it is structured."""
         return isinstance(self.value, list)
+
+    def of(self, data_type: ExtensionDefinition) -> Dtype:
+        """The same form for another data type that has it."""
+        return replace(self, data_type=data_type)
 
     def numpy_dtype(self) -> np.dtype[Any]:
         """The NumPy dtype that has the bytes of an element, byte order included."""

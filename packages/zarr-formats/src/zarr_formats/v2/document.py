@@ -1,0 +1,307 @@
+"""The documents of a version 2 node as metadata of the model, or back.
+
+Specification: version 2, "Metadata", "Groups", "Attributes".  Members that the
+specification does not name mean nothing here, but they are kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import (
+    ArrayMetadata,
+    ExtensionDefinition,
+    GroupMetadata,
+    MetadataValidationError,
+    Problem,
+    package_schema,
+)
+
+from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
+from zarr_formats.fill import fill_from_v2, fill_to_v2
+from zarr_formats.revision import Part, revise
+from zarr_formats.typestr import read_dtype
+from zarr_formats.v2.consolidated import read_consolidated, write_consolidated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core.extension import JSON
+
+    from zarr_formats.typestr import Dtype
+
+ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED = ".zarray", ".zgroup", ".zattrs", ".zmetadata"
+
+
+def read_array(
+    document: JSON,
+    attributes: JSON | None,
+    where: str,
+    where_attributes: str = "",
+    separator: str = ".",
+) -> ArrayMetadata:
+    """Read a ``.zarray``.
+
+    Parameters
+    ----------
+    document : JSON
+        The content of ``.zarray``.
+    attributes : JSON, optional
+        The content of ``.zattrs``; None if it is not stored.
+    where, where_attributes : str
+        What each of them is, for errors.
+    separator : {".", "/"}
+        What separates coordinates if the document does not say.
+
+    Raises
+    ------
+    MetadataValidationError
+        If one of them is wrong; carries every problem of it.
+    """
+    problems: list[Problem] = []
+    schema = package_schema("zarr_formats", "format", "v2.array")
+    if not schema.accepts(document):
+        problems += schema.problems(document)
+    members: dict[str, Any] = document if isinstance(document, dict) else {}
+    shape, chunks = members.get("shape"), members.get("chunks")
+    if isinstance(shape, list) and isinstance(chunks, list) and len(shape) != len(chunks):
+        problems.append(
+            Problem("/chunks", f"has {len(chunks)} dimensions, but the shape has {len(shape)}")
+        )
+    dtype, codecs, fill = _read_elements(members, problems)
+    if problems or dtype is None or fill is None:
+        raise MetadataValidationError(where, problems)
+    stored: dict[str, JSON] = {ARRAY: document}
+    if attributes is not None:
+        stored[ATTRIBUTES] = attributes
+    return ArrayMetadata(
+        shape=tuple(members["shape"]),
+        data_type=dtype.data_type,
+        chunk_grid=ExtensionDefinition("regular", {"chunk_shape": members["chunks"]}),
+        chunk_key_encoding=ExtensionDefinition(
+            "v2", {"separator": members.get("dimension_separator", separator)}
+        ),
+        codecs=codecs,
+        fill_value=fill[0],
+        attributes=_read_attributes(attributes, where_attributes or f"{where} {ATTRIBUTES}"),
+        document=stored,
+        fill_value_undefined=fill[1],
+    )
+
+
+def read_group(
+    document: JSON,
+    attributes: JSON | None,
+    consolidated: JSON | None,
+    where: str,
+    where_attributes: str = "",
+    where_consolidated: str = "",
+) -> GroupMetadata:
+    """Read a ``.zgroup`` with what may stand beside it; parameters as for an array.
+
+    Raises
+    ------
+    MetadataValidationError
+        If one of them is wrong; carries every problem of it.
+    """
+    problems = package_schema("zarr_formats", "format", "v2.group").problems(document)
+    if problems:
+        raise MetadataValidationError(where, problems)
+    stored: dict[str, JSON] = {GROUP: document}
+    if attributes is not None:
+        stored[ATTRIBUTES] = attributes
+    if consolidated is not None:
+        stored[CONSOLIDATED] = consolidated
+    return GroupMetadata(
+        attributes=_read_attributes(attributes, where_attributes or f"{where} {ATTRIBUTES}"),
+        consolidated=None
+        if consolidated is None
+        else read_consolidated(consolidated, where_consolidated or f"{where} {CONSOLIDATED}"),
+        document=stored,
+    )
+
+
+def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
+    """The documents of an array by their names.
+
+    Raises
+    ------
+    MetadataValidationError
+        If version 2 has no words for something; carries every problem, with pointers
+        of version 3's members.
+    """
+    stored = metadata.document or {}
+    raw = stored.get(ARRAY)
+    old = None if not isinstance(raw, dict) else read_array(raw, None, where)
+    written: dict[str, JSON] = {
+        ARRAY: revise(raw if isinstance(raw, dict) else None, old, metadata, _PARTS, where)
+    }
+    if metadata.attributes or ATTRIBUTES in stored:
+        written[ATTRIBUTES] = metadata.attributes
+    return written
+
+
+def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON]:
+    """The documents of a group by their names.
+
+    Raises
+    ------
+    MetadataValidationError
+        If it has members for which version 2 has no place.
+    """
+    stored = metadata.document or {}
+    problems = _further_members(metadata)
+    if problems:
+        raise MetadataValidationError(where, problems)
+    written: dict[str, JSON] = {GROUP: stored.get(GROUP, {"zarr_format": 2})}
+    if metadata.attributes or ATTRIBUTES in stored:
+        written[ATTRIBUTES] = metadata.attributes
+    if metadata.consolidated is not None:
+        written[CONSOLIDATED] = write_consolidated(metadata.consolidated, written)
+    return written
+
+
+def _read_attributes(attributes: JSON | None, where: str) -> dict[str, JSON]:
+    if attributes is None:
+        return {}
+    if not isinstance(attributes, dict):
+        raise MetadataValidationError(where, [Problem("", "must be an object of attributes")])
+    return attributes
+
+
+def _read_elements(
+    members: dict[str, Any], problems: list[Problem]
+) -> tuple[Dtype | None, tuple[ExtensionDefinition, ...], tuple[JSON, bool] | None]:
+    """Data type, codecs, fill value; what is wrong with them is added to the list.
+
+    Members that the schema has refused are left alone.
+    """
+    bad = {problem.pointer.split("/")[1] for problem in problems if problem.pointer}
+    sound = not problems or bool(bad)
+    filters, compressor = members.get("filters"), members.get("compressor")
+    known = sound and not bad & {"filters", "compressor"}
+    dtype: Dtype | None = None
+    codecs: tuple[ExtensionDefinition, ...] = ()
+    fill: tuple[JSON, bool] | None = None
+    try:
+        if sound and "dtype" not in bad:
+            ids = object_codec(filters, compressor) if known else None
+            dtype = read_dtype(members["dtype"], "/dtype", ids)
+    except MetadataValidationError as error:
+        problems += error.problems
+    if dtype is None:
+        return None, (), None
+    try:
+        if known and not bad & {"order", "shape"}:
+            ndim = len(members["shape"])
+            codecs = read_chain(dtype, members["order"], ndim, filters, compressor)
+    except MetadataValidationError as error:
+        problems += error.problems
+    try:
+        if "fill_value" not in bad:
+            fill = fill_from_v2(members["fill_value"], dtype)
+    except MetadataValidationError as error:
+        problems += error.problems
+    return dtype, codecs, fill
+
+
+# --- the members of .zarray, each from the fields of the model ---
+
+
+def _write_chunks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    grid = metadata.chunk_grid
+    if grid.name != "regular":
+        raise _refused("/chunk_grid", f"version 2 has regular grids only, not {grid.name!r}")
+    return {"chunks": grid.configuration["chunk_shape"]}
+
+
+def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    problems: list[Problem] = []
+    members: dict[str, JSON] = {}
+    try:
+        order, filters, compressor = write_chain(metadata)
+        members |= {"compressor": compressor, "filters": filters, "order": order}
+    except MetadataValidationError as error:
+        problems += error.problems
+    try:
+        members["dtype"] = write_stored_dtype(metadata)
+    except MetadataValidationError as error:
+        problems += error.problems
+    if problems:
+        raise MetadataValidationError("", problems)
+    return members
+
+
+def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    try:
+        value = write_stored_dtype(metadata)
+    except MetadataValidationError:  # said already
+        return {}
+    dtype = read_dtype(value, "/data_type")
+    # Which objects they are, the data type says.
+    dtype = dtype.of(metadata.data_type) if dtype.kind == "O" else dtype
+    return {"fill_value": fill_to_v2(metadata.fill_value, dtype, metadata.fill_value_undefined)}
+
+
+def _write_separator(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    encoding = metadata.chunk_key_encoding
+    if encoding.name != "v2":
+        raise _refused(
+            "/chunk_key_encoding",
+            f"version 2 names chunks like 0.0 or 0/0, not as {encoding.name!r} does; "
+            'give {"name": "v2", "separator": "/"} for the second',
+        )
+    return {"dimension_separator": encoding.configuration.get("separator", ".")}
+
+
+def _refuse_others(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    problems = _further_members(metadata)
+    without = (
+        ("storage_transformers", metadata.storage_transformers),
+        ("dimension_names", metadata.dimension_names),
+        ("chunk_memory_layout", metadata.chunk_memory_layout),
+        ("data_type/fallback", metadata.data_type_fallbacks),
+    )
+    problems += [
+        Problem(f"/{name}", "version 2 has no such member") for name, value in without if value
+    ]
+    if problems:
+        raise MetadataValidationError("", problems)
+    return {}
+
+
+def _further_members(metadata: ArrayMetadata | GroupMetadata) -> list[Problem]:
+    return [
+        Problem(f"/{name}", "version 2 has no place for further members")
+        for name in metadata.additional_fields
+    ]
+
+
+def _refused(pointer: str, message: str) -> MetadataValidationError:
+    return MetadataValidationError("", [Problem(pointer, message)])
+
+
+# In the order in which new documents have them, which is that of zarr-python.
+_PARTS = (
+    Part(("chunk_grid",), ("chunks",), _write_chunks),
+    Part(("data_type", "codecs"), ("compressor", "dtype", "filters", "order"), _write_elements),
+    Part(
+        ("data_type", "codecs", "fill_value", "fill_value_undefined"),
+        ("fill_value",),
+        _write_fill_value,
+    ),
+    Part(("chunk_key_encoding",), ("dimension_separator",), _write_separator),
+    Part(("shape",), ("shape",), lambda metadata: {"shape": list(metadata.shape)}),
+    Part((), ("zarr_format",), lambda _: {"zarr_format": 2}),
+    Part(
+        (
+            "storage_transformers",
+            "dimension_names",
+            "chunk_memory_layout",
+            "data_type_fallbacks",
+            "additional_fields",
+        ),
+        (),
+        _refuse_others,
+    ),
+)

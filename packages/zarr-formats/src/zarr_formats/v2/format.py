@@ -1,0 +1,332 @@
+"""Zarr version 2: ``.zarray`` or ``.zgroup`` at every node, ``.zattrs`` beside it.
+
+Specification: version 2 (the text with its clarifications), "Arrays", "Hierarchies",
+"Attributes".  Consolidated metadata is zarr-python's convention.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
+
+from zarr_core.extension import (
+    ArrayMetadata,
+    ExtensionDefinition,
+    Format,
+    MetadataError,
+    MetadataValidationError,
+    NodeNotFoundError,
+    Problem,
+    foreign_key,
+    strictjson,
+)
+
+from zarr_formats.v2.document import (
+    ARRAY,
+    ATTRIBUTES,
+    CONSOLIDATED,
+    GROUP,
+    read_array,
+    read_group,
+    write_array,
+    write_group,
+)
+from zarr_formats.v2.names import is_name, require_ascii
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from zarr_core.extension import JSON, GroupMetadata, Pieces, Store, ValueReader
+
+    NodeMetadata = ArrayMetadata | GroupMetadata
+
+# Documents that were checked before, so that opening an array again, or one like it,
+# costs no more than reading its documents.
+_MOST_KNOWN = 512
+_LARGEST_KNOWN = 1 << 16  # bytes
+_known: dict[tuple[bytes | str | None, ...], NodeMetadata] = {}
+
+_MAIN = (ARRAY, GROUP)
+_COORDINATE = re.compile(r"[0-9]+\Z", re.ASCII).match
+_FLAT = re.compile(r"[0-9]+(?:\.[0-9]+)+\Z", re.ASCII).match
+_HAS_SEPARATOR = b'"dimension_separator"'
+
+
+class V2(Format):
+    """Version 2, as zarr-python 2 and many others write it."""
+
+    name: ClassVar[str] = "v2"
+    zarr_format: ClassVar[int] = 2
+    marks: ClassVar[tuple[str, ...]] = _MAIN
+    chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
+        "v2", {"separator": "."}
+    )
+    # What zarr-python 3 chooses; the checksum of a Zstandard frame is nothing that
+    # numcodecs has always known.
+    compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = (
+        ExtensionDefinition("zstd", {"level": 0, "checksum": False}),
+    )
+
+    def read(self, store: Store, path: str) -> NodeMetadata | None:
+        """Read ``.zarray``, or ``.zgroup``, with what stands beside it.
+
+        Where a ``.zarray`` does not say what separates coordinates, the text has them
+        separated by periods.  Data from before the text said so may have ``/`` all the same
+        (zarr-python's NestedDirectoryStore), and would read as if nothing was stored.
+        So if there is no chunk ``0.0``, the store is listed once: chunks within each
+        other alone decide for ``/``.  This costs one request, two if that chunk is
+        missing; in stores with latency too, as values that vanish without a word are
+        worse than waiting.  Documents that this library writes always say it.
+        """
+        prefix = self.chunk_prefix(path)
+        main = store.get(prefix + ARRAY)
+        if main is not None:
+            return _array(store, prefix, bytes(main))
+        main = store.get(prefix + GROUP)
+        return None if main is None else _group(store, prefix, bytes(main))
+
+    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+        """Read ``{".zarray": ..., ".zattrs": ...}``, or that of a group."""
+        members = document if isinstance(document, dict) else {}
+        attributes = members.get(ATTRIBUTES)
+        if ARRAY in members:
+            return read_array(
+                members[ARRAY], attributes, f"{where} {ARRAY}", f"{where} {ATTRIBUTES}"
+            )
+        if GROUP in members:
+            wheres = [f"{where} {name}" for name in (GROUP, ATTRIBUTES, CONSOLIDATED)]
+            return read_group(members[GROUP], attributes, members.get(CONSOLIDATED), *wheres)
+        message = f"must be an object with {ARRAY} or {GROUP}"
+        raise MetadataValidationError(where, [Problem("", message)])
+
+    def to_json(self, metadata: NodeMetadata) -> JSON:
+        """The documents by their names; what was not changed is as it was read."""
+        return _documents(metadata, "version 2 metadata")
+
+    def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
+        """Write all documents, that which makes the node last."""
+        prefix = self.chunk_prefix(path)
+        documents = _documents(metadata, f"{store} {'/' + path!r}")
+        _write_others(store, prefix, documents)
+        main = ARRAY if ARRAY in documents else GROUP
+        store.set(prefix + main, strictjson.encode(documents[main]))
+
+    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+        """Write all documents, that which makes the node last, if there is neither kind of node.
+
+        Raises
+        ------
+        NodeNameError
+            If the path is not ASCII, as keys of version 2 are.
+        """
+        require_ascii(path)
+        prefix = self.chunk_prefix(path)
+        documents = _documents(metadata, f"{store} {'/' + path!r}")
+        main = ARRAY if ARRAY in documents else GROUP
+        created = False
+
+        def make(reader: ValueReader | None) -> Pieces | ValueReader:
+            nonlocal created
+            created = reader is None
+            if reader is not None:
+                return reader
+            _write_others(store, prefix, documents)
+            return strictjson.encode(documents[main])
+
+        def make_array(reader: ValueReader | None) -> ValueReader | None:
+            # Under the lock of the group's key, so that array and group exclude each other.
+            if reader is None:
+                store.update(prefix + ARRAY, make)
+            return reader
+
+        def make_group(reader: ValueReader | None) -> Pieces | ValueReader | None:
+            return reader if store.exists(prefix + ARRAY) else make(reader)
+
+        if not any(store.exists(prefix + name) for name in _MAIN):
+            store.update(prefix + GROUP, make_array if main == ARRAY else make_group)
+        return created
+
+    def update(
+        self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
+    ) -> NodeMetadata:
+        """Read, change and write the documents under the lock of that which makes the node.
+
+        Only those are written that have changed.
+        """
+        prefix = self.chunk_prefix(path)
+        main = ARRAY if store.exists(prefix + ARRAY) else GROUP
+        where = f"{store} {prefix + main!r}"
+        changed: NodeMetadata | None = None
+
+        def change_documents(reader: ValueReader | None) -> Pieces | ValueReader:
+            nonlocal changed
+            if reader is None:
+                raise NodeNotFoundError(where, "the node has been removed")
+            parse = _array if main == ARRAY else _group
+            found = parse(store, prefix, bytes(reader.read(0, reader.size)))
+            changed = change(found)
+            before, after = _documents(found, where), _documents(changed, where)
+            _write_others(store, prefix, after, before)
+            if strictjson.identical(before.get(main), after.get(main)):
+                return reader
+            return strictjson.encode(after[main])
+
+        store.update(prefix + main, change_documents)
+        assert changed is not None
+        # What is found when it is read again, to the spelling.
+        return changed.replace(document=_documents(changed, where))
+
+    def child_names(self, store: Store, path: str) -> Iterator[str]:
+        """Nodes are the prefixes that hold ``.zarray`` or ``.zgroup``."""
+        prefix = self.chunk_prefix(path)
+        _, prefixes = store.list_dir(prefix)
+        for child in sorted(prefixes):
+            name = child[len(prefix) : -1]
+            if is_name(name) and any(store.exists(child + mark) for mark in _MAIN):
+                yield name
+
+    def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
+        """Read every document there may be, without asking first whether it is there."""
+        prefix = self.chunk_prefix(path)
+        _, prefixes = store.list_dir(prefix)
+        for child in sorted(prefixes):
+            name = child[len(prefix) : -1]
+            metadata = self.read(store, child[:-1]) if is_name(name) else None
+            if metadata is not None:
+                yield name, metadata
+
+    def documents(self, path: str) -> tuple[str, ...]:
+        """``.zarray``, ``.zgroup``, ``.zattrs``, ``.zmetadata``."""
+        prefix = self.chunk_prefix(path)
+        return tuple(prefix + name for name in (*_MAIN, ATTRIBUTES, CONSOLIDATED))
+
+    def prefixes(self, path: str) -> tuple[str, ...]:
+        """The path as a prefix."""
+        return (self.chunk_prefix(path),)
+
+    def chunk_prefix(self, path: str) -> str:
+        """The path as a prefix."""
+        return f"{path}/" if path else ""
+
+    def foreign_key(self, store: Store, path: str) -> str | None:
+        """A key that is no document of version 2 or 3 and no chunk of an array."""
+        return foreign_key(store, self.chunk_prefix(path))
+
+
+# --- reading ---
+
+
+def _array(store: Store, prefix: str, main: bytes) -> NodeMetadata:
+    attributes = _get(store, prefix + ATTRIBUTES)
+    separator = "."
+    if _HAS_SEPARATOR not in main:
+        separator = _found_separator(store, prefix, main)
+    identity = (main, attributes, separator)
+    known = _known.get(identity)
+    if known is None:
+        here, beside = f"{store} {prefix + ARRAY!r}", f"{store} {prefix + ATTRIBUTES!r}"
+        document, mapping = _loads(main, here), _beside(attributes, beside)
+        known = _remember(identity, read_array(document, mapping, here, beside, separator))
+    return known
+
+
+def _group(store: Store, prefix: str, main: bytes) -> NodeMetadata:
+    attributes, copies = _get(store, prefix + ATTRIBUTES), _get(store, prefix + CONSOLIDATED)
+    identity = (main, attributes, copies, GROUP)
+    known = _known.get(identity)
+    if known is None:
+        here, *beside = (f"{store} {prefix + name!r}" for name in (GROUP, ATTRIBUTES, CONSOLIDATED))
+        mapping, consolidated = map(_beside, (attributes, copies), beside)
+        known = _remember(
+            identity, read_group(_loads(main, here), mapping, consolidated, here, *beside)
+        )
+    return known
+
+
+def _get(store: Store, key: str) -> bytes | None:
+    value = store.get(key)
+    return None if value is None else bytes(value)
+
+
+def _loads(data: bytes, where: str) -> JSON:
+    # Other writers leave NaN tokens, in attributes above all.
+    return strictjson.loads(data, where, constants=True)
+
+
+def _beside(data: bytes | None, where: str) -> dict[str, JSON] | None:
+    """A document that need not be there, and is an object if it is."""
+    if data is None:
+        return None
+    document = _loads(data, where)
+    if not isinstance(document, dict):
+        raise MetadataValidationError(
+            where, [Problem("", f"must be an object, not {document!r:.60}")]
+        )
+    return document
+
+
+def _remember(identity: tuple[bytes | str | None, ...], metadata: NodeMetadata) -> NodeMetadata:
+    if sum(map(len, filter(None, identity))) <= _LARGEST_KNOWN:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[identity] = metadata
+    return metadata
+
+
+def _found_separator(store: Store, prefix: str, main: bytes) -> str:
+    """What separates coordinates, by the chunks that are stored."""
+    rank = _rank(main)
+    if rank < 2 or store.exists(prefix + ".".join("0" * rank)) or not store.supports_listing:
+        return "."
+    keys, prefixes = store.list_dir(prefix)
+    start = len(prefix)
+    if any(_COORDINATE(child[start:-1]) for child in prefixes):
+        return "." if any(_FLAT(key[start:]) for key in keys) else "/"
+    return "."
+
+
+@lru_cache(_MOST_KNOWN)
+def _rank(main: bytes) -> int:
+    """Number of dimensions; 0 for a document that is wrong, which is told elsewhere."""
+    try:
+        document = _loads(main, "")
+    except MetadataError:
+        return 0
+    shape = document.get("shape") if isinstance(document, dict) else None
+    return len(shape) if isinstance(shape, list) else 0
+
+
+# --- writing ---
+
+
+def _documents(metadata: NodeMetadata, where: str) -> dict[str, JSON]:
+    if isinstance(metadata, ArrayMetadata):
+        return write_array(metadata, where)
+    return write_group(metadata, where)
+
+
+def _write_others(
+    store: Store,
+    prefix: str,
+    after: dict[str, JSON],
+    before: dict[str, JSON] | None = None,
+) -> None:
+    """Write what stands beside the document that makes the node, or remove what is left there.
+
+    Parameters
+    ----------
+    store, prefix
+        Where the node is.
+    after : dict
+        All its documents.
+    before : dict, optional
+        What is stored now, if that is known.
+    """
+    for name in (ATTRIBUTES, CONSOLIDATED):
+        if before is not None and strictjson.identical(before.get(name), after.get(name)):
+            continue
+        if name in after:
+            store.set(prefix + name, strictjson.encode(after[name]))
+        elif name in before if before is not None else store.exists(prefix + name):
+            store.erase(prefix + name)
