@@ -1,0 +1,43 @@
+"""Names of dimensions where a format has no place for them: as xarray keeps them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core.extension import ArrayMetadata
+
+ATTRIBUTE = "_ARRAY_DIMENSIONS"
+"""The attribute in which xarray keeps the names of dimensions in version 2."""
+
+
+def namings(metadata: ArrayMetadata) -> Iterator[tuple[ArrayMetadata, str]]:
+    """The ways to say how dimensions are called, the best first, each with a note.
+
+    Names are either a member of the document, which version 3 has, or the attribute.
+    """
+    names = metadata.dimension_names
+    attribute = metadata.attributes.get(ATTRIBUTE)
+    listed = (
+        isinstance(attribute, list)
+        and len(attribute) == metadata.ndim
+        and all(isinstance(name, str) for name in attribute)
+    )
+    rest = {name: value for name, value in metadata.attributes.items() if name != ATTRIBUTE}
+    if listed and (names is None or list(names) == attribute):
+        assert isinstance(attribute, list)
+        inside = metadata.replace(dimension_names=tuple(attribute), attributes=rest)
+        note = f"the attribute {ATTRIBUTE} becomes dimension_names"
+        yield inside, "" if names is not None else note
+        yield metadata.replace(dimension_names=None), ""
+        return
+    yield metadata, ""
+    if names is None:
+        return
+    bare = metadata.replace(dimension_names=None)
+    if attribute is None and all(name is not None for name in names):
+        named = metadata.attributes | {ATTRIBUTE: list(names)}
+        yield bare.replace(attributes=named), f"dimension_names become the attribute {ATTRIBUTE}"
+    yield bare, f"the dimension names {list(names)} are lost"

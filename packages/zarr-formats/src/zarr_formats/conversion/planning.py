@@ -1,0 +1,256 @@
+"""Finding out what a conversion would do, without doing it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from zarr_core import installed_extensions, locate
+from zarr_core.extension import (
+    ArrayMetadata,
+    ExtensionError,
+    GroupMetadata,
+    MetadataError,
+    Problem,
+    ZarrError,
+    format_named,
+    read_node,
+    strictjson,
+)
+
+from zarr_formats.conversion.asked import KEEP, Asked
+from zarr_formats.conversion.choosing import choose
+from zarr_formats.conversion.chunk_keys import may_collide
+from zarr_formats.conversion.costing import costed
+from zarr_formats.conversion.expressing import express_group, problems_of
+from zarr_formats.conversion.steps import Plan, Side, Step, is_in_place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from zarr_core.extension import Store
+
+    from zarr_formats.conversion.steps import NodeMetadata
+
+
+def plan(
+    source: Any,
+    dest: Any = None,
+    *,
+    path: str | None = None,
+    dest_path: str | None = None,
+    zarr_format: int | str = 3,
+    source_format: int | str | None = None,
+    chunks: Any = KEEP,
+    shards: Any = KEEP,
+    filters: Any = KEEP,
+    compressors: Any = KEEP,
+    serializer: Any = KEEP,
+    fill_value: Any = KEEP,
+    chunk_key_encoding: Any = None,
+    overwrite: bool = False,
+    remove_source: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Say what :func:`convert` would do to every node, and what is in the way.
+
+    Nothing is written.  Chunks are not read; those of arrays with few of them are
+    counted by listing.
+
+    Parameters
+    ----------
+    source, dest, path, dest_path, zarr_format, source_format
+        As for :func:`convert`.
+    chunks, shards, filters, compressors, serializer, fill_value, chunk_key_encoding
+        As for :func:`convert`.
+    overwrite, remove_source, storage_options
+        As for :func:`convert`.
+
+    Returns
+    -------
+    Plan
+        ``print`` it to read it; ``problems`` is empty if it can be done.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is nothing to convert.
+    UnknownExtensionError
+        If a format is not installed.
+    """
+    asked = Asked(chunks, shards, filters, compressors, serializer, fill_value, chunk_key_encoding)
+    from_store, from_path = locate(source, path, storage_options=storage_options)
+    to_store, to_path = from_store, from_path
+    if dest is not None or dest_path is not None:
+        place = from_store if dest is None else dest
+        to_store, to_path = locate(place, dest_path)
+    to = Side(to_store, to_path, format_named(zarr_format))
+    beside = to.store == from_store and to.path == from_path
+    avoid = to.format_.name if beside and source_format is None else None
+    format_, root = _source(from_store, from_path, source_format, avoid)
+    origin = Side(from_store, from_path, format_)
+    steps = []
+    for below, found in _nodes(origin, root):
+        step = _step(origin, to, below, found, asked)
+        if not step.problems:
+            step = _against_what_is_there(origin, to, step, overwrite)
+        steps.append(step)
+    if steps and (more := tuple(_in_the_way(origin, to, overwrite, remove_source))):
+        steps[0] = replace(steps[0], problems=(*more, *steps[0].problems))
+    return Plan(origin, to, tuple(steps), overwrite, remove_source)
+
+
+def _source(
+    store: Store, path: str, name: int | str | None, avoid: str | None
+) -> tuple[Any, NodeMetadata]:
+    """The node to convert; in place, its old documents even where there are new ones."""
+    if name is not None or avoid is None:
+        return read_node(store, path, name)
+    with warnings.catch_warnings():  # that there are two formats is the point of it
+        warnings.simplefilter("ignore", UserWarning)
+        format_, metadata = read_node(store, path)
+    if format_.name == avoid:
+        for other in _formats(avoid):
+            found = other.read(store, path)
+            if found is not None:
+                return other, found
+    return format_, metadata
+
+
+def _formats(without: str) -> Iterator[Any]:
+    """The installed formats but one."""
+    for line in installed_extensions(load=False):
+        if line.kind == "format" and line.name != without:
+            try:
+                yield format_named(line.name)
+            except ExtensionError:  # broken: no other is affected
+                continue
+
+
+def _nodes(side: Side, root: NodeMetadata) -> Iterator[tuple[str, NodeMetadata | ZarrError]]:
+    """Paths below the node with metadata, or why they cannot be read; parents first."""
+    waiting: list[tuple[str, NodeMetadata | ZarrError]] = [("", root)]
+    while waiting:
+        path, metadata = waiting.pop()
+        yield path, metadata
+        if isinstance(metadata, GroupMetadata):
+            names = list(side.format_.child_names(side.store, side.at(path)))
+            for name in reversed(names):
+                child = f"{path}/{name}" if path else name
+                found = _read(side, child)
+                if found is not None:
+                    waiting.append((child, found))
+
+
+def _read(side: Side, path: str) -> NodeMetadata | ZarrError | None:
+    try:
+        return side.format_.read(side.store, side.at(path))
+    except (MetadataError, ExtensionError) as error:
+        return error
+
+
+def _step(
+    source: Side, dest: Side, path: str, found: NodeMetadata | ZarrError, asked: Asked
+) -> Step:
+    """What a node becomes, whatever may be at the destination."""
+    if isinstance(found, ArrayMetadata):
+        return costed(source, dest, path, found, choose(source, dest, path, found, asked))
+    if not isinstance(found, GroupMetadata):
+        problem = Problem("", f"cannot be read: {found}")
+        return Step(path, "array", "nothing", problems=(problem,))
+    if source.format_.name == dest.format_.name:
+        notes = ["consolidated metadata are left out; consolidate again"]
+        kept = found.replace(consolidated=None)
+        return Step(
+            path, "group", "document", notes=tuple(notes * (kept != found)),
+            source_metadata=found, metadata=kept,
+        )  # fmt: skip
+    try:
+        metadata, notes = express_group(dest.format_, found, dest.where(path))
+    except MetadataError as error:
+        return Step(path, "group", "nothing", problems=problems_of(error), source_metadata=found)
+    return Step(
+        path, "group", "document", notes=tuple(notes), source_metadata=found, metadata=metadata
+    )
+
+
+def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool) -> Step:
+    """The step, in view of what is at the destination."""
+    format_, at = dest.format_, dest.at(step.path)
+    beside = is_in_place(source, dest)
+    if beside and (problem := _not_beside(source, dest, step)):
+        return replace(step, problems=(problem,))
+    if beside and source.format_.name == format_.name:
+        return replace(step, cost="nothing", notes=())
+    try:
+        there = format_.read(dest.store, at)
+    except MetadataError as error:
+        message = f"at the destination is something that cannot be read: {error}"
+        return step if overwrite else replace(step, problems=(Problem("", message),))
+    if there is None:
+        taken = [key for key in format_.documents(at) if dest.store.exists(key)]
+        if taken and (beside or not overwrite):
+            message = f"{taken[0]!r} is there already and is no document of {format_.name}"
+            return replace(step, problems=(Problem("", message),))
+        return step
+    if overwrite:
+        return step
+    assert step.metadata is not None
+    if _equal(format_, there, step.metadata):
+        return replace(step, cost="nothing", chunks=0, nbytes=0)
+    message = (
+        "there is another node at the destination already; give overwrite=True to remove it first"
+    )
+    return replace(step, problems=(Problem("", message),))
+
+
+def _not_beside(source: Side, dest: Side, step: Step) -> Problem | None:
+    """Why the new chunks cannot stand beside the old ones."""
+    if step.cost == "recode":
+        return Problem("", "chunks have to be decoded, which is not done in place; give a dest")
+    if step.cost == "copy" and (
+        source.format_.name == dest.format_.name or may_collide(source, dest, step)
+    ):
+        return Problem("", "new keys of chunks may be old keys of others; give a dest")
+    return None
+
+
+def _equal(format_: Any, one: NodeMetadata, other: NodeMetadata) -> bool:
+    """Whether two documents say the same."""
+    return type(one) is type(other) and strictjson.identical(
+        format_.to_json(one), format_.to_json(other)
+    )
+
+
+def _in_the_way(
+    source: Side, dest: Side, overwrite: bool, remove_source: bool
+) -> Iterator[Problem]:
+    """What concerns the conversion as a whole."""
+    beside = is_in_place(source, dest)
+    if dest.store.read_only:
+        yield Problem("", f"{dest.store} is open for reading only")
+    if remove_source and source.store.read_only:
+        yield Problem("", f"{source.store} is open for reading only; nothing can be removed")
+    if beside:
+        return
+    if source.store == dest.store and _overlap(source.path, dest.path):
+        yield Problem("", "source and destination overlap; give another dest_path")
+    for other in _formats(dest.format_.name):
+        try:
+            found = other.read(dest.store, dest.path)
+        except MetadataError:
+            found = None
+        if found is not None:
+            yield Problem("", f"the destination has a node of the format {other.name}; remove it")
+    if overwrite and (key := dest.format_.foreign_key(dest.store, dest.path)):
+        yield Problem("", f"overwriting would remove {key!r}, which is part of no node")
+    if remove_source and (key := source.format_.foreign_key(source.store, source.path)):
+        yield Problem("", f"removing the source would remove {key!r}, which is part of no node")
+
+
+def _overlap(one: str, other: str) -> bool:
+    return any(
+        not outer or f"{inner}/".startswith(f"{outer}/")
+        for inner, outer in ((one, other), (other, one))
+    )
