@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import MetadataValidationError, UnknownExtensionError
-from zarr_core.extension import StorageTransformer
+from zarr_core.extension import ExtensionDefinition, StorageTransformer
 from zarr_core.stores.memory import MemoryStore
 
 
@@ -83,6 +83,37 @@ def test_a_transformer_refuses_arrays_that_it_does_not_fit(store):
             MemoryStore(), shape=(4, 4), storage_transformers=[by("x"), by("y", ndim=1)]
         )
     assert [problem.pointer for problem in it.value.problems] == ["/storage_transformers/1"]
+
+
+class Said(Mark):
+    """Does nothing that codecs cannot say."""
+
+    def as_codecs(self, metadata):
+        return metadata.replace(
+            codecs=(ExtensionDefinition("bytes", {"endian": self.mark.decode()}),),
+            storage_transformers=metadata.storage_transformers[1:],
+        )
+
+    def transform(self, store, prefix):
+        raise AssertionError("codecs say the same")
+
+
+def test_what_codecs_can_say_is_left_to_them(store):
+    transformers = [{"name": "acme.said", "configuration": {"mark": "big"}}, by("2")]
+    with zarr.extensions({"storage_transformer": {"acme.said": Said}}):
+        array = zarr.create_array(
+            store, shape=1, dtype="u2", compressors=[], storage_transformers=transformers
+        )
+        array[:] = 1
+        assert store.get("c/0") == b"2\x00\x01"
+        # The document is what it was.
+        assert [it.name for it in array.metadata.storage_transformers] == ["acme.said", "acme.mark"]
+        assert array.codecs[0].configuration == {"endian": "little"}
+        # The other way round the first transforms the store, and then so does the second.
+        with pytest.raises(AssertionError, match="codecs say"):
+            zarr.create_array(
+                MemoryStore(), shape=1, dtype="u2", storage_transformers=transformers[::-1]
+            )
 
 
 def test_an_unknown_one_is_left_out_if_it_need_not_be_understood(store):

@@ -29,6 +29,23 @@ KEYS = {
 }
 
 
+class OfTheStore(ShardingTransformer):
+    """Transforms the store also where codecs would do the same."""
+
+    __slots__ = ()
+
+    def as_codecs(self, metadata):
+        return None
+
+
+@pytest.fixture(params=["codecs", "store"])
+def how(request):
+    """What puts the chunks into shards."""
+    given = {"sharding": OfTheStore} if request.param == "store" else {}
+    with zarr.extensions({"storage_transformer": given}):
+        yield request.param
+
+
 def by(*counts):
     return {
         "name": "sharding",
@@ -53,7 +70,7 @@ def chunk_keys(store):
 
 
 @pytest.mark.parametrize("form", KEYS)
-def test_from_end_to_end(form, tmp_path):
+def test_from_end_to_end(form, how, tmp_path):
     store = LocalStore(tmp_path / "a.zarr")
     array = create(store, chunk_key_encoding=KEYS[form])
     values = np.full((10, 9), -1, "int32")
@@ -63,7 +80,8 @@ def test_from_end_to_end(form, tmp_path):
     shards = [form.format(i, j) for i in range(3) for j in range(2)]
     assert chunk_keys(store) == sorted(shards)
     assert array.nchunks_initialized == array.nchunks == 15
-    assert array.nbytes_stored() == sum(store.getsize(k) for k in shards) - 6 * 4 * 16
+    indices = 6 * 4 * 16 if how == "store" else 0
+    assert array.nbytes_stored() == sum(store.getsize(key) for key in shards) - indices
 
     array[3:7, 1:5] = values[3:7, 1:5] = -1  # a part of several chunks, the whole of none
     array[8, ::2] = values[8, ::2] = 7
@@ -88,14 +106,14 @@ def test_from_end_to_end(form, tmp_path):
     assert np.array_equal(array[12], numbers(1, 9)[0])
 
 
-def test_the_document_says_so():
+def test_the_document_says_so(how):
     array = create(MemoryStore())
     assert array.metadata.storage_transformers == (ExtensionDefinition.from_json(by(2, 2)),)
     assert array.chunks == (2, 3)
-    assert array.shards is None
+    assert array.shards == (None if how == "store" else (4, 6))
 
 
-def test_without_dimensions():
+def test_without_dimensions(how):
     store = MemoryStore()
     array = zarr.create_array(store, shape=(), dtype="f8", storage_transformers=[by()])
     array[...] = 2.5
@@ -104,7 +122,7 @@ def test_without_dimensions():
     assert array.nchunks_initialized == 1
 
 
-def test_below_a_group():
+def test_below_a_group(how):
     store = MemoryStore()
     group = zarr.create_group(store)
     array = group.create_array("b/c0", shape=(8,), chunks=(2,), dtype="i4", fill_value=9,
@@ -119,7 +137,7 @@ def test_below_a_group():
     assert not list(store.list_prefix("b/"))
 
 
-def test_shards_of_shards():
+def test_shards_of_shards(how):
     store = MemoryStore()
     array = zarr.create_array(store, shape=(64,), chunks=(1,), dtype="i4", fill_value=-1,
                               storage_transformers=[by(4), by(8)])  # fmt: skip
@@ -129,16 +147,18 @@ def test_shards_of_shards():
     expected = numbers(64)
     expected[3:40:5] = -1
     assert np.array_equal(zarr.open(store)[:], expected)
-    assert array.nchunks_initialized == 64 - 8
+    if how == "store":
+        assert array.nchunks_initialized == 64 - 8
 
 
-def test_arrays_pickle(tmp_path):
+def test_arrays_pickle(how, tmp_path):
     array = create(tmp_path / "a.zarr")
     array[...] = numbers(10, 9)
     assert np.array_equal(pickle.loads(pickle.dumps(array))[...], numbers(10, 9))
 
 
-def test_missing_chunks_of_a_shard_can_be_an_error():
+@pytest.mark.parametrize("how", ["store"], indirect=True)
+def test_missing_chunks_of_a_shard_can_be_an_error(how):
     store = MemoryStore()
     create(store)[0:2, 0:3] = 5
     array = zarr.open_array(store, config={"missing_chunks": "error"})
@@ -147,7 +167,7 @@ def test_missing_chunks_of_a_shard_can_be_an_error():
         array[0:2, 0:6]
 
 
-def test_a_damaged_shard_is_named():
+def test_a_damaged_shard_is_named(how):
     store = MemoryStore()
     array = create(store)
     array[...] = numbers(10, 9)
@@ -157,7 +177,7 @@ def test_a_damaged_shard_is_named():
     assert np.array_equal(array[:4], numbers(10, 9)[:4])  # others stay readable
 
 
-def test_threads_that_write_into_one_shard_lose_nothing(tmp_path):
+def test_threads_that_write_into_one_shard_lose_nothing(how, tmp_path):
     array = zarr.create_array(
         tmp_path / "a.zarr", shape=(16, 16), chunks=(2, 2), dtype="i4", fill_value=-1,
         storage_transformers=[by(8, 8)],
@@ -199,7 +219,8 @@ def test_the_codec_reads_the_same(shape, chunks, counts, writes, compressor, cod
         serializer={"name": "sharding_indexed", "configuration": sharding},
     )  # fmt: skip
     b = create(other, shape, counts, chunks=chunks, dtype="int16",
-               compressors=[compressor] if compressor else [])  # fmt: skip
+               compressors=[compressor] if compressor else [],
+               extensions={"storage_transformer": {"sharding": OfTheStore}})  # fmt: skip
     expected = np.full(shape, -1, "int16")
     for first, second, third, fourth, value in writes:
         part = np.s_[min(first, third) : max(first, third), min(second, fourth) :]
@@ -233,6 +254,21 @@ def test_the_codec_decodes_a_shard(rep):
     decoded = codec.decode(store.get("c/0/0"), rep((4, 6), "int32", -1))
     assert np.array_equal(decoded, array[...])
     assert isinstance(store.open_value("c/0/0"), BufferReader)
+
+
+def test_the_same_array_by_codecs():
+    array = create(MemoryStore(), attributes={"a": 1}, compressors=["gzip"])
+    transformer = ShardingTransformer((2, 2))
+    same = transformer.as_codecs(array.metadata)
+    assert same is not None
+    assert same.storage_transformers == ()
+    assert same.chunk_grid.configuration == {"chunk_shape": [4, 6]}
+    (codec,) = same.codecs
+    assert codec.name == "sharding_indexed"
+    assert [it["name"] for it in codec.configuration["codecs"]] == ["bytes", "gzip"]
+    assert same.attributes == {"a": 1}
+    irregular = array.metadata.replace(chunk_grid=ExtensionDefinition("acme.grid", {}))
+    assert transformer.as_codecs(irregular) is None
 
 
 # --- definitions ---

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import StorageTransformer, check_prefix
+from zarr_core.extension import ExtensionDefinition, StorageTransformer, check_prefix
 
 from zarr_sharding.layout import Layout
 from zarr_sharding.sharded_store import ShardedStore, plain_index
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Self
 
-    from zarr_core.extension import ExtensionDefinition, Store
+    from zarr_core.extension import JSON, ArrayMetadata, Store
 
     from zarr_sharding.index import IndexFormat
 
@@ -77,6 +77,29 @@ class ShardingTransformer(StorageTransformer):
                 f"chunks_per_shard {list(self.chunks_per_shard)} has {len(self.chunks_per_shard)} "
                 f"dimensions, the array has {len(shape)}"
             )
+
+    def as_codecs(self, metadata: ArrayMetadata) -> ArrayMetadata | None:
+        """Describe the array with ``sharding_indexed``, whose shards are the same.
+
+        None if its chunks are not all of one shape, or are arranged by an extension.
+        """
+        grid = metadata.chunk_grid
+        lengths: Any = grid.configuration.get("chunk_shape")
+        if grid.name != "regular" or metadata.chunk_memory_layout is not None or 0 in lengths:
+            return None
+        index: list[JSON] = [{"name": "bytes", "configuration": {"endian": "little"}}]
+        codec: dict[str, JSON] = {
+            "chunk_shape": list(lengths),
+            "codecs": [definition.to_json() for definition in metadata.codecs],
+            "index_codecs": index,
+            "index_location": "end",
+        }
+        shape = [n * length for n, length in zip(self.chunks_per_shard, lengths, strict=True)]
+        return metadata.replace(
+            chunk_grid=ExtensionDefinition("regular", {"chunk_shape": [*shape]}),
+            codecs=(ExtensionDefinition("sharding_indexed", codec),),
+            storage_transformers=metadata.storage_transformers[1:],
+        )
 
     def transform(self, store: Store, prefix: str) -> ShardedStore:
         """The store that the array sees."""

@@ -37,7 +37,8 @@ class Binding:
     metadata : ArrayMetadata
         The document.
     data_type, grid, key_encoding, chain, transformers
-        What implements its members.
+        What implements its members.  What a transformer does that codecs can do as
+        well is in the grid and the chain.
     fill_value : ndarray, shape ()
         The fill value.
     axes : tuple of ChunkAxis
@@ -137,7 +138,8 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
         problems.append(Problem("/chunk_grid", str(error)))
     if problems:
         raise MetadataValidationError(where, problems)
-    transformers, skipped = [], [] if used is None else [metadata.data_type]
+    transformers: list[StorageTransformer] = []
+    skipped = [] if used is None else [metadata.data_type]
     for number, definition in enumerate(metadata.storage_transformers):
         pointer = f"/storage_transformers/{number}"
         transformer = make("storage_transformer", definition, where, pointer)
@@ -150,6 +152,13 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
             raise MetadataValidationError(where, [Problem(pointer, str(error))]) from error
         transformers.append(transformer)
     chain = CodecChain.from_definitions(metadata.codecs, where, "/codecs")
+    if transformers and not skipped and not chain.skipped:
+        same, transformers = _by_codecs(metadata, transformers)
+        if same is not metadata:
+            pointer = "/storage_transformers"
+            grid = require("chunk_grid", same.chunk_grid, where, pointer)
+            axes = grid.axes(same.shape)
+            chain = CodecChain.from_definitions(same.codecs, where, pointer)
     if metadata.chunk_memory_layout is not None:
         pointer = "/chunk_memory_layout"
         layout = require("chunk_memory_layout", metadata.chunk_memory_layout, where, pointer)
@@ -169,6 +178,15 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
         )
     except CodecChainError as error:
         raise CodecChainError(f"{where} /codecs: {error}") from error
+
+
+def _by_codecs(
+    metadata: ArrayMetadata, transformers: list[StorageTransformer]
+) -> tuple[ArrayMetadata, list[StorageTransformer]]:
+    """Say by codecs what the first transformers do, as far as that can be; and the others."""
+    while transformers and (same := transformers[0].as_codecs(metadata)) is not None:
+        metadata, transformers = same, transformers[1:]
+    return metadata, transformers
 
 
 def _fill_value(

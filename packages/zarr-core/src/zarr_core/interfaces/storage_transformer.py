@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.interfaces.store import Store
+    from zarr_core.metadata.array import ArrayMetadata
 
 
 class StorageTransformer(ABC):
@@ -39,6 +40,25 @@ class StorageTransformer(ABC):
             If the array has, for instance, another number of dimensions.
         """
         return
+
+    def as_codecs(self, metadata: ArrayMetadata) -> ArrayMetadata | None:
+        """The same array, stored by the same bytes under the same keys, said by codecs alone.
+
+        A store sees one chunk at a time; codecs see all that is read or written at
+        once.  So the engine asks for this, and transforms the store only where there
+        is no such description.
+
+        Parameters
+        ----------
+        metadata : ArrayMetadata
+            An array of which this is the first transformer.
+
+        Returns
+        -------
+        ArrayMetadata or None
+            The array without its first transformer, or None if that cannot be said.
+        """
+        return None
 
     @abstractmethod
     def transform(self, store: Store, prefix: str) -> Store:
