@@ -1,0 +1,77 @@
+"""Compression of version 1 as a configuration of numcodecs, or back.
+
+Specification: version 1, "Metadata", names libraries only; what their options mean, and
+which there are, is what zarr 1.0 and 1.1 do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core.extension import JSON
+
+_LZMA = ("format", "check", "preset", "filters")
+_ZLIB_LEVEL = 6  # what zlib takes for the level -1
+
+
+def config_of(compression: str | None, options: Any) -> dict[str, JSON] | None:
+    """The configuration of numcodecs; None for chunks that are not compressed.
+
+    Parameters
+    ----------
+    compression : str or None
+        The member of the document, checked by the schema before, like its options.
+    options : JSON
+        The member ``compression_opts``.
+    """
+    match compression:
+        case "blosc":
+            members: Mapping[str, JSON] = {name: options[name] for name in ("cname", "clevel")}
+            return {"id": "blosc", **members, "shuffle": options["shuffle"], "blocksize": 0}
+        case "zlib" | "gzip":  # "gzip" is another name of zlib there
+            return {"id": "zlib", "level": options}
+        case "bz2":
+            return {"id": "bz2", "level": options}
+        case "lzma":
+            return {"id": "lzma", **{name: options[name] for name in _LZMA}}
+    return None
+
+
+def options_of(config: Mapping[str, Any] | None) -> tuple[str, JSON]:
+    """The members ``compression`` and ``compression_opts``.
+
+    Parameters
+    ----------
+    config : mapping, optional
+        A configuration of numcodecs, with its ``id``.
+
+    Raises
+    ------
+    ValueError
+        If version 1 has none that is the same; says which there are.
+    """
+    if config is None:
+        return "none", None
+    match config["id"]:
+        case "blosc":
+            return "blosc", {
+                "cname": config.get("cname", "lz4"),
+                "clevel": config.get("clevel", 5),
+                "shuffle": config.get("shuffle", 1),
+            }
+        case "zlib":
+            level = config.get("level", 1)
+            return "zlib", _ZLIB_LEVEL if level == -1 else level
+        case "bz2":
+            return "bz2", config.get("level", 1)
+        case "lzma":
+            defaults = {"format": 1, "check": -1, "preset": None, "filters": None}
+            return "lzma", {name: config.get(name, value) for name, value in defaults.items()}
+        case other:
+            raise ValueError(
+                f"version 1 has no compression like {other!r}; there are none, blosc, "
+                "numcodecs.zlib, numcodecs.bz2 and numcodecs.lzma"
+            )

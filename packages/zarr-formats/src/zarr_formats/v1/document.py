@@ -1,0 +1,231 @@
+"""The documents ``meta`` with ``attrs`` as metadata of an array, or back.
+
+Specification: version 1, "Metadata", "Attributes".  Other members of ``meta`` mean nothing
+here, but they are kept.
+
+The member ``order`` says how elements lie in a chunk, but zarr 1.0 and 1.1, which alone
+write version 1, heed it for Blosc only: to the other libraries they give elements in C
+order always.  Chunks are read, and written, as they have them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import (
+    ArrayMetadata,
+    ExtensionDefinition,
+    MetadataValidationError,
+    Problem,
+    json_pointer,
+    package_schema,
+)
+
+from zarr_formats.chain import read_chain, write_chain, write_stored_dtype
+from zarr_formats.revision import Part, revise
+from zarr_formats.typestr import read_dtype, refusal
+from zarr_formats.v1.compression import config_of, options_of
+from zarr_formats.v1.fill import fill_from_v1, fill_to_v1
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core.extension import JSON
+
+META, ATTRIBUTES = "meta", "attrs"
+
+
+def is_version_1(document: JSON) -> bool:
+    """Whether a value is the content of a ``meta`` of version 1, right or wrong."""
+    if not isinstance(document, dict):
+        return False
+    version = document.get("zarr_format")
+    return type(version) is int and version == 1
+
+
+def encode(document: JSON) -> bytes:
+    """A document as it is stored: in ASCII, as zarr 1 reads nothing else."""
+    return json.dumps(document, indent=4).encode("ascii")
+
+
+def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMetadata:
+    """Read a ``meta``.
+
+    Parameters
+    ----------
+    document : JSON
+        The content of ``meta``.
+    attributes : JSON, optional
+        The content of ``attrs``; None if it is not stored.
+    where : str
+        What it is, for errors.
+
+    Raises
+    ------
+    MetadataValidationError
+        If one of them is wrong.
+    """
+    problems = package_schema("zarr_formats", "format", "v1.meta").problems(document)
+    if not isinstance(attributes, dict | None):
+        problems.append(Problem("", f"{ATTRIBUTES!r} must be an object of attributes"))
+    if problems:
+        raise MetadataValidationError(where, problems)
+    assert isinstance(document, dict), "the schema says so"
+    members: Mapping[str, Any] = document
+    ndim = len(members["shape"])
+    if len(members["chunks"]) != ndim:
+        message = f"has {len(members['chunks'])} dimensions, but the shape has {ndim}"
+        raise MetadataValidationError(where, [Problem("/chunks", message)])
+    try:
+        dtype = read_dtype(members["dtype"])
+        if dtype.item_size is None:
+            message = "version 1 stores addresses in memory for Python objects, which are lost"
+            raise refusal("/dtype", message)
+        config = config_of(members["compression"], members["compression_opts"])
+        order = members["order"] if members["compression"] == "blosc" else "C"
+        codecs = read_chain(dtype, order, ndim, None, config)
+        fill_value, undefined = fill_from_v1(members["fill_value"], dtype)
+    except MetadataValidationError as error:
+        raise MetadataValidationError(where, error.problems) from error
+    stored: dict[str, JSON] = {META: document}
+    if attributes is not None:
+        stored[ATTRIBUTES] = attributes
+    return ArrayMetadata(
+        shape=tuple(members["shape"]),
+        data_type=dtype.data_type,
+        chunk_grid=ExtensionDefinition("regular", {"chunk_shape": members["chunks"]}),
+        chunk_key_encoding=ExtensionDefinition("v2", {"separator": "."}),
+        codecs=codecs,
+        fill_value=fill_value,
+        fill_value_undefined=undefined,
+        attributes=attributes if isinstance(attributes, dict) else {},
+        document=stored,
+    )
+
+
+def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
+    """The documents of an array by their names; there are always both.
+
+    Raises
+    ------
+    MetadataValidationError
+        If version 1 has no words for something.
+    """
+    stored = metadata.document or {}
+    raw = stored.get(META)
+    if not isinstance(raw, dict):
+        new = revise(None, None, metadata, _PARTS, where)
+        return {META: dict(sorted(new.items())), ATTRIBUTES: metadata.attributes}
+    old = read_array(raw, None, where)
+    written: dict[str, JSON] = {META: revise(raw, old, metadata, _PARTS, where)}
+    if metadata.attributes or ATTRIBUTES in stored:
+        written[ATTRIBUTES] = metadata.attributes
+    return written
+
+
+# --- the members of meta, each from the fields of the model ---
+
+
+def _write_shape(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    if not metadata.shape:
+        raise refusal("/shape", "version 1 has no key for the chunk of an array without dimensions")
+    return {"shape": [*metadata.shape]}
+
+
+def _write_chunks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    grid = metadata.chunk_grid
+    if grid.name != "regular":
+        raise refusal("/chunk_grid", f"version 1 has regular grids only, not {grid.name!r}")
+    return {"chunks": grid.configuration["chunk_shape"]}
+
+
+def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    order, filters, compressor = write_chain(metadata)
+    dtype = read_dtype(write_stored_dtype(metadata), "/data_type")
+    if filters:
+        raise refusal("/codecs", "version 1 has no filters, only one compression")
+    if dtype.item_size is None:
+        raise refusal("/data_type", "version 1 has no elements of variable size")
+    if _has_subarrays(dtype.value):
+        raise refusal("/data_type", "version 1 has no fields that are arrays")
+    try:
+        compression, options = options_of(compressor)
+    except ValueError as error:
+        raise refusal(f"/codecs/{len(metadata.codecs) - 1}", str(error)) from error
+    if order == "F" and compression != "blosc":
+        message = "version 1 stores elements in order F with blosc only"
+        raise refusal("/codecs/0", message)
+    return {
+        "dtype": dtype.value,
+        "compression": compression,
+        "compression_opts": options,
+        "order": order,
+    }
+
+
+def _has_subarrays(value: JSON) -> bool:
+    return isinstance(value, list) and any(
+        isinstance(field, list) and (len(field) > 2 or _has_subarrays(field[1])) for field in value
+    )
+
+
+def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    try:
+        dtype = read_dtype(write_stored_dtype(metadata))
+    except MetadataValidationError:  # said already
+        return {}
+    if dtype.item_size is None:
+        return {}
+    undefined = metadata.fill_value_undefined
+    return {"fill_value": fill_to_v1(metadata.fill_value, dtype, undefined)}
+
+
+def _write_keys(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    encoding = metadata.chunk_key_encoding
+    if encoding.name != "v2" or encoding.configuration.get("separator", ".") != ".":
+        raise refusal("/chunk_key_encoding", 'version 1 has keys such as "0.0" only')
+    return {}
+
+
+def _write_names(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    if any(metadata.dimension_names or ()):
+        raise refusal("/dimension_names", "version 1 has no names of dimensions")
+    return {}
+
+
+def _write_rest(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    there = {
+        "/storage_transformers": metadata.storage_transformers,
+        "/data_type/fallback": metadata.data_type_fallbacks,
+        "/chunk_memory_layout": metadata.chunk_memory_layout,
+        **{json_pointer(name): True for name in metadata.additional_fields},
+    }
+    problems = [
+        Problem(pointer, "version 1 has nothing like it")
+        for pointer, given in there.items()
+        if given
+    ]
+    if problems:
+        raise MetadataValidationError("", problems)
+    return {}
+
+
+_ELEMENTS = ("dtype", "compression", "compression_opts", "order")
+_PARTS = (
+    Part((), (), lambda _: {"zarr_format": 1}),
+    Part(("shape",), ("shape",), _write_shape),
+    Part(("chunk_grid",), ("chunks",), _write_chunks),
+    Part(("data_type", "codecs"), _ELEMENTS, _write_elements),
+    Part(("fill_value", "fill_value_undefined"), ("fill_value",), _write_fill_value),
+    Part(("chunk_key_encoding",), (), _write_keys),
+    Part(("dimension_names",), (), _write_names),
+    Part(
+        (
+            "storage_transformers", "data_type_fallbacks", "chunk_memory_layout",
+            "additional_fields",
+        ),
+        (),
+        _write_rest,
+    ),
+)  # fmt: skip

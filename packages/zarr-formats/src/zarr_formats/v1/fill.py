@@ -1,0 +1,119 @@
+"""Fill values of version 1: a JSON scalar that NumPy writes into every element.
+
+Specification: version 1, "Metadata".  What a number means for records, or a string for
+dates, only zarr 1.0 and 1.1 say: they hand it to ``numpy.ndarray.fill``.  So it is done
+here.  Integers out of range wrap, as they did then.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import make_extension
+
+from zarr_formats.typestr import refusal
+
+if TYPE_CHECKING:
+    from zarr_core.extension import JSON, DataType
+
+    from zarr_formats.typestr import Dtype
+
+    Array = np.ndarray[Any, Any]
+
+_POINTER = "/fill_value"
+
+
+def fill_from_v1(value: JSON, dtype: Dtype) -> tuple[JSON, bool]:
+    """Read a fill value.
+
+    Parameters
+    ----------
+    value : JSON
+        The member of the document.
+    dtype : Dtype
+        What its elements are.
+
+    Returns
+    -------
+    value : JSON
+        The value in version 3's form for the data type; that of zero bytes if the document
+        gives none.
+    undefined : bool
+        Whether it gives none.
+
+    Raises
+    ------
+    MetadataValidationError
+        If NumPy makes no such element of it; ``where`` is empty.
+    """
+    data_type = _data_type(dtype)
+    if value is None:
+        return data_type.fill_value_to_json(data_type.default_fill_value()), True
+    try:
+        element = _element(value, dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        message = f"{value!r} cannot be an element of {dtype.value!r}: {error}"
+        raise refusal(_POINTER, message) from error
+    return data_type.fill_value_to_json(element.astype(data_type.numpy_dtype)), False
+
+
+def fill_to_v1(value: JSON, dtype: Dtype, undefined: bool) -> JSON:
+    """Write a fill value; what :func:`fill_from_v1` reads.
+
+    Raises
+    ------
+    MetadataValidationError
+        If no JSON scalar makes that element; ``where`` is empty.
+    """
+    if undefined:
+        return None
+    try:
+        element = _data_type(dtype).fill_value_from_json(value).astype(dtype.numpy_dtype())
+        written = _scalar(element, dtype.kind)
+        if _element(written, dtype).tobytes() == element.tobytes():
+            return written
+    except (ValueError, TypeError, OverflowError) as error:
+        raise refusal(_POINTER, f"{value!r}: {error}") from error
+    raise refusal(_POINTER, f"version 1 has no form for the value {value!r}")
+
+
+def _element(value: JSON, dtype: Dtype) -> Array:
+    element = np.zeros((), dtype.numpy_dtype())
+    if dtype.kind in "iu" and isinstance(value, int | float):
+        # As C does it: what is too large wraps.
+        value = int(value) % (1 << 8 * element.itemsize)
+        element = np.array(value, f"u{element.itemsize}").view(f"{dtype.kind}{element.itemsize}")
+        return element.astype(dtype.numpy_dtype())
+    if dtype.kind == "V" and not dtype.has_fields:
+        if value != 0:
+            raise ValueError("bytes can only be zero")
+        return element
+    with np.errstate(all="ignore"):
+        element.fill(value)
+    return element
+
+
+def _scalar(element: Array, kind: str) -> JSON:
+    """The JSON scalar that might give an element."""
+    match kind:
+        case "b" | "i" | "u":
+            plain: JSON = element.item()
+            return plain
+        case "f" | "c":
+            number = float(element.real)
+            return math.nan if math.isnan(number) else number
+        case "m" | "M":
+            return int(element.astype(element.dtype.newbyteorder("=")).view(np.int64))
+        case "S":
+            return bytes(element.item()).decode("ascii")
+        case "U":
+            return str(element.item())
+    return 0
+
+
+def _data_type(dtype: Dtype) -> DataType:
+    made: DataType | None = make_extension("data_type", dtype.data_type)
+    assert made is not None, "data types are never left out"
+    return made

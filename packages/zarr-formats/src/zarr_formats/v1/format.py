@@ -1,0 +1,217 @@
+"""Zarr version 1: a ``meta`` beside an ``attrs`` for each array, no groups.
+
+Specification: version 1, "Storage".  There, an array is a store of its own; a prefix of a
+larger store serves as well.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import TYPE_CHECKING, ClassVar
+
+from zarr_core.extension import (
+    ArrayMetadata,
+    ExtensionDefinition,
+    Format,
+    GroupMetadata,
+    MetadataDecodeError,
+    MetadataValidationError,
+    NodeNotFoundError,
+    Problem,
+    strictjson,
+)
+
+from zarr_formats.v1.document import (
+    ATTRIBUTES,
+    META,
+    encode,
+    is_version_1,
+    read_array,
+    write_array,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    from zarr_core.extension import JSON, Buffer, Pieces, Store, ValueReader
+
+    NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
+
+_LARGEST = 1 << 24  # bytes; a larger "meta" is another program's
+_SAYS_ZARR = re.compile(rb'"zarr_format"\s*:\s*1\b').search
+
+
+class V1(Format):
+    """Version 1, as zarr 1.0 and 1.1 wrote it in 2016."""
+
+    name: ClassVar[str] = "v1"
+    zarr_format: ClassVar[int] = 1
+    marks: ClassVar[tuple[str, ...]] = (META,)
+    implicit_groups: ClassVar[bool] = True
+    chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
+        "v2", {"separator": "."}
+    )
+    compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = (
+        ExtensionDefinition(
+            "blosc", {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "blocksize": 0}
+        ),
+    )
+
+    def read(self, store: Store, path: str) -> NodeMetadata | None:
+        """Read ``meta``, unless it is another program's, then ``attrs``."""
+        key = _key(path, META)
+        reader = store.open_value(key)
+        if reader is None:
+            return None
+        with reader:
+            document = _parsed(reader, f"{store} {key!r}")
+        if document is None:
+            return None
+        attributes = _attributes(store, path, store.get(_key(path, ATTRIBUTES)))
+        return read_array(document, attributes, f"{store} {key!r}")
+
+    def from_json(self, document: JSON, where: str) -> NodeMetadata:
+        """Read ``{"meta": ..., "attrs": ...}``."""
+        if not isinstance(document, dict) or META not in document:
+            message = f"a node of version 1 has {META!r} with {ATTRIBUTES!r}"
+            raise MetadataValidationError(where, [Problem("", message)])
+        return read_array(document[META], document.get(ATTRIBUTES), where)
+
+    def to_json(self, metadata: NodeMetadata) -> JSON:
+        """Give ``{"meta": ..., "attrs": ...}``."""
+        return self._documents(metadata)
+
+    def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
+        """Write both documents, that which makes it a node last."""
+        documents = self._documents(metadata)
+        store.set(_key(path, ATTRIBUTES), encode(documents.get(ATTRIBUTES, {})))
+        store.set(_key(path, META), encode(documents[META]))
+
+    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+        """Write both documents if there is no ``meta``, under the lock of that."""
+        documents = self._documents(metadata)
+        created = False
+
+        def change(reader: ValueReader | None) -> Pieces | ValueReader:
+            nonlocal created
+            created = reader is None
+            if reader is not None:
+                return reader
+            store.set(_key(path, ATTRIBUTES), encode(documents.get(ATTRIBUTES, {})))
+            return encode(documents[META])
+
+        if not store.exists(_key(path, META)):
+            store.update(_key(path, META), change)
+        return created
+
+    def update(
+        self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
+    ) -> NodeMetadata:
+        """Read both documents and write those that change, under the locks of both."""
+        key = _key(path, META)
+        where = f"{store} {key!r}"
+        changed: NodeMetadata | None = None
+        content: bytes | None = None
+
+        def change_meta(reader: ValueReader | None) -> Pieces | ValueReader:
+            document = None if reader is None else _parsed(reader, where)
+            if reader is None or document is None:
+                raise NodeNotFoundError(where, "the node has been removed")
+
+            def change_attributes(reader: ValueReader | None) -> Pieces | ValueReader | None:
+                nonlocal changed, content
+                data = None if reader is None else reader.read(0, reader.size)
+                old = _attributes(store, path, data)
+                documents = self._documents(change(read_array(document, old, where)))
+                changed = self.from_json(documents, where)
+                same = strictjson.identical(document, documents[META])
+                content = None if same else encode(documents[META])
+                new = documents.get(ATTRIBUTES)
+                return reader if strictjson.identical(old, new) else encode(new)
+
+            store.update(_key(path, ATTRIBUTES), change_attributes)
+            return reader if content is None else content
+
+        store.update(key, change_meta)
+        assert changed is not None
+        return changed
+
+    def child_names(self, store: Store, path: str) -> Iterator[str]:
+        """Give nothing, as there are no groups."""
+        return iter(())
+
+    def documents(self, path: str) -> tuple[str, ...]:
+        """Give ``meta``, then ``attrs``."""
+        return (_key(path, META), _key(path, ATTRIBUTES))
+
+    def prefixes(self, path: str) -> tuple[str, ...]:
+        """Give the path as a prefix."""
+        return (self.chunk_prefix(path),)
+
+    def chunk_prefix(self, path: str) -> str:
+        """Give the path as a prefix."""
+        return f"{path}/" if path else ""
+
+    def foreign_key(self, store: Store, path: str) -> str | None:
+        """Give a key that does not lie below an array."""
+        keys = list(store.list_prefix(self.chunk_prefix(path)))
+        arrays = {
+            f"/{key}".removesuffix(f"/{META}")
+            for key in keys
+            if f"/{key}".endswith(f"/{META}") and _is_meta(store, key)
+        }
+        for key in keys:
+            ancestors = accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial="")
+            if arrays.isdisjoint(ancestors):
+                return key
+        return None
+
+    def _documents(self, metadata: NodeMetadata) -> dict[str, JSON]:
+        if isinstance(metadata, GroupMetadata):
+            raise MetadataValidationError(
+                "new group", [Problem("", "version 1 has no groups, only arrays")]
+            )
+        return write_array(metadata, "array of version 1")
+
+
+def _key(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _parsed(reader: ValueReader, where: str) -> JSON:
+    """The content of a ``meta``; None if it is not of version 1.
+
+    Raises
+    ------
+    MetadataDecodeError
+        If it is no JSON, but plainly was meant to be of version 1.
+    """
+    if reader.size > _LARGEST:
+        return None
+    data = bytes(reader.read(0, reader.size))
+    try:
+        document = strictjson.loads(data, where, constants=True)
+    except MetadataDecodeError:
+        if _SAYS_ZARR(data):
+            raise
+        return None
+    return document if is_version_1(document) else None
+
+
+def _attributes(store: Store, path: str, data: Buffer | None) -> JSON:
+    where = f"{store} {_key(path, ATTRIBUTES)!r}"
+    return None if data is None else strictjson.loads(bytes(data), where, constants=True)
+
+
+def _is_meta(store: Store, key: str) -> bool:
+    """Whether a key holds a ``meta`` of version 1; one that is damaged counts."""
+    reader = store.open_value(key)
+    if reader is None:
+        return False
+    with reader:
+        try:
+            return _parsed(reader, key) is not None
+        except MetadataDecodeError:
+            return True
