@@ -1,0 +1,95 @@
+"""numcodecs.fixedscaleoffset codec (array -> array): numbers on a scale of their own.
+
+Name:           numcodecs.fixedscaleoffset
+Specification:  numcodecs, "FixedScaleOffset"
+Configuration:  {"scale": 10, "offset": 1000, "dtype": "<f8", "astype": "|u1"}
+Schema:         schemas/codec/numcodecs.fixedscaleoffset.json
+Partial decode: no
+Compatible:     zarr-python, zarrs
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import ArrayRepresentation, ArrayToArrayCodec
+
+from zarr_codecs import _elements
+
+if TYPE_CHECKING:
+    from typing import Self
+
+_KINDS = "iuf"
+
+
+@dataclass(frozen=True, slots=True)
+class FixedScaleOffsetCodec(ArrayToArrayCodec):
+    """Store ``(x - offset) * scale``, rounded.
+
+    Parameters
+    ----------
+    scale, offset : float
+        What values are multiplied by, after what is subtracted from them.
+    dtype : str, optional
+        That of the array's elements, as a NumPy type string.  Recorded when an
+        array is made.
+    astype : str, optional
+        That of what is stored; the same if not given.
+
+    Notes
+    -----
+    Values that do not fit into ``astype`` become others, as with numcodecs.
+    """
+
+    scale: float
+    offset: float
+    dtype: str | None = None
+    astype: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("scale", self.scale), ("offset", self.offset)):
+            if type(value) not in (int, float):
+                raise ValueError(f"{name} must be a number, not {value!r}")
+        if not self.scale:
+            raise ValueError("scale must not be 0")
+        for name, text in (("dtype", self.dtype), ("astype", self.astype)):
+            if text is not None:
+                _elements.native(name, text, _KINDS)
+
+    def resolve(self, decoded: ArrayRepresentation) -> Self:
+        """Record the type of the elements."""
+        dtype = decoded.data_type.numpy_dtype.str
+        return self if self.dtype is not None else replace(self, dtype=dtype)
+
+    def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
+        """Change the data type.
+
+        Raises
+        ------
+        ValueError
+            If the elements are not of ``dtype``.
+        """
+        found = decoded.data_type.numpy_dtype
+        _elements.require(decoded, _elements.native("dtype", self.dtype or found.str, _KINDS))
+        return _elements.encoded(decoded, self._stored(found))
+
+    def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Scale, then round to integers."""
+        scaled = (array - self.offset) * self.scale
+        np.around(scaled, out=scaled)
+        return scaled.astype(self._stored(array.dtype), copy=False)
+
+    def decode(
+        self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, Any]:
+        """Undo the scaling."""
+        values = array / self.scale
+        values = values + self.offset
+        return values.astype(decoded.data_type.numpy_dtype, copy=False)
+
+    def _stored(self, found: np.dtype[Any]) -> np.dtype[Any]:
+        """The dtype that is stored for elements of this one."""
+        text = self.astype or self.dtype
+        return found if text is None else _elements.native("astype", text, _KINDS)
