@@ -324,6 +324,8 @@ def test_keys_below_a_part_of_a_name(three):
     assert sorted(store.list_prefix("a/c3/")) == ["a/c3/0/0", "a/c3/3/7", "a/c3/notes"]
     assert sorted(store.list_prefix("a/c2/3/")) == ["a/c2/3/7"]
     assert sorted(store.list_prefix("a/c1/")) == ["a/c1/1/5"]
+    # Their shards would lie beside the notes, which are not below them.
+    assert list(store.list_prefix("a/c6/")) == store.list_dir("a/c6/")[0] == []
     assert list(store.list_prefix("a/c4/")) == list(store.list_prefix("a/c0/0/0/")) == []
     assert len(list(store.list_prefix("a/"))) == 8
     assert sorted(store.list_prefix("b/")) == ["b/c0/0/0"]
