@@ -208,7 +208,8 @@ def _after(current: Dtype, config: Config, pointer: str) -> Dtype | None:
     )
     if given is None or result is None:
         return None
-    if (given.kind, given.item_size) == (current.kind, current.item_size):
+    same_kind = given.kind == current.kind or (given.kind == "i" and current.kind in "mM")
+    if same_kind and given.item_size == current.item_size:
         return result if given.byte_order == current.byte_order else None
     if given.item_size == current.item_size and {given.kind, current.kind} <= _INTEGERS:
         return None

@@ -172,6 +172,7 @@ _RAW = re.compile(r"r([1-9][0-9]{0,10})", re.ASCII).fullmatch
 _OBJECTS = {
     "vlen-utf8": ExtensionDefinition("string", spelling="string"),
     "vlen-bytes": ExtensionDefinition("bytes", spelling="bytes"),
+    "categorize": ExtensionDefinition("string", spelling="string"),
 }
 _OBJECT_NAMES = ("string", "bytes", "variable_length_bytes", "v2.object")
 

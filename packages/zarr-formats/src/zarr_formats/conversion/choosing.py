@@ -15,7 +15,7 @@ from zarr_core.extension import MetadataValidationError, Problem, ZarrError
 from zarr_formats.conversion.expressing import express_array, left_out, problems_of
 from zarr_formats.conversion.laying_out import key_encoding, lay_out, same_fill_value
 from zarr_formats.conversion.sameness import same_bytes
-from zarr_formats.conversion.transformers import with_sharding_codec, with_sharding_transformer
+from zarr_formats.conversion.transformers import with_codecs, with_sharding_transformer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +72,7 @@ def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: 
         return Choice(metadata, metadata)
     base, notes = metadata, []
     if not alike:
-        base, notes = metadata.replace(additional_fields={}), left_out(metadata)
+        base, notes = metadata.replace(additional_fields={}), left_out(source.format_, metadata)
     failure: MetadataValidationError | None = None
     if not asked.layout():
         for model, candidate in _unchanged(base, dest, asked):
@@ -85,7 +85,7 @@ def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: 
     refused = [] if failure is None else [p for p in failure.problems if not _bearable(p)]
     if refused:
         return Choice(metadata, problems=tuple(refused), notes=tuple(notes))
-    model = with_sharding_codec(base) or base
+    model = with_codecs(base) or base
     try:
         array = _opened(source, path, model)
         relaxed = lay_out(array, dest.format_, asked, where, rename=not alike)
@@ -107,7 +107,7 @@ def _unchanged(
 
 def _models(base: ArrayMetadata) -> Iterator[ArrayMetadata]:
     """Descriptions of the same stored objects; a codec for shards is more widely known."""
-    for other in (with_sharding_codec(base), base, with_sharding_transformer(base)):
+    for other in (with_codecs(base), base, with_sharding_transformer(base)):
         if other is not None:
             yield other
 

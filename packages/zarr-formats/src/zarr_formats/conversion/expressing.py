@@ -19,7 +19,7 @@ from zarr_formats.conversion.sameness import same
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core.extension import Format
+    from zarr_core.extension import JSON, Format
 
 
 def express_array(
@@ -62,13 +62,12 @@ _NAMES = ("/dimension_names", "/attributes")
 
 
 def express_group(
-    format_: Format, metadata: GroupMetadata, where: str
+    source: Format, format_: Format, metadata: GroupMetadata, where: str
 ) -> tuple[GroupMetadata, list[str]]:
     """A group's metadata as a format will read them, with notes on what is lost."""
-    notes = []
+    notes = left_out(source, metadata)
     if metadata.consolidated is not None:
         notes.append("consolidated metadata are left out; consolidate again")
-    notes += left_out(metadata)
     new = GroupMetadata(attributes=metadata.attributes)
     expressed = format_.express(new, where)
     found = format_.from_json(format_.to_json(expressed), where)
@@ -127,7 +126,35 @@ def _changed(format_: Format, old: ArrayMetadata, new: ArrayMetadata) -> Iterato
         yield f"the fallback data types {names} have no place in format {format_.name}"
 
 
-def left_out(metadata: ArrayMetadata | GroupMetadata) -> list[str]:
-    """The note on members that another format does not have."""
-    names = ", ".join(map(repr, metadata.additional_fields))
+def left_out(format_: Format, metadata: ArrayMetadata | GroupMetadata) -> list[str]:
+    """The note on members that another format does not have.
+
+    Parameters
+    ----------
+    format_ : Format
+        The format that they were read from.
+    metadata : ArrayMetadata or GroupMetadata
+        What was read.
+    """
+    members = list(metadata.additional_fields)
+    try:
+        # What the format itself would write; it keeps unknown members in the document.
+        bare = format_.to_json(metadata.replace(document=None))
+    except MetadataError:
+        bare = metadata.document
+    members += _further(metadata.document, bare)
+    names = ", ".join(map(repr, members))
     return [f"members that are not of the format itself are left out: {names}"] * bool(names)
+
+
+def _further(stored: JSON, written: JSON) -> Iterator[str]:
+    """Members of documents, or of the documents in one, that nobody would write."""
+    if not isinstance(stored, dict) or not isinstance(written, dict):
+        return
+    for name, value in stored.items():
+        if name in written:
+            other = written[name]
+            if isinstance(value, dict) and isinstance(other, dict) and name.startswith("."):
+                yield from _further(value, other)
+        else:
+            yield name

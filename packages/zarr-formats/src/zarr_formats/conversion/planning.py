@@ -167,7 +167,9 @@ def _step(
             source_metadata=found, metadata=kept,
         )  # fmt: skip
     try:
-        metadata, notes = express_group(dest.format_, found, dest.where(path))
+        metadata, notes = express_group(
+            source.format_, dest.format_, found, dest.where(path)
+        )
     except MetadataError as error:
         return Step(path, "group", "nothing", problems=problems_of(error), source_metadata=found)
     return Step(

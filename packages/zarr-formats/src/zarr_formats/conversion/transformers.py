@@ -1,4 +1,4 @@
-"""Shards of a storage transformer, described as those of a codec.
+"""Storage transformers in the words of codecs, or the other way round.
 
 The shards of the draft's storage transformer are those of ``sharding_indexed`` with an
 index without checksum, so they need not be touched to be described in other words.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ExtensionDefinition
+from zarr_core.extension import ExtensionDefinition, ZarrError, make_extension
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON, ArrayMetadata
@@ -16,52 +16,22 @@ if TYPE_CHECKING:
 _INDEX_CODECS: list[JSON] = [{"name": "bytes", "configuration": {"endian": "little"}}]
 
 
-def with_sharding_codec(metadata: ArrayMetadata) -> ArrayMetadata | None:
-    """The same stored objects in the words of ``sharding_indexed``.
-
-    Parameters
-    ----------
-    metadata : ArrayMetadata
-        An array whose only storage transformer is ``sharding``, on a regular grid.
+def with_codecs(metadata: ArrayMetadata) -> ArrayMetadata | None:
+    """The same stored objects described without storage transformers.
 
     Returns
     -------
     ArrayMetadata or None
-        None if it is another array.
+        None if there are none, or one of them is nothing that codecs do.
     """
-    if len(metadata.storage_transformers) != 1 or metadata.chunk_memory_layout is not None:
-        return None
-    (transformer,) = metadata.storage_transformers
-    counts = transformer.configuration.get("chunks_per_shard")
-    chunk = metadata.chunk_grid.configuration.get("chunk_shape")
-    if (
-        transformer.name != "sharding"
-        or metadata.chunk_grid.name != "regular"
-        or not isinstance(counts, list)
-        or not isinstance(chunk, list)
-        or len(counts) != len(chunk)
-    ):
-        return None
-    shard: list[JSON] = [
-        count * length
-        for count, length in zip(counts, chunk, strict=True)
-        if isinstance(count, int) and isinstance(length, int)
-    ]
-    codec = ExtensionDefinition(
-        "sharding_indexed",
-        {
-            "chunk_shape": chunk,
-            "codecs": [definition.to_json() for definition in metadata.codecs],
-            "index_codecs": _INDEX_CODECS,
-            "index_location": "end",
-        },
-    )
-    return metadata.replace(
-        chunk_grid=ExtensionDefinition("regular", {"chunk_shape": shard}),
-        codecs=(codec,),
-        storage_transformers=(),
-        document=None,
-    )
+    found: ArrayMetadata | None = metadata if metadata.storage_transformers else None
+    while found is not None and found.storage_transformers:
+        try:
+            first = make_extension("storage_transformer", found.storage_transformers[0])
+        except ZarrError:
+            return None
+        found = None if first is None else first.as_codecs(found)
+    return None if found is None else found.replace(document=None)
 
 
 def with_sharding_transformer(metadata: ArrayMetadata) -> ArrayMetadata | None:

@@ -133,9 +133,10 @@ def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
     stored = metadata.document or {}
     raw = stored.get(ARRAY)
     old = None if not isinstance(raw, dict) else read_array(raw, None, where)
-    written: dict[str, JSON] = {
-        ARRAY: revise(raw if isinstance(raw, dict) else None, old, metadata, _PARTS, where)
-    }
+    document = revise(raw if isinstance(raw, dict) else None, old, metadata, _PARTS, where)
+    if old is None:
+        document = dict(sorted(document.items()))  # as zarr-python has them
+    written: dict[str, JSON] = {ARRAY: document}
     if metadata.attributes or ATTRIBUTES in stored:
         written[ATTRIBUTES] = metadata.attributes
     return written
@@ -281,7 +282,6 @@ def _refused(pointer: str, message: str) -> MetadataValidationError:
     return MetadataValidationError("", [Problem(pointer, message)])
 
 
-# In the order in which new documents have them, which is that of zarr-python.
 _PARTS = (
     Part(("chunk_grid",), ("chunks",), _write_chunks),
     Part(("data_type", "codecs"), ("compressor", "dtype", "filters", "order"), _write_elements),

@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition, make_extension
+from zarr_core.extension import DataType, ExtensionDefinition, data_type_for, make_extension
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON
@@ -47,9 +47,11 @@ class Subarray(DataType):
         return cls(data_type, tuple(shape))
 
     @classmethod
-    def from_numpy(cls, dtype: np.dtype[Any]) -> None:
-        # NumPy has no arrays of them: it takes their shape for further dimensions.
-        return None
+    def from_numpy(cls, dtype: np.dtype[Any]) -> Subarray | None:
+        if dtype.subdtype is None:
+            return None
+        inner, shape = dtype.subdtype
+        return cls(data_type_for(inner), shape)
 
     def to_definition(self) -> ExtensionDefinition:
         inner = self.data_type.to_definition().to_json()
