@@ -28,7 +28,7 @@ _SIZES = {
     "float64": 8,
 }
 # zarr-python 2 writes these as well, and nobody else reads them.
-_FURTHER_SIZES = {"bool": 1, "float16": 2, "complex64": 8, "complex128": 16}
+_FURTHER_SIZES = {"bool": 1, "float16": 2}
 _LARGEST_LENGTH = 0x7FFF_FFFF  # of a block, in Java
 _LARGEST_BLOCK = 1 << 31  # bytes; specification, item 7
 
@@ -56,8 +56,6 @@ def elements(name: str) -> ExtensionDefinition:
 
 def zero(name: str) -> JSON:
     """The fill value of every array of a data type."""
-    if name.startswith("complex"):
-        return [0.0, 0.0]
     return False if name == "bool" else 0.0 if name.startswith("float") else 0
 
 
