@@ -104,3 +104,36 @@ def test_index_in_other_fixed_size_codecs(rep):
     data = b"".join(codec.encode(np.array([1, 2, 3, 4], np.uint8), decoded))
     assert data[4:-8] == np.array([[0, 2], [2, 2]], ">u8").tobytes()  # offsets, then lengths
     assert codec.decode(data, decoded).tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("location", ["start", "end"])
+@pytest.mark.parametrize(("endian", "checksum"), [("little", False), ("big", False), ("big", True)])
+def test_one_entry_is_found_as_all_are(rep, counting, location, endian, checksum):
+    plain = {"name": "bytes", "configuration": {"endian": "little"}}
+    codecs = [{"name": "bytes", "configuration": {"endian": endian}}, *["crc32c"] * checksum]
+    codec = ShardingCodec((2,), [plain], codecs, location)
+    decoded = rep((10,))
+    array = np.array([1, 1, 0, 0, 2, 2, 0, 0, 3, 4], "int32")
+    data = b"".join(codec.encode(array, decoded))
+    index = codec._shard(decoded).index
+    for number in range(5):
+        reader = counting(data)
+        assert index.read_one(reader, number) == index.read(counting(data)).locate_one(number)
+        # Without a checksum nothing but the entry is read.
+        assert reader.nbytes == (84 if checksum else 16)
+    stored = data[: index.size] if location == "start" else data[-index.size :]
+    unknown = index.of_unknown_shard(stored)
+    assert unknown.present().tolist() == [0, 2, 4]
+    assert [unknown.locate_one(n) for n in range(5)] == [
+        index.read_one(BufferReader(data), n) for n in range(5)
+    ]
+    for first in (0, 2**63):  # into the index; beyond what any value has
+        if first == 0 and location == "end":
+            continue
+        entries = unknown.entries.copy()
+        entries[2] = first, 8
+        wrong = index.of_unknown_shard(b"".join(index.encode(entries)))
+        with pytest.raises(ChunkDecodeError, match=r"\(2,\)"):
+            wrong.locate_one(2)
+    with pytest.raises(ChunkDecodeError, match="fewer"):
+        index.of_unknown_shard(stored[1:])

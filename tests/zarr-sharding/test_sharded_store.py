@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from counting_store import CountingStore
 from store_contract import StoreContract
-from zarr_core.errors import StoreCapabilityError
+from zarr_core.errors import ChunkDecodeError, StoreCapabilityError
 from zarr_core.extension import BufferReader, ByteRange, Store, StoreReadError, StoreReadOnlyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
+from zarr_sharding.ranges import SubrangeReader
 from zarr_sharding.sharded_store import sharded
 
 
@@ -234,22 +235,31 @@ def test_partial_values_take_two_operations(counted):
     assert len(batches) == 2
 
 
-def test_partial_values_of_a_shard_that_changes_meanwhile(counted):
+MEANWHILE = {
+    # The shard gets another order, so that the old index leads astray.
+    "another chunk is set": (lambda store: store.set("a/c0/0", b"x/x"), b"1/1"),
+    "the chunk is erased": (lambda store: store.erase("a/c1/1"), None),
+    "the shard is erased": (lambda store: store.erase_prefix("a/"), None),
+}
+
+
+@pytest.mark.parametrize("what", MEANWHILE)
+def test_partial_values_of_a_shard_that_changes_meanwhile(counted, what):
     store, counting = counted
+    change, expected = MEANWHILE[what]
     ask = counting.get_partial_values
-    other = sharded(counting.inner, "a/", (2, 2))
+    batches = []
 
     def change_between(key_ranges):
         values = ask(key_ranges)
-        if counting.count() == 1:
-            # The shard gets another order, so that the old index leads astray.
-            other.set("a/c0/0", b"x/x")
+        if not batches:
+            change(sharded(counting.inner, "a/", (2, 2)))
+        batches.append(1)
         return values
 
     counting.get_partial_values = change_between
-    counting.calls.clear()
-    assert store.get_partial_values([("a/c1/1", ByteRange(0))]) == [b"1/1"]
-    assert counting.count("get_partial_values") > 3  # it was noticed
+    assert store.get_partial_values([("a/c1/1", ByteRange(0))]) == [expected]
+    assert len(batches) > 2  # it was noticed
 
 
 def test_a_chunk_is_read_with_its_entry_and_nothing_else(counted):
@@ -481,3 +491,47 @@ def test_a_reader_stays_in_its_chunk_and_closes_the_shard(tmp_path):
                 reader.read(start, length)
     assert store.open_value("c1") is None
     assert len(os.listdir("/dev/fd")) == opened
+
+
+class Lent(MemoryStore):
+    """Counts the values that are open."""
+
+    in_memory = False
+    now = 0
+
+    def open_value(self, key):
+        value = self.get(key)
+        if value is None:
+            return None
+        self.now += 1
+        return LentReader(self, BufferReader(value))
+
+
+class LentReader(SubrangeReader):
+    __slots__ = ("store",)
+
+    def __init__(self, store, reader):
+        super().__init__(reader, 0, reader.size)
+        self.store = store
+
+    def close(self):
+        self.store.now -= 1
+
+
+def test_every_shard_that_was_opened_is_closed():
+    inner = Lent()
+    store = sharded(inner, "", (2,))
+    store.set("c0", b"first")
+    inner.set("c1", b"damaged")
+    for key in ("c0", "c1", "c4"):
+        store.get(key)
+        store.get_into(key, memoryview(bytearray(9)))
+        store.exists(key)
+        store.getsize(key)
+        assert inner.now == 0
+    with pytest.raises(ChunkDecodeError):
+        store.get("c2")
+    assert inner.now == 0
+    with store.open_value("c0"):
+        assert inner.now == 1
+    assert inner.now == 0

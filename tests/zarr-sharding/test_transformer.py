@@ -269,6 +269,8 @@ def test_the_same_array_by_codecs():
     assert same.attributes == {"a": 1}
     irregular = array.metadata.replace(chunk_grid=ExtensionDefinition("acme.grid", {}))
     assert transformer.as_codecs(irregular) is None
+    arranged = array.metadata.replace(chunk_memory_layout=ExtensionDefinition("acme.z_order"))
+    assert transformer.as_codecs(arranged) is None
 
 
 # --- definitions ---
