@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from zarr_core.errors import ExtensionLoadError, MetadataError, NodeNotFoundError
 from zarr_core.formats.nothing_here import nothing_here
 from zarr_core.registry.listing import names
-from zarr_core.registry.resolve import find
+from zarr_core.registry.resolve import find, state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
@@ -25,6 +25,8 @@ _PREFERENCE = ("v3", "v2", "draft", "draft-2021", "n5", "v1")
 _RIVALS = {"v3": ("v2", (".zarray", ".zgroup")), "v2": ("n5", ("attributes.json",))}
 _MOST_SEEN = 4096
 _seen: set[tuple[str, str]] = set()
+
+_order: tuple[Hashable, tuple[str, ...]] = ((), ())
 
 
 def format_named(name: str | int) -> Format:
@@ -134,9 +136,18 @@ def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:
         yield zarr_format
         return
     yield _PREFERENCE[0]
-    installed = names("format")
-    yield from (name for name in _PREFERENCE[1:] if name in installed)
-    yield from (name for name in installed if name not in _PREFERENCE)
+    yield from _others()
+
+
+def _others() -> tuple[str, ...]:
+    """The installed formats but the first, in order of preference; remembered."""
+    global _order
+    now = state()
+    if _order[0] != now:
+        installed = names("format")
+        first = [name for name in _PREFERENCE[1:] if name in installed]
+        _order = (now, (*first, *(name for name in installed if name not in _PREFERENCE)))
+    return _order[1]
 
 
 def _warn_of_rivals(store: Store, path: str, name: str) -> None:
@@ -148,7 +159,7 @@ def _warn_of_rivals(store: Store, path: str, name: str) -> None:
     _seen.add(place)
     prefix = f"{path}/" if path else ""
     rival, marks = _RIVALS[name]
-    for mark in marks if rival in names("format") else ():
+    for mark in marks if rival in _others() else ():
         if store.exists(prefix + mark):
             warnings.warn(
                 f"{store} {'/' + path!r} has documents of two formats: it is read as {name}, and "
