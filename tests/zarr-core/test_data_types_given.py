@@ -1,9 +1,11 @@
 """Data types from what users give, beside what test_create.py tries."""
 
+import sys
+
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.errors import UnknownExtensionError
+from zarr_core.errors import ExtensionConfigurationError, UnknownExtensionError
 from zarr_core.hierarchy.data_types import data_type_of
 
 CORE = [*"?bBhHiIlLqQefdFD", "V2"]
@@ -56,8 +58,53 @@ class Date(DataType):
 """
         },
     )
-    array = zarr.create_array(data=np.array(["2020-01-02", "1970-01-01"], "datetime64[D]"))
-    assert array.metadata.data_type.name == "acme.date"
-    assert zarr.open(array.store)[0] == np.datetime64("2020-01-02")
-    with pytest.raises(UnknownExtensionError, match=r"datetime64\[s\]"):
+    with zarr.config.set(disabled_plugins={"zarr-dtypes"}):
+        array = zarr.create_array(data=np.array(["2020-01-02", "1970-01-01"], "datetime64[D]"))
+        assert array.metadata.data_type.name == "acme.date"
+        assert zarr.open(array.store)[0] == np.datetime64("2020-01-02")
+        with pytest.raises(UnknownExtensionError, match=r"datetime64\[s\]"):
+            data_type_of("datetime64[s]")
+
+
+def test_a_broken_plugin_hides_no_other(install):
+    install("acme-broken", {"data_type": {"aaa.broken": "acme_broken:Gone"}}, {})
+    assert data_type_of("datetime64[s]")[0].to_definition().name == "numpy.datetime64"
+    with (
+        zarr.config.set(disabled_plugins={"zarr-dtypes", "zarr-formats"}),
+        pytest.raises(UnknownExtensionError, match="Not tried: .*aaa.broken.*acme-broken"),
+    ):
         data_type_of("datetime64[s]")
+
+
+def test_what_a_data_type_would_lose_is_refused(install):
+    install(
+        "acme-picky",
+        {"data_type": {"acme.picky": "acme_picky:Picky"}},
+        {
+            "acme_picky.py": """
+from zarr_core.data_types.boolean import Bool
+
+class Picky(Bool):
+    @classmethod
+    def from_numpy(cls, dtype):
+        if dtype.kind == "M":
+            raise ValueError("no unit that it has")
+"""
+        },
+    )
+    with pytest.raises(ExtensionConfigurationError, match=r"acme.picky.*\n.*datetime64.* no unit that it"):
+        data_type_of("M8[s]")
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ([("a", ">i4"), ("b", ">f8"), ("c", "S3")], "big"),
+        ([("a", ">i4"), ("b", "<f8")], None),  # stored in one order, this machine's
+        ([("a", "<i4"), ("b", "<f8")], None),
+        ([("n", [("a", ">i4")]), ("c", "u1")], "big"),
+    ],
+)
+@pytest.mark.skipif(sys.byteorder == "big", reason="asks for the order that is not the machine's")
+def test_byte_order_of_fields(fields, expected):
+    assert data_type_of(fields)[1] == expected

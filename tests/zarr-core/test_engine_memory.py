@@ -53,7 +53,23 @@ def test_large_memory_is_not_kept():
     assert all(len(kept) <= module._KEPT_BYTES for kept in module._free.buffers)
 
 
-DTYPES = ["?", "i1", "u2", "f2", "i4", "f4", "f8", "c8", "c16", "V3", "V16"]
+DTYPES = [
+    "U2",
+    "S3",
+    "M8[s]",
+    [("a", "i2"), ("b", "V3")],
+    "?",
+    "i1",
+    "u2",
+    "f2",
+    "i4",
+    "f4",
+    "f8",
+    "c8",
+    "c16",
+    "V3",
+    "V16",
+]
 
 
 @settings(max_examples=60, deadline=None)
@@ -94,7 +110,47 @@ def test_nothing_is_nothing_but_fill():
     assert fill_test(np.zeros((), "i4"))(np.empty((0, 3), "i4"))
 
 
+def objects(*items):
+    array = np.empty(len(items), object)
+    for number, item in enumerate(items):
+        array[number] = item
+    return array
+
+
 def test_objects_are_compared_as_such():
     test = fill_test(np.array("", object))
     assert test(np.array(["", ""], object))
     assert not test(np.array(["", "a"], object))
+    assert test(np.full((2, 2), "", object))
+    assert fill_test(np.array(-0.0, object))(objects(-0.0))
+    assert fill_test(np.array(None, object))(objects(None, None))
+    assert fill_test(np.array(b"a", object))(objects(b"a", bytes([97])))
+
+
+@pytest.mark.parametrize("fill", ["", 0, 0.0, b"", None, False])
+@pytest.mark.parametrize(
+    "other",
+    [0, False, -0.0, "", b"", None, np.nan, [], [1, 2], np.zeros(2), np.zeros(0), {"a": 1}, ...],
+)
+def test_objects_of_another_kind_are_no_fill(fill, other):
+    if type(fill) is not type(other) or repr(fill) != repr(other):
+        # As the first, as the last: arrays would be ambiguous, lists of another length.
+        assert not fill_test(np.array(fill, object))(objects(fill, other))
+        assert not fill_test(np.array(fill, object))(objects(other, fill))
+
+
+@pytest.mark.parametrize("fill", [[], {}, np.zeros(2), np.float32(0), ("a",)])
+def test_objects_that_may_change_are_never_taken_for_the_fill_value(fill):
+    value = np.empty((), object)
+    value[()] = fill
+    assert not fill_test(value)(objects(fill, fill))
+    assert fill_test(value)(np.empty((0, 2), object))
+
+
+def test_strings_of_any_length():
+    dtype = np.dtypes.StringDType()
+    test = fill_test(np.array("ä", dtype))
+    assert test(np.array(["ä", "ä"], dtype))
+    assert test(np.array("ä", dtype))
+    assert test(np.empty((0, 2), dtype))
+    assert not test(np.array(["ä", "a" * 100], dtype))

@@ -56,7 +56,9 @@ class BytesCodec(ArrayToBytesCodec):
                 "the bytes codec stores elements of fixed size only; "
                 "this data type needs another array -> bytes codec"
             )
-        if self.endian is None and decoded.data_type.has_byte_order:
+        data_type = decoded.data_type
+        given = self.endian or data_type.implied_byte_order
+        if given is None and data_type.has_byte_order:
             raise ValueError('"endian" is missing; this data type has a byte order')
 
     def encoded_size(self, decoded: ArrayRepresentation) -> int | None:
@@ -66,7 +68,8 @@ class BytesCodec(ArrayToBytesCodec):
     def memory_dtype(self, decoded: ArrayRepresentation) -> np.dtype[Any]:
         """The data type in the configured byte order."""
         dtype = decoded.data_type.numpy_dtype
-        return dtype if self.endian is None else dtype.newbyteorder(self.endian)
+        order = self.endian or decoded.data_type.implied_byte_order
+        return dtype if order is None else dtype.newbyteorder(order)
 
     decodes_parts = True
 

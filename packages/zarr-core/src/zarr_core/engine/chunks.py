@@ -92,7 +92,7 @@ class Chunks:
 
     def parallel(self, nbytes: int | None) -> bool | None:
         """Whether threads pay for chunks of this decoded size; None if that must be tried."""
-        return True if self.threads is not None or nbytes is None or nbytes >= _LARGE else None
+        return True if self.threads is not None or (nbytes or 0) >= _LARGE else None
 
     def where(self, key: str) -> str:
         """Names a chunk in messages."""

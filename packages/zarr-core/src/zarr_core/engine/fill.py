@@ -26,11 +26,15 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
     -------
     callable
         From an array of the same dtype to whether it is all fill.  ``-0.0`` is
-        not ``0.0``, and a NaN equals one with the same payload only.
+        not ``0.0``, and a NaN equals one with the same payload only.  Of Python
+        objects, only those that cannot change equal anything, and only their like.
     """
     dtype = fill_value.dtype
+    if dtype.kind == "T":
+        text = fill_value[()]
+        return lambda array: bool((array == text).all())
     if dtype.hasobject:
-        return lambda array: bool(np.all(array == fill_value))
+        return _objects_test(fill_value[()])
     if dtype.kind == "c":
         part = np.empty((), dtype).real.dtype
         real, imaginary = (
@@ -56,10 +60,29 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
     return test
 
 
-def _bytes_test(fill_value: Array) -> Callable[[Array], bool]:
-    pattern = np.frombuffer(fill_value.tobytes(), np.uint8)
+# Their ``==`` is quick and cannot fail; 1 and True differ by their class.
+_PLAIN = frozenset({bytes, str, int, bool, type(None)})
 
+
+def _objects_test(fill_value: Any) -> Callable[[Array], bool]:
+    kind = type(fill_value)
+    if kind is float:
+        text = fill_value.hex()  # tells -0.0 from 0.0
+        return lambda array: all(type(item) is float and item.hex() == text for item in array.flat)
+    if kind not in _PLAIN:
+        # An array, a list ...: whether they are the same cannot be asked of them.
+        return lambda array: not array.size
+    return lambda array: all(type(item) is kind and item == fill_value for item in array.flat)
+
+
+def _bytes_test(fill_value: Array) -> Callable[[Array], bool]:
     def test(array: Array) -> bool:
+        if not array.size:
+            return True
+        first = array[(slice(0, 1),) * array.ndim].tobytes()
+        if first != fill_value.tobytes():
+            return False
+        pattern = np.frombuffer(first, np.uint8)
         octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, len(pattern))
         return bool((octets == pattern).all())
 

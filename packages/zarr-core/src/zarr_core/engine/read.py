@@ -162,7 +162,7 @@ def read_chunk(
                 with reader:
                     size = reader.size
                     bound.read_part(reader, within, out)
-        elif store.in_memory:
+        elif store.in_memory or bound.decoded.nbytes is None:  # for which no room can be kept
             data = store.get(key)
             size = None if data is None else len(data)
             if data is not None:

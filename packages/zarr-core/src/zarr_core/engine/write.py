@@ -57,7 +57,9 @@ def write(chunks: Chunks, selection: Selection, value: Array) -> None:
     same: dict[BoundChain, Pieces | None] | None = None
     if value.size > 1 and not any(value.strides):
         # One value everywhere: chunks of one shape are encoded once.
-        value = np.broadcast_to(value[(0,) * value.ndim].astype(dtype), value.shape)
+        # A view without dimensions: an element by itself may be a Python object.
+        one = value[(slice(0, 1),) * value.ndim].reshape(())
+        value = np.broadcast_to(one.astype(dtype), value.shape)
         same = {}
 
     def work(part: Part) -> None:

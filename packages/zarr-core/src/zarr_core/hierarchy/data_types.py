@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,9 +53,15 @@ def data_type_of(given: Any) -> tuple[DataType, Literal["little", "big"] | None]
             raise unknown from None
     else:
         dtype = np.dtype(given)
+    return data_type_for(dtype), _byte_order(dtype)
+
+
+def _byte_order(dtype: np.dtype[Any]) -> Literal["little", "big"] | None:
+    """What was asked for: the order that is not this machine's, if all fields have it."""
     if dtype.isnative:
-        return data_type_for(dtype), None
-    return data_type_for(dtype), "big" if dtype.str[0] == ">" else "little"
+        return None
+    other: Literal["little", "big"] = "big" if sys.byteorder == "little" else "little"
+    return other if dtype == dtype.newbyteorder(other) else None
 
 
 def _made(definition: ExtensionDefinition) -> DataType:

@@ -6,7 +6,7 @@ Specification: v3.1, "Data types".
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.definition import ExtensionDefinition
 
@@ -57,6 +57,14 @@ class DataType(ABC):
     def has_byte_order(self) -> bool:
         """Whether the ``bytes`` codec needs an ``endian`` for this type."""
         return self.item_size != 1
+
+    @property
+    def implied_byte_order(self) -> Literal["little", "big"] | None:
+        """The byte order of arrays whose ``bytes`` codec has no ``endian``, if that may be.
+
+        None, as nearly always: the codec must have one.
+        """
+        return None
 
     def default_serializer(self) -> ExtensionDefinition:
         """The array -> bytes codec of a new array whose creator named none.
