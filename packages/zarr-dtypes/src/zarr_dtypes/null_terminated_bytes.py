@@ -1,0 +1,86 @@
+"""The data type ``null_terminated_bytes``: byte strings up to a length, as NumPy's ``S``.
+
+Name:           null_terminated_bytes
+Specification:  none; what zarr-python (3.1 and later) writes
+Configuration:  {"length_bytes": 10}
+Schema:         schemas/data_type/null_terminated_bytes.json
+Fill value:     base64; a list of integers from 0 to 255 is read as well
+NumPy:          S10; null bytes at the end are padding, not content
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import DataType, ExtensionDefinition
+
+from zarr_dtypes._base64 import bytes_from_json, bytes_to_json
+from zarr_dtypes._length import check_length, length_of
+
+if TYPE_CHECKING:
+    from zarr_core.extension import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class NullTerminatedBytes(DataType):
+    """Byte strings of at most so many bytes.
+
+    Parameters
+    ----------
+    length : int
+        Bytes that each takes, 1 to 2**31 - 1.
+    """
+
+    length: int
+
+    def __post_init__(self) -> None:
+        check_length(self.length)
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> NullTerminatedBytes:
+        return cls(length_of(definition))
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> NullTerminatedBytes | None:
+        return cls(dtype.itemsize) if dtype.kind == "S" and dtype.itemsize else None
+
+    def to_definition(self) -> ExtensionDefinition:
+        return ExtensionDefinition("null_terminated_bytes", {"length_bytes": self.length})
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        return np.dtype((np.bytes_, self.length))
+
+    @property
+    def has_byte_order(self) -> bool:
+        return False
+
+    def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
+        return self._padded(bytes_from_json(value, f"a fill value of type {self._described}"))
+
+    def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
+        return bytes_to_json(value.tobytes().rstrip(b"\0"))
+
+    def cast(self, value: Any) -> np.ndarray[Any, Any]:
+        given = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+        if isinstance(given, str) and given.isascii():
+            given = given.encode("ascii")  # as NumPy does
+        if type(given) is int and given == 0:  # what numpy.zeros has
+            given = b""
+        if not isinstance(given, bytes | bytearray | memoryview):
+            raise ValueError(f"{self._described} can hold bytes, not {value!r}")
+        return self._padded(bytes(given))
+
+    def _padded(self, data: bytes) -> np.ndarray[Any, Any]:
+        if len(data) > self.length and data[self.length :].strip(b"\0"):
+            raise ValueError(f"{self._described} can hold {self.length} bytes, not {len(data)}")
+        padded = np.zeros((), self.numpy_dtype)
+        if data:  # memory that is not touched is not taken
+            padded[()] = data
+        return padded
+
+    @property
+    def _described(self) -> str:
+        return f"null_terminated_bytes ({self.length})"

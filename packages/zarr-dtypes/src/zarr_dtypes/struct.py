@@ -1,0 +1,190 @@
+"""The data type ``struct``: records of named fields.
+
+Name:           struct
+Specification:  zarr-extensions, data-types/struct
+Configuration:  {"fields": [{"name": "x", "data_type": "float32"}, ...]}
+Schema:         schemas/data_type/struct.json
+Fill value:     an object with the fill value of every field; the packed bytes, little-endian,
+                in base64 are read as well
+NumPy:          [("x", "f4"), ...], the fields one after the other without gaps
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from zarr_core.extension import DataType, ExtensionDefinition, data_type_for, make_extension
+
+from zarr_dtypes._base64 import bytes_from_json
+from zarr_dtypes._length import check_length
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from zarr_core.extension import JSON
+
+    NDArray = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Struct(DataType):
+    """Records.
+
+    Parameters
+    ----------
+    fields : tuple of (str, DataType)
+        Names and data types, in the order of their bytes.
+
+    Raises
+    ------
+    ValueError
+        If a name is empty or there twice, a field has no fixed size, or all of them
+        together have more than 2**31 - 1 bytes.
+    """
+
+    fields: tuple[tuple[str, DataType], ...]
+    _dtype: np.dtype[Any] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.fields]
+        if not all(names) or not names:
+            raise ValueError("a struct has fields, each with a name")
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"there is more than one field called {', '.join(map(repr, twice))}")
+        total = 0
+        for name, data_type in self.fields:
+            if data_type.item_size is None:
+                kind = data_type.to_definition().name
+                raise ValueError(
+                    f"elements of type {kind} have no fixed size, as the field {name!r} must have"
+                )
+            total += data_type.item_size
+        check_length(total)
+        dtype = np.dtype([(name, data_type.numpy_dtype) for name, data_type in self.fields])
+        object.__setattr__(self, "_dtype", dtype)
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> Self:
+        listed: Any = definition.configuration["fields"]
+        return cls(
+            tuple(
+                (item["name"], made_field(item["data_type"], f"{number}/data_type"))
+                for number, item in enumerate(listed)
+            )
+        )
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> Self | None:
+        if not dtype.names or dtype.fields is None:
+            return None
+        fields = []
+        end = 0
+        for name in dtype.names:
+            part, offset, *title = dtype.fields[name]
+            if title:
+                raise ValueError(
+                    f"the field {name!r} has a title, {title[0]!r}: only names are stored"
+                )
+            if offset != end:
+                raise ValueError(_gap(name, offset, end))
+            end += part.itemsize
+            fields.append((name, data_type_for(part)))
+        if end != dtype.itemsize:
+            raise ValueError(_gap("", dtype.itemsize, end))
+        return cls(tuple(fields))
+
+    def to_definition(self) -> ExtensionDefinition:
+        fields: list[JSON] = [
+            {"name": name, "data_type": data_type.to_definition().to_json()}
+            for name, data_type in self.fields
+        ]
+        return ExtensionDefinition("struct", {"fields": fields})
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        return self._dtype
+
+    @property
+    def has_byte_order(self) -> bool:
+        return any(data_type.has_byte_order for _, data_type in self.fields)
+
+    def default_fill_value(self) -> NDArray:
+        """The default of every field."""
+        return self._filled([data_type.default_fill_value() for _, data_type in self.fields])
+
+    def fill_value_from_json(self, value: JSON) -> NDArray:
+        if isinstance(value, str):
+            return self._packed(value)
+        if not isinstance(value, dict):
+            raise ValueError(
+                "a fill value of type struct is an object with the fill value of every field, "
+                f"not {value!r}"
+            )
+        names = [name for name, _ in self.fields]
+        if differing := sorted(value.keys() ^ set(names)):
+            raise ValueError(
+                f"a fill value of type struct has a member for each of the fields {names} and no "
+                f"others; it differs in {differing}"
+            )
+        return self._each(lambda data_type, part: data_type.fill_value_from_json(part), value)
+
+    def fill_value_to_json(self, value: NDArray) -> JSON:
+        return {
+            name: data_type.fill_value_to_json(np.asarray(value[name]))
+            for name, data_type in self.fields
+        }
+
+    def cast(self, value: Any) -> NDArray:
+        names = [name for name, _ in self.fields]
+        if isinstance(value, np.ndarray | np.void) and value.dtype.names and not value.ndim:
+            value = {name: value[name] for name in value.dtype.names}
+        elif isinstance(value, tuple | list):
+            value = dict(zip(names, value, strict=True))
+        elif type(value) is int and value == 0:  # what numpy.zeros has
+            value = dict.fromkeys(names, 0)
+        if not isinstance(value, dict) or value.keys() != set(names):
+            raise ValueError(f"a struct with the fields {names} cannot hold {value!r}")
+        return self._each(lambda data_type, part: data_type.cast(part), value)
+
+    def _each(self, decode: Callable[[DataType, Any], NDArray], parts: dict[str, Any]) -> NDArray:
+        values = []
+        for name, data_type in self.fields:
+            try:
+                values.append(decode(data_type, parts[name]))
+            except ValueError as error:
+                raise ValueError(f"field {name!r}: {error}") from error
+        return self._filled(values)
+
+    def _filled(self, values: Sequence[NDArray]) -> NDArray:
+        filled = np.zeros((), self._dtype)
+        for (name, _), value in zip(self.fields, values, strict=True):
+            filled[name] = value
+        return filled
+
+    def _packed(self, text: str) -> NDArray:
+        data = bytes_from_json(text, "a fill value of type struct that is a string")
+        if len(data) != self._dtype.itemsize:
+            raise ValueError(f"a struct of {self._dtype.itemsize} bytes cannot hold {len(data)}")
+        stored = np.frombuffer(data, self._dtype.newbyteorder("<"))
+        return stored.astype(self._dtype).reshape(())
+
+
+def made_field(definition: JSON, pointer: str) -> DataType:
+    """The data type of a field; ``pointer`` leads to it from the list of fields."""
+    data_type: DataType | None = make_extension(
+        "data_type",
+        ExtensionDefinition.from_json(definition),
+        pointer=f"/configuration/fields/{pointer}",
+    )
+    assert data_type is not None  # a data type is never left out
+    return data_type
+
+
+def _gap(name: str, offset: int, end: int) -> str:
+    where = f"the field {name!r} begins" if name else "an element ends"
+    return (
+        f"{where} at byte {offset} instead of {end}: fields are stored one after the other. "
+        "Repack the array first: numpy.lib.recfunctions.repack_fields(array, recurse=True)"
+    )

@@ -1,0 +1,48 @@
+"""The data type ``structured``: the name that ``struct`` had before.
+
+Name:           structured
+Specification:  zarr-extensions, data-types/structured
+Configuration:  {"fields": [["x", "float32"], ...]}
+Schema:         schemas/data_type/structured.json
+Fill value:     as for struct; mostly the packed bytes, little-endian, in base64
+NumPy:          as for struct
+
+Only read: new arrays get ``struct``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from zarr_dtypes.struct import Struct, made_field
+
+if TYPE_CHECKING:
+    import numpy as np
+    from zarr_core.extension import ExtensionDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class Structured(Struct):
+    """Records, as zarr-python 3.0 and 3.1 described them."""
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> Self:
+        listed: Any = definition.configuration["fields"]
+        fields = []
+        for number, item in enumerate(listed):
+            if isinstance(item, dict):
+                key, name, data_type = "data_type", item["name"], item["data_type"]
+            else:
+                key, (name, data_type) = "1", item
+            fields.append((name, made_field(data_type, f"{number}/{key}")))
+        return cls(tuple(fields))
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> Self | None:
+        return None
+
+    @property
+    def implied_byte_order(self) -> Literal["little"]:
+        """The specification's rule for arrays whose ``bytes`` codec has no ``endian``."""
+        return "little"
