@@ -16,6 +16,7 @@ from zarr_formats.conversion.expressing import express_array, left_out, problems
 from zarr_formats.conversion.laying_out import key_encoding, lay_out, same_fill_value
 from zarr_formats.conversion.sameness import same_bytes
 from zarr_formats.conversion.transformers import with_codecs, with_sharding_transformer
+from zarr_formats.conversion.trying import decodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,6 +82,9 @@ def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: 
             except MetadataValidationError as error:
                 failure = failure or error
                 continue
+            if not same_bytes(model, found) and not decodes(model, found):
+                # It is the same array, but for its chunks: take what suits the format best.
+                break
             return _checked(source, dest, path, Choice(model, found, False, (), (*notes, *more)))
     refused = [] if failure is None else [p for p in failure.problems if not _bearable(p)]
     if refused:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import extensions as scope
 from zarr_core import open_group
-from zarr_core.extension import NodeExistsError, Problem, strictjson
+from zarr_core.extension import GroupMetadata, NodeExistsError, Problem, strictjson
 
 from zarr_formats.conversion.asked import KEEP
 from zarr_formats.conversion.copying import copy_chunks, erase_copied
 from zarr_formats.conversion.errors import ConversionError
-from zarr_formats.conversion.planning import plan
+from zarr_formats.conversion.planning import is_bare, plan
 from zarr_formats.conversion.progress import Reporter
 from zarr_formats.conversion.recoding import recode
 
@@ -182,17 +182,19 @@ def _make_room(plan: Plan) -> None:
 
 def _write_document(plan: Plan, step: Step) -> None:
     dest = plan.dest
-    at = dest.at(step.path)
-    assert step.metadata is not None, "what has no problems has new metadata"
+    at, new = dest.at(step.path), step.metadata
+    assert new is not None, "what has no problems has new metadata"
     if plan.in_place and plan.overwrite:
-        dest.format_.write(dest.store, at, step.metadata)
+        dest.format_.write(dest.store, at, new)
         return
-    if dest.format_.create(dest.store, at, step.metadata):
+    if dest.format_.create(dest.store, at, new):
         return
-    found = dest.format_.read(dest.store, at)
-    if found is None or not strictjson.identical(
-        dest.format_.to_json(found), dest.format_.to_json(step.metadata)
-    ):
+    found = dest.read(step.path)
+    if found is None:  # a group was implied there, by the chunks that lie there now
+        dest.format_.write(dest.store, at, new)
+    elif isinstance(new, GroupMetadata) and is_bare(found):
+        dest.format_.update(dest.store, at, lambda group: group.replace(attributes=new.attributes))
+    elif not strictjson.identical(dest.format_.to_json(found), dest.format_.to_json(new)):
         raise NodeExistsError(
             dest.where(step.path), "somebody else has made a node here during the conversion"
         )

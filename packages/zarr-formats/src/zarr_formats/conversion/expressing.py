@@ -43,18 +43,18 @@ def express_array(
     MetadataValidationError
         If the format cannot say it; the problems have pointers of version 3.
     """
-    first: MetadataValidationError | None = None
+    last: MetadataValidationError | None = None
     for named, note in namings(metadata) if rename else [(metadata, "")]:
         try:
             found = _round_trip(format_, named, where)
         except MetadataValidationError as error:
-            first = first or error
+            last = error
             if not any(problem.pointer.startswith(_NAMES) for problem in error.problems):
                 break
             continue
         return found, [note] * bool(note) + list(_changed(format_, named, found))
-    assert first is not None
-    raise first
+    assert last is not None
+    raise last
 
 
 # Where the ways to say the names of dimensions differ.

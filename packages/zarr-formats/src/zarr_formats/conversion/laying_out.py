@@ -7,16 +7,20 @@ parts as possible become what the format chooses for new arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import MemoryStore, create_array
 from zarr_core.extension import (
+    ArrayToArrayCodec,
+    ArrayToBytesCodec,
+    BytesToBytesCodec,
     ExtensionDefinition,
     MetadataError,
     MetadataValidationError,
     ZarrError,
+    make_extension,
 )
 
 from zarr_formats.conversion.expressing import express_array, problems_of
@@ -81,12 +85,11 @@ def lay_out(array: Array, format_: Format, asked: Asked, where: str, *, rename: 
     MetadataValidationError
         If there is none.
     """
-    wanted = _layout(array) | asked.layout()
     free = [name for name in _RELAXED if name not in asked.layout()]
     failure: Exception | None = None
-    for relaxed in _subsets(free):
-        layout = wanted | {name: _RELAXED[name] for name in relaxed}
-        if "shards" in relaxed and wanted["shards"] is None:
+    for relaxed, kept in product(_subsets(free), _layouts(array)):
+        layout = kept | asked.layout() | {name: _RELAXED[name] for name in relaxed}
+        if "shards" in relaxed and kept["shards"] is None:
             continue  # there are none
         try:
             made = _created(array, format_, layout, asked, rename)
@@ -98,7 +101,7 @@ def lay_out(array: Array, format_: Format, asked: Asked, where: str, *, rename: 
                 break
             continue
         changed = not same_fill_value(array, made, undefined=layout["fill_value"] is None)
-        notes += _notes(array, candidate, relaxed, changed)
+        notes += _notes(array, candidate, {*relaxed}, {*asked.layout()}, changed)
         return LaidOut(metadata, changed, tuple(notes))
     assert failure is not None
     raise MetadataValidationError(where, problems_of(failure)) from failure
@@ -108,6 +111,25 @@ def key_encoding(given: Any) -> ExtensionDefinition:
     """The definition of a chunk key encoding, in any form that ``create_array`` takes."""
     made = create_array(MemoryStore(), shape=(1,), dtype="uint8", chunk_key_encoding=given)
     return made.metadata.chunk_key_encoding
+
+
+def _layouts(array: Array) -> Iterator[dict[str, Any]]:
+    """What an array has; then what is inside of a codec that contains others."""
+    layout = _layout(array)
+    inside = array.serializer.to_configuration().get("codecs")
+    if array.shards is not None or not isinstance(inside, list):
+        yield layout
+        return
+    yield layout
+    codecs = [(d, make_extension("codec", d)) for d in map(ExtensionDefinition.from_json, inside)]
+    kinds = (ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec)
+    before, middle, after = ([d for d, codec in codecs if isinstance(codec, k)] for k in kinds)
+    if len(middle) == 1:
+        yield layout | {
+            "filters": [*layout["filters"], *before],
+            "serializer": middle[0],
+            "compressors": [*after, *layout["compressors"]],
+        }
 
 
 def _layout(array: Array) -> dict[str, Any]:
@@ -196,23 +218,30 @@ def same_fill_value(old: Array, new: Array, *, undefined: bool) -> bool:
 
 
 def _notes(
-    array: Array, candidate: ArrayMetadata, relaxed: tuple[str, ...], fill_changed: bool
+    array: Array,
+    candidate: ArrayMetadata,
+    relaxed: set[str],
+    asked: set[str],
+    fill_changed: bool,
 ) -> Iterator[str]:
     """What became of parts that nobody asked to change."""
     old, new = array.metadata.codecs, candidate.codecs
-    if {"compressors", "serializer", "filters", "shards"} & set(relaxed) and not same_codecs(
-        old, new
-    ):
+    if (not asked or relaxed - {"fill_value", "chunks"}) and not same_codecs(old, new):
         yield f"the codecs {_names(old)} become {_names(new)}"
-    if "filters" in relaxed and array.filters:
+    if "filters" in relaxed and _values_may_change(array):
         yield "filters are left out: what they changed stays so, new elements do not pass them"
     if "chunks" in relaxed:
         yield f"the chunk grid becomes {candidate.chunk_grid.to_json()}"
     if "fill_value" in relaxed and fill_changed:
         yield (
-            f"the fill value {array.fill_value!r} becomes the default; chunks that are not "
+            f"the fill value {array.fill_value} becomes the default; chunks that are not "
             "stored are written"
         )
+
+
+def _values_may_change(array: Array) -> bool:
+    """Whether filters do more to elements than to arrange them."""
+    return any(codec.to_configuration().keys() != {"order"} for codec in array.filters)
 
 
 def _names(codecs: Sequence[ExtensionDefinition]) -> str:

@@ -167,9 +167,7 @@ def _step(
             source_metadata=found, metadata=kept,
         )  # fmt: skip
     try:
-        metadata, notes = express_group(
-            source.format_, dest.format_, found, dest.where(path)
-        )
+        metadata, notes = express_group(source.format_, dest.format_, found, dest.where(path))
     except MetadataError as error:
         return Step(path, "group", "nothing", problems=problems_of(error), source_metadata=found)
     return Step(
@@ -186,7 +184,7 @@ def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool
     if beside and source.format_.name == format_.name:
         return replace(step, cost="nothing", notes=())
     try:
-        there = format_.read(dest.store, at)
+        there = dest.read(step.path)
     except MetadataError as error:
         message = f"at the destination is something that cannot be read: {error}"
         return step if overwrite else replace(step, problems=(Problem("", message),))
@@ -199,6 +197,8 @@ def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool
     if overwrite:
         return step
     assert step.metadata is not None
+    if isinstance(step.metadata, GroupMetadata) and is_bare(there):
+        return step
     if _equal(format_, there, step.metadata):
         return replace(step, cost="nothing", chunks=0, nbytes=0)
     message = (
@@ -216,6 +216,13 @@ def _not_beside(source: Side, dest: Side, step: Step) -> Problem | None:
     ):
         return Problem("", "new keys of chunks may be old keys of others; give a dest")
     return None
+
+
+def is_bare(metadata: NodeMetadata) -> bool:
+    """Whether it is a group that says nothing, as are made to lead to others."""
+    return isinstance(metadata, GroupMetadata) and not (
+        metadata.attributes or metadata.additional_fields or metadata.consolidated
+    )
 
 
 def _equal(format_: Any, one: NodeMetadata, other: NodeMetadata) -> bool:

@@ -43,6 +43,18 @@ class Side:
         """The path in the store of a node that lies at a path below this one."""
         return "/".join(part for part in (self.path, path) if part)
 
+    def read(self, path: str) -> NodeMetadata | None:
+        """A node that has a document, at a path below this one.
+
+        A group that others merely imply may become anything.
+        """
+        at = self.at(path)
+        found = self.format_.read(self.store, at)
+        if found is not None and self.format_.implicit_groups:
+            keys = self.format_.documents(at)
+            return found if any(map(self.store.exists, keys)) else None
+        return found
+
     def where(self, path: str = "") -> str:
         """Names a node in messages."""
         return f"{self.store} {'/' + self.at(path)!r}"
