@@ -92,7 +92,9 @@ class Picky(Bool):
 """
         },
     )
-    with pytest.raises(ExtensionConfigurationError, match=r"acme.picky.*\n.*datetime64.* no unit that it"):
+    with pytest.raises(
+        ExtensionConfigurationError, match=r"acme.picky.*\n.*datetime64.* no unit that it"
+    ):
         data_type_of("M8[s]")
 
 

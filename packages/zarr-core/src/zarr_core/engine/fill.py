@@ -79,7 +79,9 @@ def _bytes_test(fill_value: Array) -> Callable[[Array], bool]:
     def test(array: Array) -> bool:
         if not array.size:
             return True
-        first = array[(slice(0, 1),) * array.ndim].tobytes()
+        first = array[
+            (*(slice(0, 1),) * array.ndim, ...)
+        ].tobytes()  # never a scalar, which is stripped
         if first != fill_value.tobytes():
             return False
         pattern = np.frombuffer(first, np.uint8)
