@@ -1,0 +1,238 @@
+"""Data types of the text of December 2022, in the words of the model.
+
+Specification: "Core data types", "Array metadata" (``data_type``), with the documents
+of the extensions datetime, string, struct, complex.  Examples of the text still have
+the typestrs of an older state, such as ``<f8``; they are read, and never written.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import ExtensionDefinition, MetadataValidationError
+
+from zarr_formats.draft.extensions import is_uri
+from zarr_formats.typestr import read_dtype, refusal, write_dtype
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zarr_core.extension import JSON
+
+    from zarr_formats.typestr import ByteOrder, Dtype
+
+CORE = frozenset(
+    {
+        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+        "float16", "float32", "float64", "complex64", "complex128",
+    }
+)  # fmt: skip
+"""Names of the core data types, but for ``r8``, ``r16`` ..."""
+
+_RAW = re.compile(r"r[0-9]+", re.ASCII).fullmatch
+_BASE = "https://purl.org/zarr/spec/extensions/data-types/"
+_URI = re.compile(re.escape(_BASE) + r"(complex|datetime|string|struct)/1\.[0-9]+").fullmatch
+_EXTENSION_OF = {
+    "numpy.datetime64": "datetime",
+    "numpy.timedelta64": "datetime",
+    "null_terminated_bytes": "string",
+    "fixed_length_utf32": "string",
+    "struct": "struct",
+    "structured": "struct",
+}
+_KINDS = {"complex": "c", "datetime": "mM", "string": "SU", "struct": "V"}
+_STRING = re.compile(r"S[0-9]+", re.ASCII).fullmatch
+
+
+@dataclass(frozen=True, slots=True)
+class DraftType:
+    """What the ``data_type`` of a document means.
+
+    Parameters
+    ----------
+    data_type : ExtensionDefinition
+        The data type.
+    dtype : Dtype, optional
+        The same with its byte order; None if it is not known here.
+    is_core : bool
+        Whether the core specification defines it.
+    fallbacks : tuple of DraftType
+        What may be read instead, the best first.
+    """
+
+    data_type: ExtensionDefinition
+    dtype: Dtype | None
+    is_core: bool
+    fallbacks: tuple[DraftType, ...] = ()
+
+    @property
+    def nearest(self) -> Dtype | None:
+        """What is known of the bytes of an element, if need be from a fallback."""
+        known = (found.dtype for found in (self, *self.fallbacks))
+        return next((dtype for dtype in known if dtype is not None), None)
+
+
+def read_data_type(value: Any, pointer: str = "/data_type") -> DraftType:
+    """Read a data type that the schema of the document accepted.
+
+    Raises
+    ------
+    MetadataValidationError
+        If a known extension has no such type; ``where`` is empty.
+    """
+    if isinstance(value, str):
+        return _read_name(value, pointer)
+    given = value.get("fallback", [])
+    fallbacks = tuple(
+        read_data_type(item, f"{pointer}/fallback/{number}")
+        for number, item in enumerate(given if isinstance(given, list) else [given])
+    )
+    match = _URI(value["extension"])
+    if match is None:
+        # "If an implementation does not recognise the extension": whoever provides a
+        # data type of this name gets the type, with all else that is said of it.
+        configuration = extension_configuration(value)
+        return DraftType(
+            ExtensionDefinition(value["extension"], configuration), None, False, fallbacks
+        )
+    dtype = read_dtype(_as_dtype(value["type"]), f"{pointer}/type")
+    if dtype.kind not in _KINDS[match[1]] or dtype.has_fields != (match[1] == "struct"):
+        raise refusal(f"{pointer}/type", f"is no type of {value['extension']}: {value['type']!r}")
+    return DraftType(dtype.data_type, dtype, match[1] == "complex", fallbacks)
+
+
+def write_data_type(
+    data_type: ExtensionDefinition, dtype: JSON, fallbacks: Sequence[ExtensionDefinition] = ()
+) -> JSON:
+    """Write a data type.
+
+    Parameters
+    ----------
+    data_type : ExtensionDefinition
+        The data type.
+    dtype : JSON
+        Its typestr or fields, with byte orders; None if it has none.
+    fallbacks : sequence of ExtensionDefinition
+        What may be read instead; by default, bytes of that size.
+
+    Raises
+    ------
+    ValueError
+        If the draft has no word for it.
+    """
+    name = core_name(data_type)
+    if name is not None:
+        return name
+    extension = _EXTENSION_OF.get(data_type.name)
+    if extension is None:
+        if not is_uri(data_type.name):
+            raise ValueError(f"the draft of December 2022 has no data type {data_type.name!r}")
+        rest = dict(data_type.configuration)
+        written: dict[str, JSON] = {"extension": data_type.name, "type": rest.pop("type", None)}
+        if rest:
+            written["configuration"] = rest
+    else:
+        if data_type.configuration.get("scale_factor", 1) != 1:
+            raise ValueError("units of time are counted one by one in the draft of December 2022")
+        written = {"extension": f"{_BASE}{extension}/1.0", "type": _as_type(dtype)}
+        fallbacks = fallbacks or _fallbacks(dtype)
+    if fallbacks:
+        names = [write_data_type(item, _little(item)) for item in fallbacks]
+        written["fallback"] = names[0] if len(names) == 1 else names
+    return written
+
+
+def core_name(data_type: ExtensionDefinition) -> str | None:
+    """The name of a core data type; None for those of extensions."""
+    if data_type.name in CORE or _RAW(data_type.name):
+        return data_type.name
+    length = data_type.configuration.get("length_bytes")
+    if data_type.name == "raw_bytes" and isinstance(length, int):
+        return f"r{8 * length}"
+    return None
+
+
+def says_byte_order(data_type: ExtensionDefinition) -> bool:
+    """Whether the data type is written with its byte order."""
+    return data_type.name in _EXTENSION_OF
+
+
+def extension_configuration(value: dict[str, Any]) -> dict[str, JSON]:
+    """What an extension object says besides its URI, as a configuration."""
+    rest = {name: item for name, item in value.items() if name not in ("extension", "fallback")}
+    if isinstance(rest.get("configuration"), dict):
+        rest = {name: item for name, item in rest.items() if name != "configuration"} | rest[
+            "configuration"
+        ]
+    return rest
+
+
+def _read_name(name: str, pointer: str) -> DraftType:
+    definition = ExtensionDefinition(name, spelling=name)
+    if name in CORE or (_RAW(name) and int(name[1:12] or 0) % 8 == 0):
+        try:
+            dtype = read_dtype(write_dtype(definition, "little"), pointer)
+        except (ValueError, MetadataValidationError):  # a size that no data type has
+            dtype = None
+        return DraftType(definition, dtype, is_core=True)
+    try:
+        dtype = read_dtype(name, pointer)
+    except MetadataValidationError:
+        return DraftType(definition, None, is_core=True)  # unknown, as the registry will say
+    if core_name(dtype.data_type) is None:
+        raise refusal(pointer, f"{name!r} is the type of an extension, which must be named")
+    return DraftType(dtype.data_type, dtype, is_core=True)
+
+
+def _as_dtype(value: JSON) -> JSON:
+    """The type of an extension as NumPy has it."""
+    if isinstance(value, str):
+        if value in CORE or _RAW(value):
+            return write_dtype(ExtensionDefinition(value), "little")
+        return f"|{value}" if _STRING(value) else value
+    if isinstance(value, dict):
+        return _as_dtype(value.get("type"))
+    if not isinstance(value, list):
+        return value
+    return [
+        [field[0], _as_dtype(field[1])] if isinstance(field, list) and len(field) == 2 else field
+        for field in value
+    ]
+
+
+def _as_type(dtype: JSON) -> JSON:
+    """The type of an extension as the text has it.
+
+    Raises
+    ------
+    ValueError
+        If a field has a shape.
+    """
+    if isinstance(dtype, str):
+        if dtype.startswith("|V"):
+            return f"r{8 * int(dtype[2:])}"
+        return dtype.removeprefix("|") if dtype.startswith("|S") else dtype
+    assert isinstance(dtype, list), "a list of fields"
+    fields: list[JSON] = []
+    for field in dtype:
+        assert isinstance(field, list), "a name with its type"
+        if len(field) > 2:
+            raise ValueError(f"the field {field[0]!r} has a shape, which the draft does not have")
+        fields.append([field[0], _as_type(field[1])])
+    return fields
+
+
+def _fallbacks(dtype: JSON) -> tuple[ExtensionDefinition, ...]:
+    """Text: "if there is no more specific fallback available, a raw number of bytes"."""
+    found = read_dtype(dtype)
+    if found.kind in "mM" and found.byte_order == "little":
+        return (ExtensionDefinition("int64"),)
+    assert found.item_size is not None, "only types of a fixed size are written"
+    return (ExtensionDefinition(f"r{8 * found.item_size}"),)
+
+
+def _little(data_type: ExtensionDefinition) -> JSON:
+    order: ByteOrder = "little"
+    return write_dtype(data_type, order) if data_type.name in _EXTENSION_OF else None

@@ -1,0 +1,150 @@
+"""The entry point of a hierarchy: ``zarr.json`` at the root of a store.
+
+Specification: draft of December 2022, "Entry point metadata".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr_core.extension import (
+    ExtensionDefinition,
+    MetadataError,
+    MetadataValidationError,
+    Problem,
+    UnknownExtensionError,
+    make_extension,
+    strictjson,
+)
+
+from zarr_formats.draft.checked import checked
+from zarr_formats.draft.extensions import read_extensions
+
+if TYPE_CHECKING:
+    from zarr_core.extension import JSON, Store
+
+KEY = "zarr.json"
+
+Dialect = Literal["draft", "draft-2021"]
+
+URIS: dict[Dialect, str] = {
+    "draft": "https://purl.org/zarr/spec/core/3.0",
+    "draft-2021": "https://purl.org/zarr/spec/protocol/core/3.0",
+}
+_URI = re.compile(r"https?://purl\.org/zarr/spec/(protocol/)?core/([0-9]+)\.([0-9]+)").fullmatch
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPoint:
+    """What the entry point says.
+
+    Parameters
+    ----------
+    dialect : {"draft", "draft-2021"}
+        Which of the two drafts the hierarchy follows.
+    minor : int
+        The second number of the version: 0 in 3.0.
+    suffix : str
+        What keys of documents end in, such as ``".json"``.
+    extensions : dict
+        Extensions of the hierarchy, as further members of a document.
+    document : dict
+        The document.
+    """
+
+    dialect: Dialect
+    minor: int
+    suffix: str
+    extensions: dict[str, JSON]
+    document: dict[str, JSON]
+
+
+def new_entry_point(dialect: Dialect) -> bytes:
+    """The entry point of a new hierarchy, as it is stored."""
+    document: dict[str, JSON] = {"zarr_format": URIS[dialect]}
+    if dialect == "draft":
+        document["metadata_encoding"] = {"type": "json", "metadata_key_suffix": ".json"}
+    else:
+        document |= {"metadata_encoding": URIS[dialect], "metadata_key_suffix": ".json"}
+    return strictjson.encode({**document, "extensions": []})
+
+
+def read_entry_point(store: Store) -> EntryPoint | None:
+    """The entry point of a store; None if it has none of either dialect.
+
+    Raises
+    ------
+    MetadataError
+        If there is one, and it is wrong or of another major version.
+    UnknownExtensionError
+        If it needs an extension, or an encoding of documents, that nobody knows.
+    """
+    data = store.get(KEY)
+    if data is None:
+        return None
+    where = f"{store} {KEY!r}"
+    try:
+        found = _parse(bytes(data))
+    except MetadataError as error:
+        raise type(error)(where, error.problems) from None
+    if found is not None:
+        _check_encoding(found, where)
+        if found.extensions:
+            _understand(found, where)
+    return found
+
+
+def _understand(entry: EntryPoint, where: str) -> None:
+    """Ask the extensions of the hierarchy, refusing those that nobody knows and must."""
+    problems: list[Problem] = []
+    for uri, member in entry.extensions.items():
+        assert isinstance(member, dict), "this is how they are read"
+        configuration = {name: item for name, item in member.items() if name != "must_understand"}
+        definition = ExtensionDefinition(uri, configuration, member["must_understand"] is True)
+        extension = make_extension("extension", definition, where, "/extensions")
+        if extension is not None:
+            problems += extension.check(entry.document)
+    if problems:
+        raise MetadataValidationError(where, problems)
+
+
+@lru_cache(64)
+def _parse(data: bytes) -> EntryPoint | None:
+    document = strictjson.loads(data, "")
+    uri = document.get("zarr_format") if isinstance(document, dict) else None
+    # "A string containing the URI"; the final version 3 has the number there.
+    if not isinstance(document, dict) or not isinstance(uri, str) or "://" not in uri:
+        return None
+    # "the final path segment of this URI represents the core specification version number"
+    match = _URI(uri)
+    dialect: Dialect = "draft-2021" if "/protocol/" in uri else "draft"
+    if match is None:
+        message = f"must be the URI of a Zarr core specification, {URIS[dialect]}, not {uri!r}"
+        raise MetadataValidationError("", [Problem("/zarr_format", message)])
+    if match[2] != "3":
+        message = f"is of version {match[2]}.{match[3]}; version 3 can be read here"
+        raise MetadataValidationError("", [Problem("/zarr_format", message)])
+    minor = int(match[3])
+    # "new features added to the specification can be safely ignored", which 3.0 has not.
+    schema = f"{dialect}.entry_point"
+    found = checked(document, schema, "", ignoring=minor > 0)
+    place = found if dialect == "draft-2021" else found["metadata_encoding"]
+    extensions = read_extensions(found["extensions"])
+    return EntryPoint(dialect, minor, place["metadata_key_suffix"], extensions, document)
+
+
+def _check_encoding(entry: EntryPoint, where: str) -> None:
+    """Refuse documents that are not JSON; no other encoding is known here."""
+    encoding: Any = entry.document["metadata_encoding"]
+    uri = encoding.get("extension") if isinstance(encoding, dict) else encoding
+    if uri is None or (entry.dialect == "draft-2021" and _URI(uri)):
+        return
+    raise UnknownExtensionError(
+        "metadata encoding",
+        uri,
+        f"{where} at /metadata_encoding",
+        hint="Documents are read here if they are JSON",
+    )

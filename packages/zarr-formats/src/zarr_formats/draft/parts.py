@@ -1,0 +1,48 @@
+"""What both drafts write in the same way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.extension import ExtensionDefinition
+
+from zarr_formats.revision import Part
+from zarr_formats.typestr import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core.extension import JSON, ArrayMetadata
+
+SHAPE = Part(("shape",), ("shape",), lambda new: {"shape": list(new.shape)})
+
+
+def no_dimension_names(metadata: ArrayMetadata) -> Mapping[str, JSON]:
+    """Nothing, as no member has them.
+
+    Raises
+    ------
+    MetadataValidationError
+        If there are some; ``where`` is empty.
+    """
+    if any(name is not None for name in metadata.dimension_names or ()):
+        message = "the drafts have no names of dimensions; an attribute may hold them"
+        raise refusal("/dimension_names", message)
+    return {}
+
+
+def transposed(ndim: int) -> list[ExtensionDefinition]:
+    """The codecs for the layout ``"F"``."""
+    if ndim < 2:
+        return []
+    return [ExtensionDefinition("transpose", {"order": [*reversed(range(ndim))]})]
+
+
+def without_transpose(
+    metadata: ArrayMetadata,
+) -> tuple[bool, list[tuple[int, ExtensionDefinition]]]:
+    """Whether the layout is ``"F"``, and the codecs that come after, each with its place."""
+    numbered = list(enumerate(metadata.codecs))
+    if not numbered or [numbered[0][1]] != transposed(len(metadata.shape)):
+        return False, numbered
+    return True, numbered[1:]
