@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
+_FIELDS = 4  # of a structured data type that are named
+
 
 class Info(Mapping[str, str]):
     """Names and values: a mapping that prints as a table.
@@ -69,7 +71,7 @@ def array_line(array: Array) -> str:
     parts = [
         f"<Array {array.store}{'' if not array.path else f' {array.name}'}",
         f"({shape})",
-        array.metadata.data_type.name,
+        data_type(array),
         f"chunks={array.chunks}",
     ]
     if array.shards is not None:
@@ -79,6 +81,17 @@ def array_line(array: Array) -> str:
     if array.skipped_extensions:
         parts.append(f"read-only: unknown {_names(array.skipped_extensions)}")
     return " ".join(parts) + ">"
+
+
+def data_type(array: DescribedArray) -> str:
+    """The data type, with what tells it from others of its name."""
+    definition, dtype = array.metadata.data_type, array.dtype
+    if not definition.configuration:
+        return definition.name
+    if dtype.names is None:
+        return f"{definition.name} {dtype.str.lstrip('<>|=')}"
+    fields = ", ".join(dtype.names[:_FIELDS])
+    return f"{definition.name} ({fields}{', ...' if len(dtype.names) > _FIELDS else ''})"
 
 
 def array_info(array: DescribedArray, stored: bool = False) -> Info:
@@ -95,7 +108,7 @@ def array_info(array: DescribedArray, stored: bool = False) -> Info:
         ("Name", array.name),
         ("Type", "Array"),
         ("Zarr format", array._format.name.removeprefix("v")),
-        ("Data type", array.metadata.data_type.name),
+        ("Data type", data_type(array)),
         ("Shape", _shape(array.shape)),
     ]
     if array.dimension_names is not None:
