@@ -12,7 +12,7 @@ PACKAGES := $(PROJECTS:/pyproject.toml=)
 TYPED := benchmarks demo scripts
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-.PHONY: help demo test pytest lint types format bench schemas packages clean
+.PHONY: help demo test pytest lint types format bench schemas packages old-writers clean
 
 help:
 	@echo "make demo      write real data with this library, read it back with others, draw it"
@@ -22,6 +22,7 @@ help:
 	@echo "make types     types only"
 	@echo "make format    put the code into the common form"
 	@echo "make bench     compare the speed with other libraries (BENCH='--quick' for less)"
+	@echo "make old-writers  set up the libraries that wrote older formats; the tests do it, too"
 	@echo "make schemas   publish the packages' JSON Schemas in schemas/"
 	@echo "make clean     remove what the above have made"
 	@echo
@@ -30,10 +31,10 @@ help:
 demo: $(VENV)/.demo
 	@$(BIN)/python -m demo
 
-test: lint types
+test: lint types $(VENV)/.old-writers
 	@$(BIN)/python -m pytest $(PYTEST) --cov --cov-report=term --cov-fail-under=95
 
-pytest: $(VENV)/.test
+pytest: $(VENV)/.test $(VENV)/.old-writers
 	@$(BIN)/python -m pytest $(PYTEST)
 
 lint: $(VENV)/.dev
@@ -54,6 +55,8 @@ bench: $(VENV)/.dev
 
 schemas: $(VENV)/.dev
 	@$(BIN)/python scripts/publish_schemas.py
+
+old-writers: $(VENV)/.old-writers
 
 clean:
 	rm -rf .venv .venv-* demo-output build dist .coverage .coverage.* \
@@ -90,3 +93,8 @@ $(VENV)/.dev: $(VENV)/.packages pyproject.toml
 	@echo "installing what development needs"
 	@$(PIP) install --quiet --group dev
 	@touch $@ $(VENV)/.test $(VENV)/.demo
+
+# Libraries that wrote older formats, in .venv-zarr2, .venv-zarr1, .venv-zarr1.0, whatever $(VENV).
+$(VENV)/.old-writers: $(VENV)/.python scripts/old_writers.py
+	@$(BIN)/python scripts/old_writers.py
+	@touch $@
