@@ -56,6 +56,11 @@ def options_of(config: Mapping[str, Any] | None) -> tuple[str, JSON]:
     if config is None:
         return "none", None
     match config["id"]:
+        case "blosc" if config.get("cname") == "zstd":
+            raise ValueError(
+                "zarr 1.1 has zstd from before its format was settled, and reads no other; "
+                "choose lz4 or zlib"
+            )
         case "blosc":
             return "blosc", {
                 "cname": config.get("cname", "lz4"),

@@ -149,10 +149,14 @@ def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
         raise refusal("/data_type", "version 1 has no elements of variable size")
     if _has_subarrays(dtype.value):
         raise refusal("/data_type", "version 1 has no fields that are arrays")
+    last = f"/codecs/{len(metadata.codecs) - 1}"
     try:
         compression, options = options_of(compressor)
     except ValueError as error:
-        raise refusal(f"/codecs/{len(metadata.codecs) - 1}", str(error)) from error
+        raise refusal(last, str(error)) from error
+    if compression == "blosc" and _has_times(dtype.value):
+        message = "zarr 1 cannot compress times with blosc; choose numcodecs.zlib"
+        raise refusal(last, message)
     if order == "F" and compression != "blosc":
         message = "version 1 stores elements in order F with blosc only"
         raise refusal("/codecs/0", message)
@@ -168,6 +172,12 @@ def _has_subarrays(value: JSON) -> bool:
     return isinstance(value, list) and any(
         isinstance(field, list) and (len(field) > 2 or _has_subarrays(field[1])) for field in value
     )
+
+
+def _has_times(value: JSON) -> bool:
+    if isinstance(value, list):
+        return any(_has_times(field[1]) for field in value if isinstance(field, list))
+    return str(value)[1:2] in ("m", "M")
 
 
 def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:

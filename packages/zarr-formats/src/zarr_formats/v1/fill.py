@@ -76,6 +76,8 @@ def fill_to_v1(value: JSON, dtype: Dtype, undefined: bool) -> JSON:
             return written
     except (ValueError, TypeError, OverflowError) as error:
         raise refusal(_POINTER, f"{value!r}: {error}") from error
+    if dtype.has_fields and not any(element.tobytes()):
+        return None  # of text in a record, no scalar makes zero bytes: 0 makes "0"
     raise refusal(_POINTER, f"version 1 has no form for the value {value!r}")
 
 

@@ -1,0 +1,134 @@
+"""Version 1 that we write or change, read by zarr-python 1.0 and 1.1.
+
+What they wrote is read in ``test_fixtures.py``.
+"""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+import pytest
+import zarr_core
+from old_writers import need, read_all, run, same_bits
+
+SHAPE, CHUNKS = (7, 5), (3, 2)
+READERS = ["zarr1", "zarr1.0"]
+BLOSC = [
+    {"name": "blosc", "configuration": {"cname": cname, "clevel": 5, "shuffle": shuffle}}
+    for cname in ("blosclz", "lz4", "lz4hc", "zlib")
+    for shuffle in ("noshuffle", "shuffle", "bitshuffle")
+]
+COMPRESSORS = {
+    "none": None,
+    "default": "auto",
+    **{f"blosc{number}": codec for number, codec in enumerate(BLOSC)},
+    "zlib": {"name": "numcodecs.zlib", "configuration": {"level": 3}},
+    "bz2": {"name": "numcodecs.bz2", "configuration": {"level": 3}},
+    "lzma": {"name": "numcodecs.lzma", "configuration": {"preset": 1}},
+    "lzma-raw": {
+        "name": "numcodecs.lzma",
+        "configuration": {"format": 3, "filters": [{"id": 33, "preset": 1}]},
+    },
+}
+DTYPES = [
+    "?", "i1", "<i2", ">i4", "u8", "<f2", ">f4", "f8", "<c8", ">c16",
+    "S3", "<U2", ">U2", "<M8[ns]", ">m8[10us]",
+]  # fmt: skip
+FIELDS = np.dtype([("x", "<i4"), ("y", "<f8"), ("name", "S3"), ("in", [("z", "u1")])])
+FILLS = [
+    ("f4", float("nan")), ("f8", -np.inf), ("f8", -0.0), ("f4", 0.1), ("i8", -(2**63)),
+    ("u8", 2**64 - 1), ("?", True), ("S3", b"ab"), ("U3", "Ωz"), ("c8", 2.5),
+    ("M8[s]", np.datetime64("2001-02-03", "s")), ("M8[s]", np.datetime64("NaT", "s")),
+]  # fmt: skip
+
+
+def values_of(dtype):
+    octets = np.random.default_rng(1).integers(1, 100, (*SHAPE, 64), "u1")
+    dtype = np.dtype(dtype)
+    if dtype.kind in "bU":
+        numbers = octets[..., 0].astype("i8")
+        return (numbers % 2 == 1) if dtype.kind == "b" else numbers.astype(dtype)
+    return np.ascontiguousarray(octets[..., : dtype.itemsize]).view(dtype)[..., 0]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_what_we_write_is_read(tmp_path, reader):
+    python = need(reader)
+    expected = {}
+
+    def write(name, values, **options):
+        place = tmp_path / name
+        expected[place] = values
+        options = {"chunks": CHUNKS, "zarr_format": 1, **options}
+        return zarr_core.create_array(place, data=values, **options)
+
+    for name, codec in COMPRESSORS.items():
+        write(f"codec-{name}", values_of("i4"), compressors=codec)
+    for number, dtype in enumerate([*DTYPES, FIELDS]):
+        if np.dtype(dtype).kind not in "mM":  # which they cannot give to Blosc
+            write(f"dtype-{number}", values_of(dtype))
+        write(f"plain-{number}", values_of(dtype), compressors=None)
+    write("order", values_of("i2"), order="F")
+    attributes = {"title": "Höhen", "list": [1, None, {"a": True}]}
+    write("attributes", values_of("i2"), attributes=attributes)
+    grown = write("grown", values_of("i2")[:4])
+    grown.append(values_of("i2")[4:])
+    expected[tmp_path / "grown"] = values_of("i2")
+    answers = read_all(python, [("directory", place, "") for place in expected])
+    for (place, values), answer in zip(expected.items(), answers, strict=True):
+        assert "error" not in answer, (place.name, answer["error"])
+        assert same_bits(answer["values"], values), place.name
+        assert answer["attributes"] == (attributes if place.name == "attributes" else {})
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_bytes_that_we_write_are_read(tmp_path, reader):
+    values = values_of("V3")
+    options = {"chunks": CHUNKS, "zarr_format": 1}
+    array = zarr_core.create_array(tmp_path, shape=SHAPE, dtype=values.dtype, **options)
+    array[:4] = values[:4]
+    values[4:] = b"\0\0\0"
+    program = "import sys, zarr; print(zarr.open(sys.argv[1], mode='r')[:].tobytes().hex())"
+    assert run(need(reader), program, tmp_path).strip() == values.tobytes().hex()
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_fill_values_that_we_write_are_read(tmp_path, reader):
+    python = need(reader)
+    places = []
+    for number, (dtype, fill_value) in enumerate(FILLS):
+        places.append(("directory", tmp_path / str(number), ""))
+        options = {"zarr_format": 1, "fill_value": fill_value, "compressors": None}
+        zarr_core.create_array(tmp_path / str(number), shape=(3,), dtype=dtype, **options)
+    for (dtype, fill_value), answer in zip(FILLS, read_all(python, places), strict=True):
+        assert "error" not in answer, (dtype, answer["error"])
+        expected = np.array(fill_value, dtype)
+        assert base64.b64decode(answer["fill_value"]) == expected.tobytes(), dtype
+        assert same_bits(answer["values"], np.full((3,), expected)), dtype
+
+
+@pytest.mark.parametrize("writer", READERS)
+@pytest.mark.parametrize("compression", ["blosc", "zlib"])
+def test_what_we_change_is_read_again(tmp_path, writer, compression):
+    python = need(writer)
+    program = """
+import sys, numpy as np, zarr
+array = zarr.open(sys.argv[1], mode="w", shape=(7, 5), chunks=(3, 2), dtype="<i4", order="F",
+    compression=sys.argv[2], fill_value=float("nan") if sys.argv[2] == "none" else 9)
+array[:5] = np.arange(25).reshape(5, 5)
+array.attrs["mine"] = 1
+"""
+    run(python, program, tmp_path, compression)
+    values = np.full(SHAPE, 9, "i4")
+    values[:5] = np.arange(25).reshape(5, 5)
+    array = zarr_core.open(tmp_path)
+    assert same_bits(array[...], values)
+    array[2:6, 1:] = 5
+    array.attrs["ours"] = "é"
+    array.resize(8, 4)
+    values = np.concatenate([values, np.full((1, 5), 9, "i4")])[:, :4]
+    values[2:6, 1:] = 5
+    (answer,) = read_all(python, [("directory", tmp_path, "")])
+    assert same_bits(answer["values"], values)
+    assert answer["attributes"] == {"mine": 1, "ours": "é"}
