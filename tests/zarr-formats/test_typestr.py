@@ -1,0 +1,261 @@
+"""Data types of versions 1 and 2, to and from those of the model."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarr_core.extension import ExtensionDefinition, MetadataValidationError, make_extension
+from zarr_formats.typestr import LARGEST, read_dtype, write_dtype
+
+SIMPLE = {
+    "|b1": "bool",
+    "|i1": "int8",
+    "<i2": "int16",
+    ">i4": "int32",
+    "<i8": "int64",
+    "|u1": "uint8",
+    ">u2": "uint16",
+    "<u4": "uint32",
+    "<u8": "uint64",
+    "<f2": "float16",
+    ">f4": "float32",
+    "<f8": "float64",
+    "<c8": "complex64",
+    ">c16": "complex128",
+    "|V3": "r24",
+}
+UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "\u03bcs", "ns", "ps", "fs", "as")
+NESTED = [["foo", "<f4"], ["bar", [["baz", "<f4"], ["qux", "<i4"]]]]
+SUBARRAY = [["x", "<f4"], ["y", "<f4"], ["z", "<f4", [2, 2]]]
+
+ordered = st.builds(
+    "{}{}".format,
+    st.sampled_from("<>"),
+    st.one_of(
+        st.sampled_from(["i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"]),
+        st.integers(1, 40).map("U{}".format),
+        st.builds(
+            "{}8[{}{}]".format,
+            st.sampled_from("mM"),
+            st.sampled_from(["", 10]),
+            st.sampled_from(UNITS),
+        ),
+    ),
+)
+orderless = st.one_of(
+    st.sampled_from(["|b1", "|i1", "|u1"]),
+    st.builds("|{}{}".format, st.sampled_from("SV"), st.integers(1, 40)),
+)
+simple = ordered | orderless
+
+
+def fields(types):
+    shapes = st.lists(st.integers(1, 3), min_size=1, max_size=2)
+    items = st.tuples(types) | st.tuples(types, shapes)
+    return st.lists(items, min_size=1, max_size=4).map(
+        lambda parts: [[f"f{number}", *part] for number, part in enumerate(parts)]
+    )
+
+
+@pytest.mark.parametrize("text", SIMPLE)
+def test_simple_types(text):
+    dtype = read_dtype(text)
+    assert dtype.data_type == ExtensionDefinition(SIMPLE[text])
+    assert dtype.byte_order == {"<": "little", ">": "big", "|": None}[text[0]]
+    assert dtype.item_size == np.dtype(text).itemsize
+    assert dtype.numpy_dtype() == np.dtype(text)
+    assert write_dtype(dtype.data_type, dtype.byte_order) == text
+
+
+def test_types_of_one_byte_have_no_byte_order():
+    # netCDF-C writes "<i1".
+    for text in ("<i1", ">u1", "<b1"):
+        assert read_dtype(text).byte_order is None
+
+
+@pytest.mark.parametrize("code", ["m", "M"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_dates_have_units(code, unit):
+    dtype = read_dtype(f"<{code}8[25{unit}]")
+    assert dtype.data_type.configuration == {"unit": unit, "scale_factor": 25}
+    assert write_dtype(dtype.data_type, "big") == f">{code}8[25{unit}]"
+    assert "scale_factor" in read_dtype(f"<{code}8[{unit}]").data_type.configuration
+
+
+@pytest.mark.parametrize(
+    "text", ["<M8", "<m8", "<M8[]", "<M8[generic]", "<M8[0ns]", "<M8[x]", "<M8[ 1s]"]
+)
+def test_dates_without_units_are_refused(text):
+    with pytest.raises(MetadataValidationError) as caught:
+        read_dtype(text)
+    assert caught.value.problems[0].pointer == "/dtype"
+
+
+def test_text_and_bytes():
+    assert read_dtype("<U5").data_type == ExtensionDefinition(
+        "fixed_length_utf32", {"length_bytes": 20}
+    )
+    assert read_dtype("|S12").data_type == ExtensionDefinition(
+        "null_terminated_bytes", {"length_bytes": 12}
+    )
+    assert read_dtype("|S12").byte_order is None
+    assert read_dtype(">U5").byte_order == "big"
+
+
+@pytest.mark.parametrize(
+    ("codec", "name"),
+    [
+        ("vlen-utf8", "string"),
+        ("categorize", "string"),
+        ("vlen-bytes", "bytes"),
+        ("json2", "v2.object"),
+        (None, "v2.object"),
+    ],
+)
+def test_what_objects_are_the_codec_says(codec, name):
+    dtype = read_dtype("|O", object_codec=codec)
+    assert dtype.data_type.name == name
+    assert dtype.item_size is None
+    assert write_dtype(dtype.data_type, None) == "|O"
+
+
+def test_fields():
+    dtype = read_dtype(NESTED)
+    assert dtype.data_type.configuration["fields"] == [
+        {"name": "foo", "data_type": "float32"},
+        {
+            "name": "bar",
+            "data_type": {
+                "name": "struct",
+                "configuration": {
+                    "fields": [
+                        {"name": "baz", "data_type": "float32"},
+                        {"name": "qux", "data_type": "int32"},
+                    ]
+                },
+            },
+        },
+    ]
+    assert dtype.item_size == 12
+    assert write_dtype(dtype.data_type, "little") == NESTED
+    rgb = [["r", "|u1"], ["g", "|u1"], ["b", "|u1"]]
+    assert read_dtype(rgb).byte_order is None
+    assert write_dtype(read_dtype(rgb).data_type, None) == rgb
+
+
+def test_fields_of_a_shape():
+    dtype = read_dtype(SUBARRAY)
+    inner = dtype.data_type.configuration["fields"][2]["data_type"]
+    assert inner == {
+        "name": "v2.subarray",
+        "configuration": {"data_type": "float32", "shape": [2, 2]},
+    }
+    assert dtype.item_size == 24
+    assert write_dtype(dtype.data_type, "little") == SUBARRAY
+
+
+def test_fields_of_several_byte_orders():
+    dtype = read_dtype([["a", "<f4"], ["b", ">f4"], ["c", "|u1"]])
+    assert dtype.byte_order == "mixed"
+    assert dtype.numpy_dtype() == np.dtype([("a", "<f4"), ("b", ">f4"), ("c", "u1")])
+
+
+def test_padding_gets_the_name_that_numpy_gives():
+    written = np.dtype({"names": ["a", "b"], "formats": ["u1", "<i4"], "offsets": [0, 4]}).descr
+    value = [list(field) for field in written]
+    dtype = read_dtype(value)
+    names = [field["name"] for field in dtype.data_type.configuration["fields"]]
+    assert names == list(dtype.numpy_dtype().names) == ["a", "f1", "b"]
+
+
+REFUSED = {
+    "null": (None, ""),
+    "number": (1, ""),
+    "empty": ("", ""),
+    "nothing": ("!", ""),
+    "no byte order": ("!b", ""),
+    "byte order missing": ("i4", ""),
+    "byte order needed": ("|i4", ""),
+    "byte order of text needed": ("|U4", ""),
+    "several": ("i4,f8", ""),
+    "sixteen bytes": ("<u16", ""),
+    "no bytes": ("<u0", ""),
+    "many bytes": ("<u10000", ""),
+    "bool of four bytes": ("<b4", ""),
+    "long double": ("<f16", ""),
+    "text of no length": ("<U0", ""),
+    "bytes of no length": ("|S0", ""),
+    "two gigabytes": ("|V2000000000", ""),
+    "many digits": ("|V" + "9" * 5000, ""),
+    "line feed": ("<f8\n", ""),
+    "other digits": ("<f\u0668", ""),
+    "no fields": ([], ""),
+    "field without type": ([["a"]], "/0"),
+    "field of four": ([["a", "<i4", [1], 1]], "/0"),
+    "field that is an object": ([{"name": "a"}], "/0"),
+    "name that is a number": ([[1, "<i4"]], "/0"),
+    "the same name twice": ([["a", "<i4"], ["a", "<i4"]], "/1/0"),
+    "objects in fields": ([["a", "|O"]], "/0/1"),
+    "unknown within": ([["a", [["b", "<q9"]]]], "/0/1/0/1"),
+    "shape that is a number": ([["a", "<i4", 2]], "/0/2"),
+    "shape of length 0": ([["a", "<i4", [0]]], "/0/2"),
+    "shape that is huge": ([["a", "<i4", [2**60]]], "/0/2"),
+    "fields that are huge together": ([["a", "|V10000000"], ["b", "|V10000000"]], ""),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_data_type_is_refused_at_its_place(name):
+    value, below = REFUSED[name]
+    with pytest.raises(MetadataValidationError) as caught:
+        read_dtype(value, "/here")
+    assert caught.value.problems[0].pointer == "/here" + below
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_missing_byte_order_is_pointed_out():
+    with pytest.raises(MetadataValidationError, match="must be given: '<i4'"):
+        read_dtype("i4")
+
+
+def test_all_problems_are_told():
+    with pytest.raises(MetadataValidationError) as caught:
+        read_dtype([["a", "i4"], ["b", "<f8"], [1, "<f8"], ["b", "|O"]])
+    assert [p.pointer for p in caught.value.problems] == ["/dtype/0/1", "/dtype/2", "/dtype/3/1"]
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        ExtensionDefinition("bfloat16"),
+        ExtensionDefinition("r12"),
+        ExtensionDefinition("numpy.datetime64", {"unit": "generic", "scale_factor": 1}),
+        ExtensionDefinition("v2.subarray", {"data_type": "int8", "shape": [2]}),
+        ExtensionDefinition("struct", {"fields": [{"name": "a", "data_type": "string"}]}),
+        ExtensionDefinition("struct", {"fields": [{"name": "a", "data_type": "int4"}]}),
+    ],
+)
+def test_what_has_no_typestr(definition):
+    with pytest.raises(ValueError, match=r"."):
+        write_dtype(definition, "little")
+
+
+def test_the_older_form_of_fields():
+    definition = ExtensionDefinition("structured", {"fields": [["a", "int16"], ["b", "uint8"]]})
+    assert write_dtype(definition, "big") == [["a", ">i2"], ["b", "|u1"]]
+    assert write_dtype(ExtensionDefinition("raw_bytes", {"length_bytes": 5}), None) == "|V5"
+
+
+@settings(max_examples=60)
+@given(st.recursive(simple, fields, max_leaves=6))
+def test_what_is_read_has_numpys_size_and_is_written_back(value):
+    dtype = read_dtype(value)
+    assert dtype.item_size == dtype.numpy_dtype().itemsize <= LARGEST
+    # The model's data type lays an element out alike.
+    data_type = make_extension("data_type", dtype.data_type)
+    assert data_type.item_size == dtype.item_size
+    if dtype.byte_order != "mixed":
+        written = write_dtype(dtype.data_type, dtype.byte_order)
+        assert read_dtype(written).numpy_dtype() == dtype.numpy_dtype()
+        assert read_dtype(written).data_type == dtype.data_type
+        assert data_type.numpy_dtype.newbyteorder(dtype.byte_order or "=") == dtype.numpy_dtype()
