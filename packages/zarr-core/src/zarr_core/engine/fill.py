@@ -79,9 +79,8 @@ def _bytes_test(fill_value: Array) -> Callable[[Array], bool]:
     def test(array: Array) -> bool:
         if not array.size:
             return True
-        first = array[
-            (*(slice(0, 1),) * array.ndim, ...)
-        ].tobytes()  # never a scalar, which is stripped
+        # An array, also without dimensions: NumPy strips scalars of null bytes.
+        first = array[(*(slice(0, 1),) * array.ndim, ...)].tobytes()
         if first != fill_value.tobytes():
             return False
         pattern = np.frombuffer(first, np.uint8)
