@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.config import config
@@ -402,3 +403,15 @@ def test_memory_stays_below_twice_a_shard(rep, counting):
     assert writing < 1.25 * values.nbytes
     changing, _ = peak(lambda: codec.encode_part(reader, decoded, part, values[:, 1:255]))
     assert changing < 1.5 * values.nbytes
+
+
+def test_a_shard_far_larger_than_its_array_takes_the_memory_of_the_array():
+    count = 1 << 20
+    array = zarr.create_array(
+        shape=3 * count - 5, chunks=count, shards=count * count, dtype="u1", compressors=[]
+    )
+    values = np.arange(3 * count - 5).astype("u1")
+    array[:] = values  # with all chunks of the shard it would be a TiB
+    array[5:9] = values[5:9] = 1
+    assert np.array_equal(array[:], values)
+    assert array.nbytes_stored() == 3 * count + 16 * count + 4

@@ -167,6 +167,10 @@ def write_chunk(
 
         chunks.store.update(key, change)
         return
+    if not whole and bound.supports_parts and bound.inner is not None:
+        # Of a shard that reaches beyond the array not more is made than the array has.
+        _store(chunks, bound, key, bound.encode_part(None, within, value))
+        return
     nbytes = bound.decoded.nbytes
     if nbytes is None:
         array = value if whole else bound.writable(None)
