@@ -28,7 +28,7 @@ def test_defaults_of_numcodecs_are_filled_in():
         "cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0,
     }  # fmt: skip
     assert definition({"id": "gzip"}).configuration == {"level": 1}
-    assert definition({"id": "zstd"}).configuration == {"level": 1}
+    assert definition({"id": "zstd"}).configuration == {"level": 1, "checksum": False}
 
 
 def test_members_that_frames_do_not_need_are_left_out():

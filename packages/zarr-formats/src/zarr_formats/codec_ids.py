@@ -67,8 +67,8 @@ def definition(config: Mapping[str, JSON], typesize: int = 1) -> ExtensionDefini
         case "gzip" if config.get("level", 1) in range(10):
             return ExtensionDefinition("gzip", {"level": config.get("level", 1)})
         case "zstd":
-            checksum = {"checksum": config["checksum"]} if "checksum" in config else {}
-            return ExtensionDefinition("zstd", {"level": config.get("level", 1), **checksum})
+            level, checksum = config.get("level", 1), config.get("checksum", False)
+            return ExtensionDefinition("zstd", {"level": level, "checksum": checksum})
     rest = {key: value for key, value in config.items() if key != "id"}
     return ExtensionDefinition(name if name in _UNPREFIXED else f"numcodecs.{name}", rest)
 
