@@ -1,0 +1,270 @@
+"""Documents of version 2 as metadata of the model, or back."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from v2_documents import array, arrays
+from zarr_core.extension import (
+    ArrayMetadata,
+    ExtensionDefinition,
+    GroupMetadata,
+    MetadataValidationError,
+    strictjson,
+)
+from zarr_formats.v2.document import read_array, read_group, write_array, write_group
+
+
+def read(attributes=None, **changes):
+    return read_array(array(**changes), attributes, "here")
+
+
+def pointers(document, attributes=None):
+    with pytest.raises(MetadataValidationError) as caught:
+        read_array(document, attributes, "here")
+    assert caught.value.where.startswith("here")
+    return [problem.pointer for problem in caught.value.problems]
+
+
+# --- reading ---
+
+
+def test_the_example_of_the_text():
+    metadata = read(
+        chunks=[1000, 1000],
+        compressor={"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1},
+        dtype="<f8",
+        fill_value="NaN",
+        filters=[{"id": "delta", "dtype": "<f8", "astype": "<f4"}],
+        shape=[10000, 10000],
+    )
+    assert metadata.shape == (10000, 10000)
+    assert metadata.data_type == ExtensionDefinition("float64")
+    assert metadata.chunk_grid == ExtensionDefinition("regular", {"chunk_shape": [1000, 1000]})
+    assert metadata.chunk_key_encoding == ExtensionDefinition("v2", {"separator": "."})
+    assert [codec.name for codec in metadata.codecs] == ["numcodecs.delta", "bytes", "blosc"]
+    assert metadata.fill_value == "NaN"
+    assert not metadata.fill_value_undefined
+
+
+def test_the_separator_is_a_period_unless_it_is_given():
+    assert read().chunk_key_encoding.configuration == {"separator": "."}
+    for separator in ("/", "."):
+        found = read(dimension_separator=separator).chunk_key_encoding
+        assert found.configuration == {"separator": separator}
+
+
+def test_other_members_mean_nothing():
+    assert read(must_understand=True, node_type="group") == read()
+
+
+def test_attributes():
+    assert read().attributes == {}
+    assert read({"foo": 42}).attributes == {"foo": 42}
+    assert read({"foo": 42}).document == {".zarray": array(), ".zattrs": {"foo": 42}}
+    assert read().document == {".zarray": array()}
+
+
+def test_a_fill_value_of_null_is_undefined():
+    metadata = read(fill_value=None)
+    assert metadata.fill_value_undefined
+    assert metadata.fill_value == 0
+
+
+MISSING = [
+    "zarr_format",
+    "shape",
+    "chunks",
+    "dtype",
+    "compressor",
+    "fill_value",
+    "order",
+    "filters",
+]
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_members_that_must_be_there(name):
+    assert pointers(array(**{name: ...})) == [f"/{name}"]
+
+
+REFUSED = [
+    ("zarr_format", None, ""),
+    ("zarr_format", 1, ""),
+    ("zarr_format", 3, ""),
+    ("zarr_format", "2", ""),
+    ("zarr_format", 2.0, ""),
+    ("zarr_format", True, ""),
+    ("shape", None, ""),
+    ("shape", "invalid", ""),
+    ("shape", [6.0, 4], "/0"),
+    ("shape", [True, 4], "/0"),
+    ("shape", [-1, 4], "/0"),
+    ("shape", [2**64, 4], "/0"),
+    ("chunks", None, ""),
+    ("chunks", "invalid", ""),
+    ("chunks", [2, 0], "/1"),
+    ("chunks", [2], ""),
+    ("chunks", True, ""),
+    ("dtype", None, ""),
+    ("dtype", "!b", ""),
+    ("dtype", {"a": "<i4"}, ""),
+    ("compressor", "invalid", ""),
+    ("compressor", {}, "/id"),
+    ("compressor", {"id": 5}, "/id"),
+    ("filters", "invalid", ""),
+    ("filters", {}, ""),
+    ("filters", [{"missing_id": True}], "/0/id"),
+    ("filters", [None], "/0"),
+    ("fill_value", "x", ""),
+    ("order", None, ""),
+    ("order", "X", ""),
+    ("order", "c", ""),
+    ("dimension_separator", "../", ""),
+    ("dimension_separator", "", ""),
+    ("dimension_separator", None, ""),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "below"), REFUSED)
+def test_wrong_members_are_refused_at_their_place(name, value, below):
+    assert f"/{name}{below}" in pointers(array(**{name: value}))
+
+
+@pytest.mark.parametrize("document", [None, [], "x", 2, {}])
+def test_documents_that_are_none(document):
+    assert pointers(document)
+
+
+def test_all_problems_are_told():
+    document = array(zarr_format=1, shape=[1], dtype="x", order="Z", filters=3, compressor=...)
+    assert set(pointers(document)) >= {
+        "/zarr_format", "/chunks", "/dtype", "/order", "/filters", "/compressor",
+    }  # fmt: skip
+    document = array(order="Z", fill_value="x", filters=[{"id": "packbits"}])
+    assert set(pointers(document)) == {"/order", "/fill_value"}
+
+
+def test_attributes_are_an_object():
+    assert pointers(array(), [1]) == [""]
+
+
+def test_more_dimensions_than_numpy_has():
+    assert pointers(array(shape=[1] * 65, chunks=[1] * 65)) == ["/shape"]
+
+
+# --- writing ---
+
+
+def test_a_new_document():
+    metadata = read_array(array(), {"a": 1}, "here").replace(document=None)
+    written = write_array(metadata, "there")
+    assert written == {".zarray": array(dimension_separator="."), ".zattrs": {"a": 1}}
+    assert list(written[".zarray"]) == sorted(written[".zarray"])
+    assert list(write_array(metadata.replace(attributes={}), "there")) == [".zarray"]
+
+
+def test_attributes_that_were_stored_stay_though_they_are_empty():
+    assert write_array(read({}), "here")[".zattrs"] == {}
+    assert write_array(read({"a": 1}).replace(attributes={}), "here")[".zattrs"] == {}
+
+
+@settings(max_examples=60)
+@given(arrays(), st.none() | st.just({"a": float("nan")}))
+def test_what_was_read_is_written_as_it_was(document, attributes):
+    metadata = read_array(document, attributes, "here")
+    written = write_array(metadata, "here")
+    assert strictjson.identical(written[".zarray"], document)
+    assert list(written[".zarray"]) == list(document)
+    assert strictjson.identical(written.get(".zattrs"), attributes)
+
+
+@settings(max_examples=60)
+@given(arrays())
+def test_one_change_changes_one_member(document):
+    metadata = read_array(document, None, "here")
+    longer = tuple(length + 1 for length in metadata.shape)
+    written = write_array(metadata.replace(shape=longer), "here")[".zarray"]
+    assert strictjson.identical(written, document | {"shape": list(longer)})
+    assert list(written) == list(document)
+
+
+@settings(max_examples=60)
+@given(arrays())
+def test_a_document_written_anew_means_the_same(document):
+    metadata = read_array(document, None, "here")
+    written = write_array(metadata.replace(document=None), "there")[".zarray"]
+    again = read_array(written, None, "there")
+    assert again.replace(document=None) == metadata.replace(document=None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer"),
+    [
+        ({"dimension_names": ("x", "y")}, "/dimension_names"),
+        ({"storage_transformers": (ExtensionDefinition("sharding"),)}, "/storage_transformers"),
+        ({"chunk_memory_layout": ExtensionDefinition("acme")}, "/chunk_memory_layout"),
+        ({"data_type_fallbacks": (ExtensionDefinition("int8"),)}, "/data_type/fallback"),
+        ({"additional_fields": {"foo": {"must_understand": False}}}, "/foo"),
+        ({"chunk_grid": ExtensionDefinition("rectilinear")}, "/chunk_grid"),
+        ({"chunk_key_encoding": ExtensionDefinition("default")}, "/chunk_key_encoding"),
+        ({"data_type": ExtensionDefinition("bfloat16")}, "/data_type"),
+        ({"codecs": (ExtensionDefinition("sharding_indexed"),)}, "/codecs/0"),
+        ({"data_type": ExtensionDefinition("float32"), "fill_value": "0x7fc00001"}, "/fill_value"),
+    ],
+)
+def test_what_version_2_cannot_say_is_refused(changes, pointer):
+    with pytest.raises(MetadataValidationError) as caught:
+        write_array(read().replace(document=None, **changes), "there")
+    assert caught.value.where == "there"
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
+
+
+def test_all_that_cannot_be_said_is_told():
+    changed = read().replace(
+        document=None,
+        dimension_names=("x", "y"),
+        chunk_grid=ExtensionDefinition("rectilinear"),
+        data_type=ExtensionDefinition("bfloat16"),
+        codecs=(ExtensionDefinition("sharding_indexed"),),
+    )
+    with pytest.raises(MetadataValidationError) as caught:
+        write_array(changed, "there")
+    assert {problem.pointer for problem in caught.value.problems} == {
+        "/dimension_names", "/chunk_grid", "/data_type", "/codecs/0",
+    }  # fmt: skip
+
+
+def test_metadata_of_another_format_are_written_anew():
+    metadata = read().replace(document={"zarr_format": 3, "shape": [9]})
+    assert isinstance(metadata, ArrayMetadata)
+    assert write_array(metadata, "there")[".zarray"]["shape"] == [6, 4]
+
+
+# --- groups ---
+
+
+def test_groups():
+    group = read_group({"zarr_format": 2}, {"a": 1}, None, "here")
+    assert group.attributes == {"a": 1}
+    assert group.consolidated is None
+    assert write_group(group, "here") == {".zgroup": {"zarr_format": 2}, ".zattrs": {"a": 1}}
+    assert write_group(GroupMetadata(), "here") == {".zgroup": {"zarr_format": 2}}
+
+
+def test_what_others_put_into_groups_is_kept():
+    document = {"foo": 1, "zarr_format": 2}
+    written = write_group(read_group(document, None, None, "here"), "here")
+    assert list(written[".zgroup"].items()) == [("foo", 1), ("zarr_format", 2)]
+
+
+@pytest.mark.parametrize("document", [None, [], {}, {"zarr_format": 1}, {"zarr_format": "2"}])
+def test_groups_that_are_none(document):
+    with pytest.raises(MetadataValidationError):
+        read_group(document, None, None, "here")
+
+
+def test_members_that_groups_of_version_2_do_not_have():
+    group = GroupMetadata(additional_fields={"foo": {"must_understand": False}})
+    with pytest.raises(MetadataValidationError) as caught:
+        write_group(group, "here")
+    assert [problem.pointer for problem in caught.value.problems] == ["/foo"]
