@@ -197,10 +197,10 @@ def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool
     if overwrite:
         return step
     assert step.metadata is not None
-    if isinstance(step.metadata, GroupMetadata) and is_bare(there):
-        return step
     if _equal(format_, there, step.metadata):
         return replace(step, cost="nothing", chunks=0, nbytes=0)
+    if isinstance(step.metadata, GroupMetadata) and is_bare(there):
+        return step
     message = (
         "there is another node at the destination already; give overwrite=True to remove it first"
     )
@@ -245,6 +245,11 @@ def _in_the_way(
         return
     if source.store == dest.store and _overlap(source.path, dest.path):
         yield Problem("", "source and destination overlap; give another dest_path")
+    parents = dest.path.split("/")[:-1]
+    for depth in range(len(parents) + 1 if dest.path else 0):
+        ancestor = "/".join(parents[:depth])
+        if isinstance(dest.format_.read(dest.store, ancestor), ArrayMetadata):
+            yield Problem("", f"the destination lies below {'/' + ancestor!r}, which is an array")
     for other in _formats(dest.format_.name):
         try:
             found = other.read(dest.store, dest.path)
