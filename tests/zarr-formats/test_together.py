@@ -29,7 +29,7 @@ def test_a_new_member_has_the_format_of_its_hierarchy(place, name):
     assert zarr.open(place, path="a/b")[...].tolist() == list(range(6))
 
 
-@pytest.mark.parametrize(("there", "asked"), permutations(FORMATS, 2))
+@pytest.mark.parametrize(("there", "asked"), [*permutations(FORMATS, 2)])
 def test_hierarchies_are_of_one_format(place, there, asked):
     zarr.create_array(place, name="a", data=np.arange(3), zarr_format=there)
     before = sorted(zarr.open(place).store.list())
