@@ -12,7 +12,7 @@ from zarr_core.extension import GroupMetadata, NodeExistsError, Problem, strictj
 from zarr_formats.conversion.asked import KEEP
 from zarr_formats.conversion.copying import copy_chunks, erase_copied
 from zarr_formats.conversion.errors import ConversionError
-from zarr_formats.conversion.planning import is_bare, plan
+from zarr_formats.conversion.planning import is_bare, nodes, plan
 from zarr_formats.conversion.progress import Reporter
 from zarr_formats.conversion.recoding import recode
 
@@ -208,10 +208,12 @@ def _remove(plan: Plan) -> None:
         return
     if source.format_.name == dest.format_.name:
         return
-    # The node itself last: as long as it is there, this can be run again.
-    for step in reversed(plan.steps):
-        new = set(dest.format_.documents(dest.at(step.path)))
-        old = [key for key in source.format_.documents(source.at(step.path)) if key not in new]
-        source.store.erase_values(reversed(old))
-        if step.kind == "array":
-            erase_copied(source, dest, step)
+    # The node itself last: as long as it is there, this can be run again.  Its members as
+    # the destination has them, for some may have lost their old document already.
+    steps = {step.path: step for step in plan.steps}
+    for path in reversed([path for path, _ in nodes(dest)]):
+        new = set(dest.format_.documents(dest.at(path)))
+        old = source.format_.documents(source.at(path))
+        source.store.erase_values([key for key in old if key not in new])
+        if path in steps and steps[path].kind == "array":
+            erase_copied(source, dest, steps[path])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +22,14 @@ from zarr_formats.conversion.asked import KEEP, Asked
 from zarr_formats.conversion.choosing import choose
 from zarr_formats.conversion.chunk_keys import may_collide
 from zarr_formats.conversion.costing import costed
+from zarr_formats.conversion.errors import ConversionError
 from zarr_formats.conversion.expressing import express_group, problems_of
 from zarr_formats.conversion.steps import Plan, Side, Step, is_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from zarr_core.extension import Store
+    from zarr_core.extension import Format, Store
 
     from zarr_formats.conversion.steps import NodeMetadata
 
@@ -91,7 +91,7 @@ def plan(
     format_, root = _source(from_store, from_path, source_format, avoid)
     origin = Side(from_store, from_path, format_)
     steps = []
-    for below, found in _nodes(origin, root):
+    for below, found in nodes(origin, root):
         step = _step(origin, to, below, found, asked)
         if not step.problems:
             step = _against_what_is_there(origin, to, step, overwrite)
@@ -103,22 +103,20 @@ def plan(
 
 def _source(
     store: Store, path: str, name: int | str | None, avoid: str | None
-) -> tuple[Any, NodeMetadata]:
+) -> tuple[Format, NodeMetadata]:
     """The node to convert; in place, its old documents even where there are new ones."""
     if name is not None or avoid is None:
         return read_node(store, path, name)
-    with warnings.catch_warnings():  # that there are two formats is the point of it
-        warnings.simplefilter("ignore", UserWarning)
-        format_, metadata = read_node(store, path)
-    if format_.name == avoid:
-        for other in _formats(avoid):
-            found = other.read(store, path)
-            if found is not None:
-                return other, found
-    return format_, metadata
+    found = [(other, other.read(store, path)) for other in _formats(avoid)]
+    others = [(other, metadata) for other, metadata in found if metadata is not None]
+    if len(others) > 1:
+        names = ", ".join(other.name for other, _ in others)
+        problem = Problem("", f"has documents of the formats {names}; choose by source_format")
+        raise ConversionError(f"{store} {'/' + path!r} to {avoid}", [problem])
+    return others[0] if others else read_node(store, path)
 
 
-def _formats(without: str) -> Iterator[Any]:
+def _formats(without: str) -> Iterator[Format]:
     """The installed formats but one."""
     for line in installed_extensions(load=False):
         if line.kind == "format" and line.name != without:
@@ -128,9 +126,20 @@ def _formats(without: str) -> Iterator[Any]:
                 continue
 
 
-def _nodes(side: Side, root: NodeMetadata) -> Iterator[tuple[str, NodeMetadata | ZarrError]]:
-    """Paths below the node with metadata, or why they cannot be read; parents first."""
-    waiting: list[tuple[str, NodeMetadata | ZarrError]] = [("", root)]
+def nodes(
+    side: Side, root: NodeMetadata | None = None
+) -> Iterator[tuple[str, NodeMetadata | ZarrError]]:
+    """Paths below a node with metadata, or why they cannot be read; parents first.
+
+    Parameters
+    ----------
+    side : Side
+        The node.
+    root : ArrayMetadata or GroupMetadata, optional
+        Its metadata, if they are known.
+    """
+    first = _read(side, "") if root is None else root
+    waiting = [] if first is None else [("", first)]
     while waiting:
         path, metadata = waiting.pop()
         yield path, metadata
@@ -189,9 +198,10 @@ def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool
         message = f"at the destination is something that cannot be read: {error}"
         return step if overwrite else replace(step, problems=(Problem("", message),))
     if there is None:
-        taken = [key for key in format_.documents(at) if dest.store.exists(key)]
-        if taken and (beside or not overwrite):
-            message = f"{taken[0]!r} is there already and is no document of {format_.name}"
+        old = set(source.format_.documents(source.at(step.path))) if beside else set()
+        shared = [key for key in format_.documents(at) if key in old and dest.store.exists(key)]
+        if shared:
+            message = f"{shared[0]!r} is a document of both formats; give a dest"
             return replace(step, problems=(Problem("", message),))
         return step
     if overwrite:
@@ -225,7 +235,7 @@ def is_bare(metadata: NodeMetadata) -> bool:
     )
 
 
-def _equal(format_: Any, one: NodeMetadata, other: NodeMetadata) -> bool:
+def _equal(format_: Format, one: NodeMetadata, other: NodeMetadata) -> bool:
     """Whether two documents say the same."""
     return type(one) is type(other) and strictjson.identical(
         format_.to_json(one), format_.to_json(other)
