@@ -16,7 +16,7 @@ from zarr_core.extension import ExtensionDefinition, MetadataValidationError, Pr
 
 from zarr_formats import codec_ids
 from zarr_formats.codec_ids import ARRAY_TO_ARRAY, ARRAY_TO_BYTES, KINDS
-from zarr_formats.typestr import read_dtype, refusal, write_dtype
+from zarr_formats.typestr import OBJECTS, read_dtype, refusal, write_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +34,9 @@ AS_BEFORE = "v2.filters"
 _INPUT = {"astype": "decode_dtype"}
 _OUTPUT = {"astype": "encode_dtype"}
 _BYTE = "|u1"
+_NEEDS_OBJECT_CODEC = (
+    "an array of Python objects needs a filter that makes bytes of them, such as vlen-utf8"
+)
 # Elements that are integers of the same size, whatever they are called.
 _INTEGERS = frozenset("biumM")
 
@@ -103,6 +106,9 @@ def write_chain(metadata: ArrayMetadata) -> tuple[str, list[JSON] | None, dict[s
     configs: list[dict[str, JSON]] = []
     for number, codec in codecs:
         if codec.name == "bytes":
+            # Numbers that a filter has made of them are no objects any more.
+            if not configs and metadata.data_type.name in OBJECTS:
+                problems.append(Problem(f"/codecs/{number}", _NEEDS_OBJECT_CODEC))
             continue
         if codec.name == AS_BEFORE:
             inner: Any = codec.configuration.get("codecs", [])
@@ -171,9 +177,7 @@ def _in_order(
     if ARRAY_TO_BYTES not in kinds:
         if current.item_size is None:
             pointer = items[len(codecs)][0] if len(codecs) < len(items) else "/filters"
-            raise refusal(
-                pointer, "an array of Python objects needs a filter that makes bytes of them"
-            )
+            raise refusal(pointer, _NEEDS_OBJECT_CODEC)
         order = current.byte_order
         codecs.append(ExtensionDefinition("bytes", {} if order is None else {"endian": order}))
         typesize = current.item_size

@@ -22,6 +22,9 @@ ByteOrder = Literal["little", "big", "mixed"]
 LARGEST = 1 << 24
 """Bytes that an element may have here: a document of a stranger shall not ask for gigabytes."""
 
+OBJECTS = ("string", "bytes", "variable_length_bytes", "v2.object")
+"""Names of the data types whose elements are Python objects."""
+
 _SIMPLE = {
     "b1": "bool",
     **{f"i{size}": f"int{8 * size}" for size in (1, 2, 4, 8)},
@@ -112,8 +115,8 @@ def read_dtype(value: JSON, pointer: str = "/dtype", object_codec: str | None = 
         found = _read_typestr(value)
         if isinstance(found, str):
             raise refusal(pointer, found)
-        if found.kind == "O" and object_codec in _OBJECTS:
-            return Dtype(value, _OBJECTS[object_codec], None, None, "O")
+        if found.kind == "O" and object_codec in _CODEC_OBJECTS:
+            return Dtype(value, _CODEC_OBJECTS[object_codec], None, None, "O")
         return found
     problems: list[Problem] = []
     read = _read_fields(value, pointer, problems)
@@ -157,7 +160,7 @@ def write_dtype(data_type: ExtensionDefinition, byte_order: ByteOrder | None) ->
         return f"|V{int(match[1]) // 8}"
     if name in ("struct", "structured"):
         return _write_fields(configuration, byte_order)
-    if name in _OBJECT_NAMES:
+    if name in OBJECTS:
         return "|O"
     raise ValueError(f"the data type {name!r} has no form in version 2")
 
@@ -169,12 +172,11 @@ def refusal(pointer: str, message: str) -> MetadataValidationError:
 
 _RAW = re.compile(r"r([1-9][0-9]{0,10})", re.ASCII).fullmatch
 
-_OBJECTS = {
+_CODEC_OBJECTS = {
     "vlen-utf8": ExtensionDefinition("string", spelling="string"),
     "vlen-bytes": ExtensionDefinition("bytes", spelling="bytes"),
     "categorize": ExtensionDefinition("string", spelling="string"),
 }
-_OBJECT_NAMES = ("string", "bytes", "variable_length_bytes", "v2.object")
 
 
 @lru_cache(512)
@@ -313,7 +315,7 @@ def _write_fields(configuration: Any, byte_order: ByteOrder | None) -> JSON:
         if definition.name == "v2.subarray":
             shape = definition.configuration["shape"]
             definition = ExtensionDefinition.from_json(definition.configuration["data_type"])
-        if definition.name in _OBJECT_NAMES:
+        if definition.name in OBJECTS:
             raise ValueError(f"the field {name!r} of type {definition.name!r} has no fixed size")
         entry: list[JSON] = [name, write_dtype(definition, byte_order)]
         written.append(entry if shape is None else [*entry, shape])

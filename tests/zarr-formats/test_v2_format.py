@@ -1,0 +1,383 @@
+"""Where version 2 keeps the documents of nodes, and how it changes them."""
+
+import json
+import threading
+
+import pytest
+import zarr_core as zarr
+from v2_documents import array, stored
+from zarr_core.errors import (
+    MetadataDecodeError,
+    MetadataValidationError,
+    NodeExistsError,
+    NodeNameError,
+    NodeNotFoundError,
+)
+from zarr_core.extension import ArrayMetadata, GroupMetadata
+from zarr_formats.v2.format import V2
+
+GROUP = stored({"zarr_format": 2})
+FORMAT = V2()
+
+
+def memory(values):
+    return zarr.MemoryStore(values)
+
+
+def document(store, key):
+    return json.loads(bytes(store.get(key)))
+
+
+# --- reading ---
+
+
+def test_where_documents_are():
+    store = memory(
+        {
+            ".zgroup": GROUP,
+            "a/b/.zarray": stored(array()),
+            "a/b/.zattrs": stored({"x": 1}),
+            "a/.zgroup": GROUP,
+        }
+    )
+    assert isinstance(FORMAT.read(store, ""), GroupMetadata)
+    assert isinstance(FORMAT.read(store, "a"), GroupMetadata)
+    found = FORMAT.read(store, "a/b")
+    assert isinstance(found, ArrayMetadata)
+    assert found.attributes == {"x": 1}
+    assert FORMAT.read(store, "a/c") is None
+    # Attributes alone are no node.
+    assert FORMAT.read(memory({".zattrs": b"{}"}), "") is None
+
+
+def test_an_array_is_preferred_to_a_group():
+    store = memory({".zgroup": GROUP, ".zarray": stored(array())})
+    assert isinstance(FORMAT.read(store, ""), ArrayMetadata)
+
+
+def test_the_same_documents_give_the_same_object():
+    values = {".zarray": stored(array()), ".zattrs": b"{}"}
+    first = FORMAT.read(memory(values), "")
+    assert FORMAT.read(memory(values), "") is first
+    assert FORMAT.read(memory(values | {".zattrs": b'{"a": 1}'}), "") is not first
+    group = {".zgroup": GROUP, ".zattrs": b"{}"}
+    assert FORMAT.read(memory(group), "") is FORMAT.read(memory(group), "")
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        ({"a/.zarray": b"{"}, MetadataDecodeError, "'a/.zarray'"),
+        ({"a/.zarray": b"null"}, MetadataValidationError, "'a/.zarray'"),
+        ({"a/.zarray": b'{"order": 1, "order": 2}'}, MetadataDecodeError, "more than once"),
+        (
+            {"a/.zarray": stored(array(order="X"))},
+            MetadataValidationError,
+            "'a/.zarray'(?s:.)*/order",
+        ),
+        (
+            {"a/.zarray": stored(array()), "a/.zattrs": b"[]"},
+            MetadataValidationError,
+            "'a/.zattrs'",
+        ),
+        (
+            {"a/.zarray": stored(array()), "a/.zattrs": b"null"},
+            MetadataValidationError,
+            "'a/.zattrs'",
+        ),
+        ({"a/.zgroup": b"null"}, MetadataValidationError, "'a/.zgroup'"),
+        ({"a/.zgroup": GROUP, "a/.zattrs": b"5"}, MetadataValidationError, "'a/.zattrs'"),
+        ({"a/.zgroup": GROUP, "a/.zmetadata": b"{}"}, MetadataValidationError, "'a/.zmetadata'"),
+    ],
+)
+def test_damaged_documents_are_named(values, error, message):
+    with pytest.raises(error, match=message):
+        FORMAT.read(memory(values), "a")
+
+
+def test_tokens_that_are_no_json_are_read():
+    store = memory(
+        {
+            ".zarray": stored(array(dtype="<f4", fill_value=float("nan"))),
+            ".zattrs": b'{"a": [NaN, -Infinity]}',
+        }
+    )
+    found = FORMAT.read(store, "")
+    assert found.fill_value == "NaN"
+    assert found.attributes["a"][1] == float("-inf")
+
+
+def test_from_json_takes_what_to_json_gives():
+    for values in (
+        {".zarray": stored(array()), ".zattrs": b'{"a": 1}'},
+        {".zgroup": GROUP, ".zmetadata": stored({"zarr_consolidated_format": 1, "metadata": {}})},
+    ):
+        found = FORMAT.read(memory(values), "")
+        assert FORMAT.from_json(FORMAT.to_json(found), "here") == found
+    for wrong in (None, {}, {".zattrs": {}}):
+        with pytest.raises(MetadataValidationError):
+            FORMAT.from_json(wrong, "here")
+
+
+# --- chunks within each other, though no document says so ---
+
+CHUNKS = {
+    "periods": ({"0.0"}, "."),
+    "periods, the first is missing": ({"1.1"}, "."),
+    "within each other": ({"0/0", "0/1"}, "/"),
+    "within each other, the first is missing": ({"2/1"}, "/"),
+    "both": ({"1.0", "0/0"}, "."),
+    "none": (set(), "."),
+    "other folders": ({"x/0"}, "."),
+}
+
+
+@pytest.mark.parametrize("name", CHUNKS)
+def test_the_separator_is_found_by_the_chunks(name):
+    keys, separator = CHUNKS[name]
+    values = {f"a/{key}": bytes(24) for key in keys} | {"a/.zarray": stored(array())}
+    found = FORMAT.read(memory(values), "a")
+    assert found.chunk_key_encoding.configuration == {"separator": separator}
+
+
+def test_the_separator_that_is_given_counts():
+    for separator, key in (("/", "0.0"), (".", "0/0")):
+        values = {".zarray": stored(array(dimension_separator=separator)), key: bytes(24)}
+        found = FORMAT.read(memory(values), "")
+        assert found.chunk_key_encoding.configuration == {"separator": separator}
+
+
+def test_one_listing_at_most():
+    class Counting(zarr.MemoryStore):
+        listings = 0
+
+        def list_dir(self, prefix):
+            type(self).listings += 1
+            return super().list_dir(prefix)
+
+    for values, expected in (
+        ({".zarray": stored(array()), "0.0": b""}, 0),
+        ({".zarray": stored(array()), "1.0": b""}, 1),
+        ({".zarray": stored(array(dimension_separator=".")), "1.0": b""}, 0),
+        ({".zarray": stored(array(shape=[4], chunks=[2]))}, 0),
+    ):
+        Counting.listings = 0
+        FORMAT.read(Counting(values), "")
+        assert Counting.listings == expected
+
+
+def test_nested_chunks_are_read_written_and_survive_a_pickle(tmp_path):
+    import pickle
+
+    place = tmp_path / "old.zarr"
+    (place / "0").mkdir(parents=True)
+    (place / ".zarray").write_bytes(stored(array()))
+    (place / "0" / "0").write_bytes(bytes([1, 0, 0, 0] * 6))
+    old = zarr.open(place)
+    assert old[0, 0] == 1
+    old[2, 3] = 5
+    assert (place / "1" / "1").is_file()
+    old.attrs["a"] = 1
+    assert "dimension_separator" not in json.loads((place / ".zarray").read_text())
+    assert pickle.loads(pickle.dumps(old))[2, 3] == 5
+    # Once the document must change, it may as well say it.
+    old.resize((8, 4))
+    assert json.loads((place / ".zarray").read_text())["dimension_separator"] == "/"
+    assert zarr.open(place)[2, 3] == 5
+
+
+# --- changing ---
+
+
+@pytest.fixture
+def written():
+    """A store that remembers what was written and erased."""
+
+    class Recording(zarr.MemoryStore):
+        def __init__(self, values):
+            super().__init__(values)
+            self.changes = []
+
+        def set(self, key, value):
+            self.changes.append(key)
+            super().set(key, value)
+
+        def erase(self, key):
+            self.changes.append(f"-{key}")
+            super().erase(key)
+
+    return Recording({"a/.zarray": stored(array(foo=1)), "a/0.0": bytes(24)})
+
+
+def test_only_what_changes_is_written(written):
+    node = zarr.open(written, path="a")
+    node.attrs["x"] = 1
+    assert written.changes == ["a/.zattrs"]
+    node.attrs["x"] = 1
+    assert written.changes == ["a/.zattrs"]
+    node.resize((8, 4))
+    assert written.changes == ["a/.zattrs", "a/.zarray"]
+    assert document(written, "a/.zarray") == array(foo=1, shape=[8, 4])
+    node.attrs.clear()
+    assert document(written, "a/.zattrs") == {}
+
+
+def test_changes_of_others_are_kept(written):
+    one, other = (zarr.open(written, path="a") for _ in range(2))
+    one.attrs["x"] = 1
+    other.attrs["y"] = 2
+    other.resize((8, 4))
+    assert document(written, "a/.zattrs") == {"x": 1, "y": 2}
+    one.attrs["z"] = 3
+    assert document(written, "a/.zarray")["shape"] == [8, 4]
+
+
+def test_a_change_that_fails_changes_nothing(written):
+    with pytest.raises(RuntimeError):
+        FORMAT.update(written, "a", lambda _: (_ for _ in ()).throw(RuntimeError("no")))
+    with pytest.raises(MetadataValidationError):
+        FORMAT.update(
+            written, "a", lambda m: m.replace(attributes={"x": 1}, dimension_names=("i", "j"))
+        )
+    assert written.changes == []
+
+
+def test_a_node_that_is_gone(written):
+    with pytest.raises(NodeNotFoundError):
+        FORMAT.update(written, "b", lambda metadata: metadata)
+
+
+def test_writers_at_the_same_time_lose_nothing(tmp_path):
+    zarr.create_group(tmp_path / "g", zarr_format=2)
+
+    def change(number):
+        zarr.open_group(tmp_path / "g").attrs[str(number)] = number
+
+    threads = [threading.Thread(target=change, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(zarr.open_group(tmp_path / "g").attrs) == 12
+
+
+def test_writing_over_all():
+    store = memory({".zgroup": GROUP, ".zattrs": b'{"a": 1}', ".zmetadata": b"{}"})
+    FORMAT.write(store, "", GroupMetadata())
+    assert sorted(store.list()) == [".zgroup"]
+
+
+# --- making ---
+
+
+def test_making_excludes_both_kinds():
+    array_ = FORMAT.read(memory({".zarray": stored(array())}), "").replace(attributes={"a": 1})
+    for first, other in ((array_, GroupMetadata()), (GroupMetadata(), array_)):
+        store = memory({"x/.zattrs": b'{"left": "over"}'})
+        assert FORMAT.create(store, "x", first)
+        before = {key: bytes(store.get(key)) for key in store.list()}
+        assert not FORMAT.create(store, "x", other)
+        assert not FORMAT.create(store, "x", first)
+        assert before == {key: bytes(store.get(key)) for key in store.list()}
+        # What an interrupted removal has left is not taken for the new node's.
+        assert FORMAT.read(store, "x").attributes == first.attributes
+
+
+def test_of_several_who_make_a_node_one_succeeds(tmp_path):
+    store = zarr.LocalStore(tmp_path)
+    array_ = FORMAT.read(memory({".zarray": stored(array())}), "")
+    made = []
+
+    def make(number):
+        metadata = (array_, GroupMetadata())[number % 2].replace(attributes={"by": number})
+        if FORMAT.create(store, "x", metadata):
+            made.append(number)
+
+    threads = [threading.Thread(target=make, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [FORMAT.read(store, "x").attributes["by"]] == made
+    assert len({".zarray", ".zgroup"} & set(store.list_dir("x/")[0])) == 0
+    assert len([key for key in store.list() if key in ("x/.zarray", "x/.zgroup")]) == 1
+
+
+def test_keys_are_ascii():
+    with pytest.raises(NodeNameError, match="ASCII"):
+        zarr.create_group(zarr.MemoryStore(), path="\u03a9", zarr_format=2)
+    # Others have made some.
+    store = memory({".zgroup": GROUP, "\u03a9/.zgroup": GROUP})
+    assert list(zarr.open_group(store)) == ["\u03a9"]
+
+
+# --- below a group ---
+
+
+def test_members_are_direct_children_with_a_document():
+    store = memory(
+        {
+            ".zgroup": GROUP,
+            "b/.zarray": stored(array()),
+            "b/0.0": b"",
+            "a/.zgroup": GROUP,
+            "a/c/.zgroup": GROUP,
+            "x/y/.zgroup": GROUP,
+            "z/.zattrs": b"{}",
+            "...": b"",
+        }
+    )
+    assert list(FORMAT.child_names(store, "")) == ["a", "b"]
+    assert [name for name, _ in FORMAT.children(store, "")] == ["a", "b"]
+    assert list(FORMAT.child_names(store, "a")) == ["c"]
+
+
+def test_names_that_version_3_reserves():
+    store = memory({".zgroup": GROUP, "__x/.zgroup": GROUP, "zarr.json/.zgroup": GROUP})
+    assert list(FORMAT.child_names(store, "")) == ["__x", "zarr.json"]
+
+
+def test_a_damaged_document_is_listed():
+    store = memory({".zgroup": GROUP, "a/.zarray": b"{"})
+    assert list(FORMAT.child_names(store, "")) == ["a"]
+
+
+# --- removing ---
+
+
+def test_the_keys_of_a_node():
+    assert FORMAT.documents("a") == ("a/.zarray", "a/.zgroup", "a/.zattrs", "a/.zmetadata")
+    assert FORMAT.documents("") == (".zarray", ".zgroup", ".zattrs", ".zmetadata")
+    assert FORMAT.prefixes("a") == ("a/",)
+    assert FORMAT.chunk_prefix("") == ""
+
+
+def test_overwriting_removes_all_of_a_node_and_nothing_else():
+    store = zarr.MemoryStore()
+    root = zarr.create_group(store, zarr_format=2)
+    root.create_array("a/b", data=[1, 2], attributes={"x": 1})
+    root.create_array("ab", data=[1, 2])
+    zarr.create_array(store, name="a", data=[3], zarr_format=2, overwrite=True)
+    assert sorted(key for key in store.list() if key.startswith("a/")) == ["a/.zarray", "a/0"]
+    assert root["ab"][1] == 2
+
+
+@pytest.mark.parametrize("new", [2, 3])
+@pytest.mark.parametrize("old", [2, 3])
+def test_overwriting_works_across_versions(old, new):
+    store = zarr.MemoryStore()
+    for path in ("x", "x/y"):
+        zarr.create_group(store, path=path, zarr_format=old, attributes={"a": 1})
+    zarr.create_array(store, name="x/y/z", data=[[1, 2]], zarr_format=old)
+    zarr.consolidate_metadata(store)
+    array_ = zarr.create_array(store, data=[5], zarr_format=new, overwrite=True)
+    assert (array_.zarr_format, array_[0], zarr.open(store).zarr_format) == (new, 5, new)
+    assert len(list(store.list())) == 2
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_what_is_part_of_no_node_is_not_overwritten(version):
+    for key in ("x/.zarray.txt", "x/0.0", "y/0.x", "y/notes", "y/0/.x"):
+        store = memory({"y/.zarray": stored(array()), "y/0.0": bytes(24), key: b""})
+        with pytest.raises(NodeExistsError, match="not part of a Zarr node"):
+            zarr.create_group(store, zarr_format=version, overwrite=True)
