@@ -1,5 +1,10 @@
 """A conversion that stops anywhere can be run again, and the source is readable all the time."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -139,3 +144,35 @@ def test_removing_the_source(when):
         with pytest.raises(ZarrError):
             convert(FailingStore(source, stop, when, forever=True), dest, **options)
         matches(dest, 3)
+
+
+PROGRAM = """
+import os, sys
+import zarr_core as zarr
+from failing_store import READS, FailingStore
+from zarr_formats.conversion import convert
+
+class Killed(FailingStore):
+    def _error(self, method, key, number):
+        os._exit(9)
+
+source, dest, stop = sys.argv[1:]
+convert(source, Killed(zarr.LocalStore(dest), int(stop), "after"), chunks=3, shards=6)
+"""
+
+
+@pytest.mark.parametrize("stop", [12, 18, 25])
+def test_a_process_that_dies(stop, tmp_path):
+    source, dest = tmp_path / "old.zarr", tmp_path / "new.zarr"
+    zarr.create_array(source, name="a", data=np.arange(100).reshape(10, 10), chunks=4)
+    zarr.create_array(source, name="b", data=np.arange(100).reshape(10, 10), chunks=4)
+    died = subprocess.run(
+        [sys.executable, "-c", PROGRAM, source, dest, str(stop)],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        check=False,
+    )
+    assert died.returncode == 9
+    convert(source, dest, chunks=3, shards=6)
+    for name in "ab":
+        assert np.array_equal(zarr.open(dest)[name][...], zarr.open(source)[name][...])
+        assert zarr.open(dest)[name].shards == (6, 6)
