@@ -1,0 +1,259 @@
+"""Blocks of N5: the header, sizes that differ from the chunk's, and two codecs that have them."""
+
+import pickle
+import struct
+import zlib
+
+import numpy as np
+import pytest
+import zarr_core
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from zarr_core.errors import (
+    ChunkDecodeError,
+    CodecChainError,
+    ExtensionConfigurationError,
+    MetadataValidationError,
+)
+from zarr_core.extension import (
+    ArrayRepresentation,
+    ExtensionDefinition,
+    make_extension,
+)
+from zarr_core.stores.memory import MemoryStore
+from zarr_formats.n5.block import BlockCodec
+from zarr_formats.n5.default import N5DefaultCodec
+from zarr_formats.n5.header import read_header, write_header
+
+BIG = {"name": "bytes", "configuration": {"endian": "big"}}
+GZIP = {"name": "gzip", "configuration": {"level": 6}}
+
+
+def chunk(shape, dtype="u2", fill=0):
+    data_type = make_extension("data_type", ExtensionDefinition(np.dtype(dtype).name))
+    return ArrayRepresentation(shape, data_type, np.array(fill, dtype))
+
+
+def header(*lengths, mode=0, ndim=None, elements=None):
+    count = len(lengths) if ndim is None else ndim
+    data = struct.pack(f">HH{len(lengths)}I", mode, count, *lengths)
+    return data if elements is None else data + struct.pack(">I", elements)
+
+
+# --- the header ---
+
+
+def test_the_example_of_the_specification():
+    # A block of uint16, 1 x 2 x 3, with the values 1 to 6.
+    stored = bytes.fromhex(
+        "0000 0003 00000001 00000002 00000003 0001 0002 0003 0004 0005 0006".replace(" ", "")
+    )
+    decoded = chunk((3, 2, 1))
+    values = BlockCodec([BIG]).decode(stored, decoded)
+    assert values.tolist() == [[[1], [2]], [[3], [4]], [[5], [6]]]
+    assert b"".join(BlockCodec([BIG]).encode(values, decoded)) == stored
+    # In the order of N5, the first dimension varies fastest.
+    default = N5DefaultCodec([{"name": "transpose", "configuration": {"order": [2, 1, 0]}}, BIG])
+    values = default.decode(stored, chunk((1, 2, 3)))
+    assert values.tolist() == [[[1, 3, 5], [2, 4, 6]]]
+    assert b"".join(default.encode(values, chunk((1, 2, 3)))) == stored
+
+
+@given(st.lists(st.integers(1, 2**32 - 1), max_size=5).map(tuple))
+def test_a_header_is_read_as_it_was_written(lengths):
+    written = write_header(lengths)
+    assert len(written) == 4 + 4 * len(lengths)
+    assert read_header(written + b"rest", len(lengths)) == (lengths, len(written))
+
+
+def test_mode_1_has_the_number_of_elements():
+    assert read_header(header(2, 3, mode=1, elements=6), 2) == ((2, 3), 16)
+
+
+@pytest.mark.parametrize(
+    ("data", "ndim"),
+    [
+        (b"", 0),
+        (b"\0\0\0", 0),
+        (header(2, 3)[:-1], 2),
+        (header(2, 3), 3),
+        (header(2, 3), 1),
+        (header(2, 3, ndim=60000), 2),
+        (header(2, 3, mode=1), 2),
+        (header(2, 3, mode=1, elements=5), 2),
+        (header(2, 3, mode=1, elements=2**32 - 1), 2),
+        (header(2, 3, mode=2), 2),
+        (header(2, 3, mode=3), 2),
+        (header(2, 0), 2),
+    ],
+)
+def test_headers_that_are_refused(data, ndim):
+    with pytest.raises(ChunkDecodeError):
+        read_header(data, ndim)
+
+
+# --- n5.block ---
+
+
+@settings(max_examples=40)
+@given(
+    npst.arrays(
+        st.sampled_from(["u1", "i2", "u4", "i8", "f4", "f8"]).map(np.dtype),
+        npst.array_shapes(min_dims=0, max_dims=4, max_side=4),
+    ),
+    st.sampled_from([[], [GZIP]]),
+)
+def test_round_trip(values, compressor):
+    endian = [] if values.itemsize == 1 else [BIG]
+    codec = BlockCodec([*(endian or ["bytes"]), *compressor])
+    decoded = chunk(values.shape, values.dtype)
+    codec.check(decoded)
+    stored = b"".join(codec.encode(values, decoded))
+    back = codec.decode(memoryview(stored), decoded)
+    assert back.shape == values.shape
+    assert back.astype(values.dtype).tobytes() == values.tobytes()
+
+
+def test_a_smaller_block_is_filled_up():
+    # Three columns and one row, as N5 counts them.
+    content = np.array([[1, 2, 3]], ">u2").tobytes()
+    for stored in (header(3, 1) + content, header(3, 1, mode=1, elements=3) + content):
+        values = BlockCodec([BIG]).decode(stored, chunk((2, 4), fill=9))
+        assert values.tolist() == [[1, 2, 3, 9], [9, 9, 9, 9]]
+    stored = header(3, 1) + zlib.compress(content, wbits=31)
+    values = BlockCodec([BIG, GZIP]).decode(stored, chunk((2, 4)))
+    assert values.tolist() == [[1, 2, 3, 0], [0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        header(5, 2) + bytes(20),
+        header(4, 3) + bytes(24),
+        header(2**32 - 1, 2**32 - 1) + bytes(16),
+        header(4, 2) + bytes(15),
+        header(4, 2) + bytes(17),
+        header(3, 2) + bytes(16),
+        header(4, 2),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused(stored):
+    with pytest.raises(ChunkDecodeError):
+        BlockCodec([BIG]).decode(stored, chunk((2, 4)))
+
+
+@pytest.mark.parametrize("codec", [BlockCodec([BIG]), N5DefaultCodec()])
+def test_it_pickles_and_compares(codec):
+    copy = pickle.loads(pickle.dumps(codec))
+    assert copy == codec
+    assert hash(copy) == hash(codec)
+    assert codec != type(codec)(["bytes", "gzip"])
+
+
+def bound(codecs, name="n5.block", dtype="u2", shape=(2, 4)):
+    configuration = {"codecs": codecs}
+    definition = ExtensionDefinition(name, configuration)
+    made = make_extension("codec", definition, "here", "/codecs/0")
+    assert made.to_configuration() == configuration
+    made.check(chunk(shape, dtype))
+    return made
+
+
+@pytest.mark.parametrize(
+    "codecs",
+    [
+        [{"name": "bytes", "configuration": {"endian": "little"}}],
+        [{"name": "transpose", "configuration": {"order": [1, 0]}}, BIG],
+        ["bytes"],
+    ],
+)
+def test_codecs_that_n5_does_not_have_are_refused(codecs):
+    with pytest.raises(ValueError, match=r"big|endian|bytes"):
+        bound(codecs)
+
+
+@pytest.mark.parametrize("codecs", [[], [BIG, GZIP, GZIP], [GZIP], [3], [{"configuration": {}}]])
+@pytest.mark.parametrize("name", ["n5.block", "n5_default"])
+def test_configurations_that_are_refused(name, codecs):
+    with pytest.raises((ExtensionConfigurationError, CodecChainError, ValueError)):
+        bound(codecs, name)
+
+
+# --- n5_default ---
+
+TRANSPOSE = {"name": "transpose", "configuration": {"order": [1, 0]}}
+
+
+def test_n5_default_asks_for_the_whole_transposition():
+    bound([TRANSPOSE, BIG], "n5_default")
+    bound([TRANSPOSE, "bytes"], "n5_default", "u1")
+    same = {"name": "transpose", "configuration": {"order": [0, 1]}}
+    for codecs in ([BIG], [same, BIG], [TRANSPOSE, TRANSPOSE, BIG], [BIG, GZIP]):
+        with pytest.raises(ValueError, match="transpose"):
+            bound(codecs, "n5_default")
+
+
+def test_n5_default_chooses_what_is_left_open():
+    made = N5DefaultCodec(["bytes", "gzip"]).resolve(chunk((2, 3, 4)))
+    names = [item.name for item in made.codecs]
+    assert names == ["transpose", "bytes", "gzip"]
+    assert made.codecs[0].configuration == {"order": [2, 1, 0]}
+    assert made.codecs[1].configuration == {"endian": "big"}
+    made.check(chunk((2, 3, 4)))
+    assert BlockCodec().resolve(chunk((2, 3))).codecs[0].configuration == {"endian": "big"}
+
+
+def test_n5_default_has_mode_0_only():
+    codec = N5DefaultCodec([TRANSPOSE, BIG])
+    with pytest.raises(ChunkDecodeError, match="mode 1"):
+        codec.decode(header(2, 2, mode=1, elements=4) + bytes(8), chunk((2, 2)))
+
+
+def test_n5_default_pads_and_cuts():
+    codec = N5DefaultCodec([TRANSPOSE, BIG])
+    # One dimension is longer than the chunk, the other shorter.
+    stored = header(3, 1) + np.array([1, 2, 3], ">u2").tobytes()
+    values = codec.decode(stored, chunk((2, 2), fill=7))
+    assert values.tolist() == [[1, 7], [2, 7]]
+    compressed = N5DefaultCodec([TRANSPOSE, BIG, GZIP])
+    stored = header(3, 1) + zlib.compress(np.array([1, 2, 3], ">u2").tobytes(), wbits=31)
+    assert compressed.decode(stored, chunk((2, 2), fill=7)).tolist() == [[1, 7], [2, 7]]
+
+
+def test_n5_default_takes_no_memory_for_what_a_header_claims():
+    zstd = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+    codec = N5DefaultCodec([TRANSPOSE, BIG, zstd])
+    with pytest.raises(ChunkDecodeError, match="header asks for"):
+        codec.decode(header(2**20, 2**20) + bytes(100), chunk((2, 2)))
+
+
+def test_an_array_of_version_3_in_the_manner_of_the_registered_example():
+    zstd = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
+    configuration = {"codecs": [TRANSPOSE, BIG, zstd]}
+    store = MemoryStore()
+    array = zarr_core.create_array(
+        store, shape=(256, 128), chunks=(256, 128), dtype="float32", compressors=None,
+        serializer={"name": "n5_default", "configuration": configuration},
+        chunk_key_encoding={"name": "v2", "separator": "/"},
+    )  # fmt: skip
+    assert array.metadata.to_json()["codecs"] == [
+        {"name": "n5_default", "configuration": configuration}
+    ]
+    values = np.arange(256 * 128, dtype="f4").reshape(256, 128)
+    array[...] = values
+    # The same blocks as an array of N5, whose dimensions we have the other way round.
+    document = (
+        b'{"dimensions": [256, 128], "blockSize": [256, 128], "dataType": "float32",'
+        b'"compression": {"type": "zstd", "level": 0}}'
+    )
+    both = MemoryStore()
+    both.set("attributes.json", document)
+    both.set("0/0", store.get("0/0"))
+    assert np.array_equal(zarr_core.open(both)[...], values.T)
+    assert np.array_equal(zarr_core.open(store)[3:5, 7], values[3:5, 7])
+
+
+def test_n5_blocks_are_for_n5_alone():
+    with pytest.raises(MetadataValidationError, match=r"n5\.block"):
+        zarr_core.create_array(shape=(4,), dtype="u2", serializer="n5.block", compressors=None)

@@ -1,0 +1,211 @@
+"""attributes.json: what it means, what it becomes, what N5 has no words for."""
+
+import json
+
+import pytest
+import zarr_core
+from zarr_core.errors import MetadataValidationError
+from zarr_core.extension import ArrayMetadata, ExtensionDefinition, GroupMetadata
+from zarr_formats.n5.compression import codec_of, compression_of
+from zarr_formats.n5.format import N5
+
+DOCUMENT = {
+    "mine": {"deep": [1, 2.5]},
+    "dataType": "uint16",
+    "dimensions": [3, 4, 5],
+    "compression": {"type": "gzip", "level": -1},
+    "blockSize": [1, 2, 3],
+    "n5": "1.0.0",
+}
+
+
+def read(document):
+    return N5().from_json({"attributes.json": document}, "here")
+
+
+def written(metadata):
+    return N5().to_json(metadata)["attributes.json"]
+
+
+def test_what_a_document_means():
+    metadata = read(DOCUMENT)
+    assert metadata.shape == (5, 4, 3)
+    assert metadata.data_type.name == "uint16"
+    assert metadata.chunk_grid.configuration == {"chunk_shape": [3, 2, 1]}
+    assert metadata.chunk_key_encoding.name == "n5"
+    assert metadata.attributes == {"mine": {"deep": [1, 2.5]}}
+    assert metadata.fill_value == 0
+    (codec,) = metadata.codecs
+    assert codec.name == "n5.block"
+    assert codec.configuration["codecs"] == [
+        {"name": "bytes", "configuration": {"endian": "big"}},
+        {"name": "gzip", "configuration": {"level": 6}},
+    ]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        DOCUMENT,
+        DOCUMENT | {"compression": {"type": "lz4", "id": "lz4", "acceleration": 1}},
+        DOCUMENT | {"compression": {"type": "raw", "what": "ever"}, "compressionType": "gzip"},
+        {key: DOCUMENT[key] for key in ("dimensions", "blockSize", "dataType")}
+        | {"compressionType": "bzip2"},
+        DOCUMENT | {"compression": {"type": "jpeg", "quality": 90}},
+        DOCUMENT | {"axes": ["x", "", "z"]},
+        DOCUMENT | {"axes": "no list"},
+        DOCUMENT | {"dataType": "bool"},
+        {"a": 1, "n5": "4.0.0", "b": float("inf")},
+        {"dimensions": "an attribute of a group"},
+        {},
+    ],
+)
+def test_what_is_not_changed_is_written_as_it_was(document):
+    metadata = read(document)
+    assert json.dumps(written(metadata)) == json.dumps(document)
+    changed = metadata.replace(attributes=metadata.attributes | {"new": 1})
+    assert json.dumps(written(changed)) == json.dumps({**document, "new": 1})
+    emptied = written(metadata.replace(attributes={}))
+    kept = set(document) - set(metadata.attributes)
+    assert emptied == {key: document[key] for key in document if key in kept}
+    if isinstance(metadata, ArrayMetadata):
+        grown = written(metadata.replace(shape=(7, 8, 9)))
+        assert json.dumps(grown) == json.dumps(document | {"dimensions": [9, 8, 7]})
+
+
+def test_a_group_without_a_document_has_none_until_it_has_attributes():
+    group = N5().from_json({}, "here")
+    assert group == GroupMetadata()
+    assert N5().to_json(group) == {}
+    assert N5().to_json(group.replace(attributes={"a": 1})) == {"attributes.json": {"a": 1}}
+    assert N5().to_json(GroupMetadata()) == {"attributes.json": {}}
+
+
+def test_names_of_dimensions_are_labels():
+    assert read(DOCUMENT | {"axes": ["x", "", "z"]}).dimension_names == ("z", None, "x")
+    for axes in (["x", "y"], ["", "", ""], ["x", 1, "z"], "xyz", None):
+        assert read(DOCUMENT | {"axes": axes}).dimension_names is None
+    named = read(DOCUMENT).replace(dimension_names=("z", None, "x"))
+    assert written(named)["axes"] == ["x", "", "z"]
+    # The attribute is the same thing.
+    other = read(DOCUMENT | {"axes": ["x", "", "z"]})
+    renamed = written(other.replace(attributes={"axes": ["a", "b", "c"]}))
+    assert renamed["axes"] == ["a", "b", "c"]
+    with pytest.raises(MetadataValidationError, match="axes"):
+        written(
+            read(DOCUMENT).replace(
+                document=None, dimension_names=("a", "b", "c"), attributes={"axes": ["x", "y", "z"]}
+            )
+        )
+
+
+@pytest.mark.parametrize(
+    ("compression", "name", "configuration"),
+    [
+        ({"type": "gzip"}, "gzip", {"level": 6}),
+        ({"type": "gzip", "level": 0, "useZlib": False}, "gzip", {"level": 0}),
+        ({"type": "gzip", "level": 2, "useZlib": True}, "numcodecs.zlib", {"level": 2}),
+        ({"type": "bzip2"}, "numcodecs.bz2", {"level": 9}),
+        ({"type": "bzip2", "blockSize": 3}, "numcodecs.bz2", {"level": 3}),
+        ({"type": "xz"}, "numcodecs.lzma",
+         {"format": 1, "check": -1, "preset": 6, "filters": None}),
+        ({"type": "lzma", "format": 2, "check": -1, "preset": 1, "filters": None},
+         "numcodecs.lzma", {"format": 2, "check": -1, "preset": 1, "filters": None}),
+        ({"type": "lz4"}, "n5.lz4", {"blockSize": 65536}),
+        ({"type": "lz4", "blockSize": 128}, "n5.lz4", {"blockSize": 128}),
+        ({"type": "lz4", "id": "lz4", "acceleration": 3}, "n5.lz4", {"acceleration": 3}),
+        ({"type": "zstd"}, "zstd", {"level": 3, "checksum": False}),
+        ({"type": "zstd", "id": "zstd", "level": 1, "checksum": True}, "zstd",
+         {"level": 1, "checksum": True}),
+        ({"type": "blosc", "cname": "lz4", "clevel": 5, "shuffle": -1, "nthreads": 4}, "blosc",
+         {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2, "blocksize": 0}),
+        ({"type": "blosc", "cname": "zstd", "clevel": 5, "shuffle": 2, "blocksize": 64}, "blosc",
+         {"cname": "zstd", "clevel": 5, "shuffle": "bitshuffle", "typesize": 2, "blocksize": 64}),
+        ({"type": "jpeg", "quality": 90}, "n5.jpeg", {"quality": 90}),
+        ({"type": "snappy", "id": "snappy"}, "numcodecs.snappy", {}),
+    ],
+)  # fmt: skip
+def test_compressions_are_codecs(compression, name, configuration):
+    assert read(DOCUMENT | {"compression": compression})
+    assert codec_of(compression, 2) == ExtensionDefinition(name, configuration)
+
+
+def test_types_of_one_byte_are_shuffled_by_bits_if_that_is_left_open():
+    compression = {"type": "blosc", "cname": "lz4", "clevel": 5, "shuffle": -1}
+    assert codec_of(compression, 1).configuration["shuffle"] == "bitshuffle"
+
+
+@pytest.mark.parametrize(
+    ("codec", "compression"),
+    [
+        (None, {"type": "raw"}),
+        (("gzip", {"level": 2}), {"type": "gzip", "level": 2, "useZlib": False}),
+        (("numcodecs.gzip", {"level": 2}), {"type": "gzip", "level": 2, "useZlib": False}),
+        (("numcodecs.zlib", {"level": 2}), {"type": "gzip", "level": 2, "useZlib": True}),
+        (("numcodecs.bz2", {"level": 2}), {"type": "bzip2", "blockSize": 2}),
+        (("numcodecs.lzma", {"preset": 2}), {"type": "xz", "preset": 2}),
+        (("numcodecs.lzma", {"preset": None, "check": 4}), {"type": "xz", "preset": 6}),
+        (("numcodecs.lz4", {"acceleration": 1}), {"type": "lz4", "blockSize": 65536}),
+        (("n5.lz4", {"acceleration": 1}), {"type": "lz4", "id": "lz4", "acceleration": 1}),
+        (("zstd", {"level": 3, "checksum": True}), {"type": "zstd", "level": 3}),
+        (("blosc", {"cname": "lz4", "clevel": 1, "shuffle": "bitshuffle", "blocksize": 0}),
+         {"type": "blosc", "cname": "lz4", "clevel": 1, "shuffle": 2, "blocksize": 0}),
+        (("n5.jpeg", {"quality": 90}), {"type": "jpeg", "quality": 90}),
+    ],
+)  # fmt: skip
+def test_codecs_are_compressions(codec, compression):
+    assert compression_of(codec and ExtensionDefinition(*codec)) == compression
+
+
+@pytest.mark.parametrize(
+    "codec",
+    [("crc32c", {}), ("numcodecs.lzma", {"format": 3}), ("numcodecs.lzma", {"check": 0}),
+     ("n5.block", {}), ("numcodecs.shuffle", {"elementsize": 2})],
+)  # fmt: skip
+def test_codecs_that_n5_does_not_have(codec):
+    with pytest.raises(ValueError, match="N5 has no compression"):
+        compression_of(ExtensionDefinition(*codec))
+
+
+@pytest.mark.parametrize(
+    ("options", "pointer"),
+    [
+        ({"fill_value": 1}, "/fill_value"),
+        ({"dtype": "f4", "fill_value": -0.0}, "/fill_value"),
+        ({"dtype": "bool"}, "/data_type"),
+        ({"dtype": "complex64"}, "/data_type"),
+        ({"dtype": "r16"}, "/data_type"),
+        ({"order": "F"}, "/codecs/0"),
+        ({"compressors": ["gzip", "crc32c"]}, "/codecs/2"),
+        ({"compressors": ["crc32c"]}, "/codecs/1"),
+        ({"shards": (4, 4)}, "/codecs/0"),
+        ({"chunk_key_encoding": "v2"}, "/chunk_key_encoding"),
+        ({"attributes": {"dimensions": [1]}}, "/attributes/dimensions"),
+        ({"attributes": {"n5": "5.0.0"}}, "/attributes/n5"),
+        ({"chunks": (2**31, 1), "shape": (2**32, 1)}, "/chunk_grid/configuration/chunk_shape"),
+        ({"chunks": (2**15, 2**15), "dtype": "f8", "shape": (2**16, 2**16)},
+         "/chunk_grid/configuration/chunk_shape"),
+    ],
+)  # fmt: skip
+def test_what_n5_cannot_say_is_refused(options, pointer):
+    options = {"shape": (4, 4), "chunks": (2, 2), "dtype": "u2", **options}
+    with pytest.raises(MetadataValidationError) as caught:
+        zarr_core.create_array(zarr_format="n5", **options)
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
+
+
+def test_every_problem_is_told():
+    with pytest.raises(MetadataValidationError) as caught:
+        zarr_core.create_array(
+            zarr_format="n5", shape=(4,), dtype="bool", fill_value=True, compressors="crc32c"
+        )
+    pointers = {problem.pointer for problem in caught.value.problems}
+    assert pointers == {"/data_type", "/fill_value", "/codecs/1"}
+
+
+def test_members_without_words_are_refused():
+    extra = read(DOCUMENT).replace(document=None, additional_fields={"extra": {}})
+    with pytest.raises(MetadataValidationError, match="/extra"):
+        written(extra)
+    with pytest.raises(MetadataValidationError, match="/extra"):
+        written(GroupMetadata(additional_fields={"extra": {}}))
