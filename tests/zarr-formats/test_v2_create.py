@@ -1,0 +1,280 @@
+"""New arrays of version 2, with whatever it can have."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from zarr_core.errors import (
+    CodecChainError,
+    MetadataValidationError,
+    NodeExistsError,
+    UnknownExtensionError,
+)
+
+numcodecs = pytest.importorskip("numcodecs")
+
+
+def create(**options):
+    """A new array with the document that is stored of it."""
+    store = zarr.MemoryStore()
+    array = zarr.create_array(store, zarr_format=2, **options)
+    return array, json.loads(bytes(store.get(".zarray")))
+
+
+DTYPES = {
+    "|b1": True,
+    "|i1": -1,
+    "<u2": 500,
+    ">i4": -7,
+    "<i8": 2**62,
+    "<f2": np.nan,
+    ">f4": np.inf,
+    "<f8": -0.0,
+    ">c8": complex(1, np.nan),
+    "<M8[ns]": np.datetime64("NaT"),
+    ">M8[D]": np.datetime64("2020-01-01"),
+    "<m8[10us]": np.timedelta64(30, "us"),
+    "|S10": b"abc",
+    ">U5": "\u03a9x",
+    "|V3": b"abc",
+}
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("text", DTYPES)
+def test_data_types(text, order):
+    dtype = np.dtype(text)
+    native = dtype.newbyteorder("=")
+    array, document = create(
+        shape=(5, 4), chunks=(2, 3), dtype=text, fill_value=DTYPES[text], order=order
+    )
+    assert document["dtype"] == text
+    assert document["order"] == order
+    assert array.dtype == native
+    fill = np.array(DTYPES[text], native)
+    assert array[:1, :1].tobytes() == fill.tobytes()
+    values = np.array([f"{number:c}" for number in range(65, 77)]) if dtype.kind == "U" else None
+    if values is None:
+        values = np.frombuffer(bytes(range(1, 12 * dtype.itemsize + 1)), dtype)
+    if dtype.kind == "b":
+        values = np.arange(12) % 2
+    values = values.astype(native).reshape(4, 3)
+    array[1:, 1:] = values
+    again = zarr.open(array.store)
+    assert again[1:, 1:].tobytes() == values.tobytes()
+    assert again[:1, :1].tobytes() == fill.tobytes()
+
+
+def test_structured_types():
+    dtype = np.dtype([("a", "<i4"), ("b", [("c", "<f4"), ("d", "S3")]), ("e", "<u2", (2,))])
+    array, document = create(shape=3, chunks=2, dtype=dtype)
+    assert document["dtype"] == [
+        ["a", "<i4"], ["b", [["c", "<f4"], ["d", "|S3"]]], ["e", "<u2", [2]],
+    ]  # fmt: skip
+    value = np.array((1, (2.5, b"x"), [3, 4]), dtype)
+    array[1] = value
+    assert zarr.open(array.store)[1] == value
+    array["a"] = 9
+    assert array[1]["b"]["d"] == b"x"
+
+
+def test_what_is_chosen_if_nothing_is_said():
+    array, document = create(shape=(10,), chunks=5, dtype="i2")
+    assert document == {
+        "chunks": [5],
+        "compressor": {"id": "zstd", "level": 0},
+        "dimension_separator": ".",
+        "dtype": "<i2",
+        "fill_value": 0,
+        "filters": None,
+        "order": "C",
+        "shape": [10],
+        "zarr_format": 2,
+    }
+    assert not array.store.exists(".zattrs")
+    assert array.zarr_format == 2
+
+
+@pytest.mark.parametrize(
+    ("given_", "stored"),
+    [
+        (None, None),
+        (
+            numcodecs.Blosc("zstd", 3, 2),
+            {"id": "blosc", "cname": "zstd", "clevel": 3, "shuffle": 2, "blocksize": 0},
+        ),
+        ({"id": "zlib", "level": 4}, {"id": "zlib", "level": 4}),
+        (numcodecs.LZ4(), {"id": "lz4", "acceleration": 1}),
+        (numcodecs.Zstd(5), {"id": "zstd", "level": 5}),
+        ("gzip", {"id": "gzip", "level": 5}),
+    ],
+)
+def test_compressors(given_, stored):
+    array, document = create(shape=(8, 8), chunks=(4, 4), dtype="f4", compressors=given_)
+    if stored is None or stored["id"] != "gzip":
+        assert document["compressor"] == stored
+    else:
+        assert document["compressor"]["id"] == "gzip"
+    array[...] = np.arange(64).reshape(8, 8)
+    assert (zarr.open(array.store)[...] == np.arange(64).reshape(8, 8)).all()
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        [numcodecs.Delta("<f4")],
+        [numcodecs.FixedScaleOffset(offset=0, scale=10, dtype="<f4", astype="<i2")],
+        [numcodecs.Quantize(2, "<f4")],
+        [numcodecs.AsType("<f8", "<f4")],
+        [numcodecs.BitRound(20)],
+        [numcodecs.Delta("<f4"), numcodecs.BitRound(20)],
+    ],
+)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_filters(filters, order):
+    array, document = create(
+        shape=(8, 8),
+        chunks=(4, 3),
+        dtype="<f4",
+        filters=filters,
+        compressors=numcodecs.Zlib(),
+        order=order,
+    )
+    assert [item["id"] for item in document["filters"]] == [item.codec_id for item in filters]
+    assert document["compressor"]["id"] == "zlib"
+    array[...] = np.arange(64).reshape(8, 8)
+    assert np.allclose(zarr.open(array.store)[...], np.arange(64).reshape(8, 8), atol=0.1)
+
+
+def test_truth_values_in_bits():
+    array, document = create(shape=20, chunks=10, dtype=bool, filters=[numcodecs.PackBits()])
+    assert document["filters"] == [{"id": "packbits"}]
+    array[::3] = True
+    assert zarr.open(array.store)[...].tolist() == [i % 3 == 0 for i in range(20)]
+
+
+def test_separators():
+    array, document = create(
+        data=np.ones((3, 3)), chunks=(2, 2), chunk_key_encoding={"name": "v2", "separator": "/"}
+    )
+    assert document["dimension_separator"] == "/"
+    assert sorted(key for key in array.store.list() if key[0] != ".") == [
+        "0/0",
+        "0/1",
+        "1/0",
+        "1/1",
+    ]
+    array, _ = create(data=np.ones((3, 3)), chunks=(2, 2))
+    assert sorted(key for key in array.store.list() if key[0] != ".") == [
+        "0.0",
+        "0.1",
+        "1.0",
+        "1.1",
+    ]
+
+
+def test_without_dimensions():
+    array, document = create(data=np.float32(3.5))
+    assert document["shape"] == document["chunks"] == []
+    assert array.store.exists("0")
+    assert zarr.open(array.store)[()] == 3.5
+
+
+def test_chunks_of_nothing_but_the_fill_value():
+    array, _ = create(data=np.zeros(10), chunks=5)
+    assert not array.store.exists("0")
+    array, document = create(data=np.zeros(10), chunks=5, config={"write_empty_chunks": True})
+    assert array.store.exists("0")
+    assert document["fill_value"] == 0.0
+
+
+def test_an_undefined_fill_value_keeps_every_chunk():
+    store = zarr.MemoryStore()
+    array = zarr.create_array(store, shape=10, chunks=5, dtype="i4", zarr_format=2)
+    document = json.loads(bytes(store.get(".zarray"))) | {"fill_value": None}
+    store.set(".zarray", json.dumps(document).encode())
+    array = zarr.open(store)
+    assert array.fill_value is None
+    assert array[...].tolist() == [0] * 10
+    array[:5] = 0
+    assert store.exists("0")
+    assert json.loads(bytes(store.get(".zarray")))["fill_value"] is None
+
+
+def test_groups_that_lead_to_a_node_are_made():
+    store = zarr.MemoryStore()
+    zarr.create_array(store, name="foo/bar/baz", shape=1, dtype="i1", zarr_format=2)
+    assert {".zgroup", "foo/.zgroup", "foo/bar/.zgroup", "foo/bar/baz/.zarray"} == set(store.list())
+    assert json.loads(bytes(store.get("foo/.zgroup"))) == {"zarr_format": 2}
+    zarr.create_group(store, path="a/b", zarr_format=2)
+    assert store.exists("a/.zgroup")
+    with pytest.raises(NodeExistsError):
+        zarr.create_group(store, path="foo/bar/baz/below", zarr_format=2)
+
+
+def test_members_of_a_group_have_its_format():
+    group = zarr.create_group(zarr_format=2)
+    assert group.create_array("a", shape=1, dtype="i1").zarr_format == 2
+    assert group.create_group("b").zarr_format == 2
+    assert sorted(group) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("options", "pointer"),
+    [
+        ({"shards": (4, 4)}, "/codecs/0"),
+        ({"dimension_names": ("x", "y")}, "/dimension_names"),
+        ({"chunk_key_encoding": {"name": "default", "separator": "/"}}, "/chunk_key_encoding"),
+        ({"storage_transformers": [{"name": "acme"}]}, "/storage_transformers"),
+        ({"filters": [{"name": "transpose", "configuration": {"order": [1, 0, 2]}}], "shape": (4, 4, 4), "chunks": (2, 2, 2)}, "/codecs/0/configuration/order"),
+    ],
+)  # fmt: skip
+def test_what_version_2_does_not_have(options, pointer):
+    options = {"shape": (4, 4), "chunks": (2, 2), "dtype": "i2", **options}
+    store = zarr.MemoryStore()
+    with pytest.raises(MetadataValidationError) as caught:
+        zarr.create_array(store, zarr_format=2, **options)
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
+    assert list(store.list()) == []
+
+
+def test_filters_for_other_elements():
+    with pytest.raises((CodecChainError, MetadataValidationError), match="delta|filters/0"):
+        create(shape=4, dtype="i4", filters=[numcodecs.Delta("<f4")])
+
+
+def test_unknown_codecs():
+    with pytest.raises(UnknownExtensionError, match="acme"):
+        create(shape=4, dtype="i4", compressors={"id": "acme"})
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_array_comes_back(data):
+    simple = st.sampled_from(["|b1", ">i2", "<u8", "<f2", ">f8", ">c8", "<M8[ms]", ">m8[D]", "|V3"])
+    record = st.lists(simple, min_size=1, max_size=3).map(
+        lambda types: [(f"f{number}", *part) for number, part in enumerate(zip(types, strict=True))]
+    )
+    dtype = np.dtype(data.draw(simple | record))
+    shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=3, max_side=5))
+    native = dtype.newbyteorder("=")
+    size = int(np.prod(shape, dtype=int)) * native.itemsize
+    raw = data.draw(st.binary(min_size=size, max_size=size))
+    if native.kind == "b" or native.names:
+        raw = bytes(byte & 1 for byte in raw)
+    values = np.frombuffer(raw, native).reshape(shape)
+    array, _ = create(
+        shape=shape,
+        chunks=tuple(data.draw(st.integers(1, 4)) for _ in shape) or "auto",
+        dtype=dtype,
+        order=data.draw(st.sampled_from("CF")),
+        compressors=data.draw(st.sampled_from([None, numcodecs.Zlib(1), numcodecs.Blosc()])),
+    )
+    array[...] = values
+    again = np.asarray(zarr.open(array.store)[...])
+    assert again.dtype == native
+    assert again.tobytes() == values.tobytes()
