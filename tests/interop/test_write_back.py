@@ -1,0 +1,220 @@
+"""What we write in older formats, read by the libraries that wrote such data, bit for bit.
+
+First into their own stores: every array there gets other values, through its own metadata.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr_core
+from old_format_arrays import (
+    ATTRIBUTES,
+    CHUNKS,
+    draft_2021,
+    n5,
+    version_1,
+    version_2,
+)
+from old_writers import find, read_all, same_bits
+from recording import unpack
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+READERS = {
+    # Folder of stores: who reads them, as which kind of store.
+    "v1/zarr-python-1.0": ("zarr1.0", "directory"),
+    "v1/zarr-python-1.1": ("zarr1", "directory"),
+    "v2/zarr-python-2.4": ("zarr2", "directory"),
+    "v2/zarr-python-2.18": ("zarr2", "directory"),
+    "v2/zarr-python-3.1": ("zarr3", "directory"),
+    "v2/tensorstore-0.1": ("tensorstore", "zarr"),
+    "draft-2021/zarr-python-2.18": ("zarr2", "draft"),
+    "n5/zarr-python-2.18": ("zarr2", "n5"),
+    "n5/tensorstore-0.1": ("tensorstore", "n5"),
+    "n5/text": ("zarr2", "n5"),
+}
+STORES = [
+    file.relative_to(FIXTURES).with_suffix("").as_posix()
+    for folder in READERS
+    for file in sorted((FIXTURES / folder).glob("*.json"))
+]
+CANNOT_READ = {
+    # What the old libraries cannot read, whoever wrote it: version 0 of N5, LZ4 of the Java
+    # library, compressors without their settings; infinite parts of complex fill values.
+    "n5/text/compressions": re.compile("version_0/.*|lz4.*|bzip2|gzip|xz"),
+    "v2/zarr-python-2.18/fill_values": re.compile("complex_inf"),
+}
+CANNOT_WRITE = re.compile("compression_blosc_snappy.*")
+"""The Blosc of numcodecs only reads Snappy."""
+
+UNTOUCHED = {"v2/zarr-python-2.18/store_zip", "v2/zarr-python-2.18/pickles"}
+"""A zip archive is not written to; nothing of ours pickles."""
+
+
+def record_of(name: str) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((FIXTURES / f"{name}.json").read_text("utf-8"))
+    return record
+
+
+def read_back(reader: str, kind: str, places: list[tuple[Path, str]]) -> list[dict[str, Any]]:
+    """Read arrays by another library; the test is skipped where there is none."""
+    if reader == "zarr3":
+        return [_by_zarr_python(store, path) for store, path in places]
+    if reader == "tensorstore":
+        return [_by_tensorstore(kind, store / path) for store, path in places]
+    python = find(reader)
+    if python is None:
+        pytest.skip(f"no environment with {reader}; make old-writers")
+    return read_all(python, [(kind, store, path) for store, path in places])
+
+
+def _by_zarr_python(store: Path, path: str) -> dict[str, Any]:
+    zarr = pytest.importorskip("zarr")
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            array = zarr.open_array(store, path=path, mode="r", zarr_format=2)
+            return {"attributes": array.attrs.asdict(), "values": np.asarray(array[...])}
+        except Exception as error:
+            return {"error": repr(error)}
+
+
+def _by_tensorstore(driver: str, place: Path) -> dict[str, Any]:
+    tensorstore = pytest.importorskip("tensorstore")
+    spec = {"driver": driver, "kvstore": {"driver": "file", "path": f"{place}/"}}
+    try:
+        array = tensorstore.open(spec, open=True).result()
+        return {"values": np.asarray((array.T if driver == "n5" else array).read().result())}
+    except ValueError as error:
+        return {"error": repr(error)}
+
+
+def turned(values: np.ndarray) -> np.ndarray:
+    """Other values of the same kinds: the same, from the last to the first."""
+    return values[(slice(None, None, -1),) * values.ndim]
+
+
+@pytest.mark.parametrize("name", [name for name in STORES if name not in UNTOUCHED])
+def test_old_libraries_read_what_we_write_into_their_stores(name, tmp_path):
+    record, (reader, kind) = record_of(name), READERS[name.rpartition("/")[0]]
+    if record["store"] == "NestedDirectoryStore":
+        kind = "nested"
+    store = tmp_path / "store"
+    with zipfile.ZipFile(FIXTURES / f"{name}.zip") as archive:
+        archive.extractall(store)
+    expected = {}
+    for path, node in record["nodes"].items():
+        if node["kind"] != "array" or "damaged" in node:
+            continue
+        place, inner = (store / path, "") if record.get("separate") else (store, path)
+        array = zarr_core.open(place, mode="r+", path=inner)
+        values = turned(unpack(node["dtype"], node["shape"], node["data"]))
+        if CANNOT_WRITE.fullmatch(path):
+            with pytest.raises(zarr_core.errors.CodecError, match="snappy"):
+                array[...] = values
+            continue
+        array[...] = values
+        array.attrs["written"] = ["again", 1]
+        if not (name in CANNOT_READ and CANNOT_READ[name].fullmatch(path)):
+            attributes = {**node["attributes"], "written": ["again", 1]}
+            expected[place, inner] = values, attributes
+    answers = read_back(reader, kind, list(expected))
+    wrong = {}
+    for (place, path), (values, attributes), answer in zip(
+        expected, expected.values(), answers, strict=True
+    ):
+        if "error" in answer:
+            wrong[place.name, path] = answer["error"]
+        elif not same_bits(answer["values"], values):
+            wrong[place.name, path] = (answer["values"], values)
+        elif reader != "tensorstore":
+            # zarr-python shows what it stores there.
+            stored = {key: value for key, value in answer["attributes"].items() if key != "filters"}
+            if json.dumps(stored, sort_keys=True) != json.dumps(attributes, sort_keys=True):
+                wrong[place.name, path] = (stored, attributes)
+    assert not wrong
+
+
+NEW = {
+    # Format: its arrays, whether each is a store of its own, who reads them as which kind.
+    "v2": (version_2(), False, [("zarr2", "directory"), ("zarr3", "")]),
+    "v1": (version_1(), True, [("zarr1", "directory"), ("zarr1.0", "directory")]),
+    "draft-2021": (draft_2021(), False, [("zarr2", "draft")]),
+    "n5": (n5(), False, [("zarr2", "n5"), ("tensorstore", "n5")]),
+}
+
+
+BEYOND_ZARR_3 = re.compile("structure_(nested|subarray)|object_")
+"""Data types that zarr-python 3 does not have."""
+
+
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory):
+    """Gives what another library reads in new arrays of ours, all at once for each format."""
+    stores: dict[str, Path] = {}
+    problems: dict[str, dict[str, Exception]] = {}
+    remembered: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def answer_of(form: str, reader: str, name: str) -> dict[str, Any]:
+        cases, separate, readers = NEW[form]
+        if form not in stores:
+            stores[form] = tmp_path_factory.mktemp(form)
+            problems[form] = write_anew(form, stores[form], cases, separate)
+        if (form, reader) not in remembered:
+            store = stores[form]
+            places = [(store / name, "") if separate else (store, name) for name in cases]
+            read = read_back(reader, dict(readers)[reader], places)
+            remembered[form, reader] = dict(zip(cases, read, strict=True))
+        if name in problems[form]:
+            raise problems[form][name]
+        return remembered[form, reader][name]
+
+    return answer_of
+
+
+def write_anew(form: str, store: Path, cases: Any, separate: bool) -> dict[str, Exception]:
+    """Write all arrays; what went wrong with which."""
+    problems: dict[str, Exception] = {}
+    if not separate:
+        zarr_core.create_group(store, zarr_format=form, attributes=ATTRIBUTES)
+    for name, (values, options) in cases.items():
+        options = {"chunks": CHUNKS[: values.ndim], "dtype": values.dtype, **options}
+        try:
+            array = zarr_core.create_array(
+                store / name if separate else store,
+                name=None if separate else name,
+                shape=values.shape,
+                zarr_format=form,
+                attributes=ATTRIBUTES,
+                **options,
+            )
+            array[...] = values
+        except zarr_core.errors.ZarrError as problem:
+            problems[name] = problem
+    return problems
+
+
+@pytest.mark.parametrize(
+    ("form", "reader", "name"),
+    [
+        (form, reader, name)
+        for form, (cases, _, readers) in NEW.items()
+        for reader, _ in readers
+        for name in cases
+        if reader != "zarr3" or not BEYOND_ZARR_3.match(name)
+    ],
+)
+def test_old_libraries_read_what_we_make_anew(answer, form, reader, name):
+    values = NEW[form][0][name][0]
+    read = answer(form, reader, name)
+    assert "error" not in read
+    assert same_bits(read["values"], values), f"{read['values']!r}\nis not\n{values!r}"
+    if reader != "tensorstore":
+        read["attributes"].pop("filters", None)
+        assert read["attributes"] == ATTRIBUTES
