@@ -62,7 +62,8 @@ class V1(Format):
     def read(self, store: Store, path: str) -> NodeMetadata | None:
         """Read ``meta``, unless it is another program's, then ``attrs``."""
         key = _key(path, META)
-        reader = store.open_value(key)
+        # Of a prefix "meta", as the drafts of version 3 have it, stores say that it is no key.
+        reader = store.open_value(key) if store.exists(key) else None
         if reader is None:
             return None
         with reader:

@@ -1,0 +1,229 @@
+"""meta and attrs of version 1: what they mean, what they become."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core
+from zarr_core.errors import MetadataValidationError
+from zarr_core.extension import ExtensionDefinition, GroupMetadata, make_extension
+from zarr_formats.v1.document import encode, is_version_1
+from zarr_formats.v1.format import V1
+
+META = {
+    "shape": [20, 30],
+    "zarr_format": 1,
+    "chunks": [10, 10],
+    "dtype": "<i4",
+    "compression": "zlib",
+    "compression_opts": 1,
+    "more": {"kept": True},
+    "fill_value": 42,
+    "order": "C",
+}
+BLOSC = {"compression": "blosc", "compression_opts": {"cname": "lz4", "clevel": 5, "shuffle": 1}}
+LZMA = {"check": 0, "filters": None, "format": 1, "preset": 1}
+
+
+def read(**changes):
+    return V1().from_json({"meta": META | changes, "attrs": {"a": 1}}, "here")
+
+
+def fill_of(**changes):
+    metadata = read(**changes)
+    data_type = make_extension("data_type", metadata.data_type)
+    return data_type.fill_value_from_json(metadata.fill_value)
+
+
+def test_what_a_document_means():
+    metadata = read()
+    assert metadata.shape == (20, 30)
+    assert metadata.data_type.name == "int32"
+    assert metadata.chunk_grid == ExtensionDefinition("regular", {"chunk_shape": [10, 10]})
+    assert metadata.chunk_key_encoding == ExtensionDefinition("v2", {"separator": "."})
+    assert metadata.codecs == (
+        ExtensionDefinition("bytes", {"endian": "little"}),
+        ExtensionDefinition("numcodecs.zlib", {"level": 1}),
+    )
+    assert (metadata.fill_value, metadata.fill_value_undefined) == (42, False)
+    assert metadata.attributes == {"a": 1}
+    assert metadata.additional_fields == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "codec"),
+    [
+        ({"compression": "gzip"}, ("numcodecs.zlib", {"level": 1})),
+        ({"compression": "bz2", "compression_opts": 9}, ("numcodecs.bz2", {"level": 9})),
+        ({"compression": "lzma", "compression_opts": LZMA}, ("numcodecs.lzma", LZMA)),
+        ({"compression": "none", "compression_opts": None}, None),
+        ({"compression": None, "compression_opts": None}, None),
+        (
+            BLOSC,
+            (
+                "blosc",
+                {
+                    "cname": "lz4", "clevel": 5, "shuffle": "shuffle",
+                    "typesize": 4, "blocksize": 0,
+                },
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_compressions_are_codecs(changes, codec):
+    after = read(**changes).codecs[1:]
+    assert after == (() if codec is None else (ExtensionDefinition(*codec),))
+
+
+def test_the_order_is_that_of_blosc_alone():
+    transpose = ExtensionDefinition("transpose", {"order": [1, 0]})
+    assert read(order="F", **BLOSC).codecs[0] == transpose
+    assert read(order="F").codecs == read().codecs
+    assert read(order="F", shape=[5], chunks=[2], **BLOSC).codecs[0].name == "bytes"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"fill_value": None},
+        {"dtype": ">f8", "fill_value": float("nan")},
+        {"dtype": "<f4", "fill_value": float("-inf")},
+        {"dtype": "<f4", "fill_value": "NaN"},
+        {"dtype": "|b1", "fill_value": 1},
+        {"dtype": [["a", "|u1"], ["b", [["c", "<f4"], ["d", "|S3"]]]], "fill_value": None},
+        {"order": "F"},
+        {"order": "F", **BLOSC},
+        {"compression": "gzip"},
+        {"compression": None, "compression_opts": None},
+        {"compression": "lzma", "compression_opts": LZMA | {"more": 1}},
+        {"compression": "blosc", "compression_opts": BLOSC["compression_opts"] | {"cname": "zstd"}},
+    ],
+)
+def test_what_is_not_changed_is_written_as_it_was(changes):
+    metadata = read(**changes)
+    document = {"meta": META | changes, "attrs": {"a": 1}}
+    assert json.dumps(V1().to_json(metadata)) == json.dumps(document)
+    grown = V1().to_json(metadata.replace(shape=(40, 30)))
+    assert json.dumps(grown["meta"]) == json.dumps(META | changes | {"shape": [40, 30]})
+    named = V1().to_json(metadata.replace(attributes={"b": None}))
+    assert json.dumps(named) == json.dumps(document | {"attrs": {"b": None}})
+
+
+def test_attributes_may_be_missing():
+    metadata = V1().from_json({"meta": META}, "here")
+    assert metadata.attributes == {}
+    assert V1().to_json(metadata) == {"meta": META}
+    assert V1().to_json(metadata.replace(attributes={"a": 1}))["attrs"] == {"a": 1}
+
+
+def test_documents_are_ascii():
+    assert encode({"é": "Ω\ud800", "nan": float("nan")}).isascii()
+    assert b"NaN" in encode({"nan": float("nan")})
+
+
+# --- fill values ---
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "expected"),
+    [
+        ("<f8", float("nan"), np.nan),
+        ("<f4", "NaN", np.nan),
+        ("<f8", float("inf"), np.inf),
+        ("<f4", 1e300, np.inf),
+        ("<f8", -0.0, -0.0),
+        ("<f8", 3, 3.0),
+        ("<i4", 1.5, 1),
+        ("|i1", 300, 44),
+        ("|u1", -1, 255),
+        (">u8", 2**64 - 1, 2**64 - 1),
+        ("|b1", True, True),
+        ("|b1", 0, False),
+        ("<c8", 2.5, 2.5),
+        ("|S3", "ab", b"ab"),
+        ("|S3", "abcdef", b"abc"),
+        ("<U3", "Ωz", "Ωz"),
+        ("<M8[s]", 5, np.datetime64(5, "s")),
+        ("<M8[s]", -(2**63), np.datetime64("NaT", "s")),
+        ("<m8[D]", 0, np.timedelta64(0, "D")),
+        ("|V3", 0, b"\0\0\0"),
+    ],
+)
+def test_fill_values_are_what_numpy_makes_of_them(dtype, value, expected):
+    element = fill_of(dtype=dtype, fill_value=value)
+    wanted = np.array(expected, np.dtype(dtype).newbyteorder("="))
+    assert element.tobytes() == wanted.tobytes()
+    document = V1().to_json(read(dtype=dtype, fill_value=value).replace(document=None))
+    again = V1().from_json(document, "here")
+    assert fill_of(dtype=dtype, fill_value=document["meta"]["fill_value"]) == element or (
+        element != element
+    )
+    assert again.fill_value == read(dtype=dtype, fill_value=value).fill_value
+
+
+def test_a_record_is_filled_with_the_same_in_each_field():
+    fields = [["a", "<i4"], ["b", "<f8"]]
+    element = fill_of(dtype=fields, fill_value=5)
+    assert (element["a"], element["b"]) == (5, 5.0)
+    # Zero in text is the character, so zero bytes can only be said by leaving it open.
+    fields = [["a", "<i4"], ["b", "|S2"]]
+    assert fill_of(dtype=fields, fill_value=0)["b"] == b"0"
+    open_ = read(dtype=fields, fill_value=None)
+    new = V1().to_json(open_.replace(document=None, fill_value_undefined=False))
+    assert new["meta"]["fill_value"] is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("<i4", float("nan")), ("<i4", "many"), ("<f8", "many"), ("<f8", 10**400), ("|S3", "é"),
+     ("|V3", 1), ("|V3", "AAAA"), ("<M8[s]", "yesterday"), ([["a", "<i4"]], "x")],
+)  # fmt: skip
+def test_fill_values_that_are_none(dtype, value):
+    with pytest.raises(MetadataValidationError, match="/fill_value"):
+        read(dtype=dtype, fill_value=value)
+
+
+# --- what version 1 has no words for ---
+
+
+@pytest.mark.parametrize(
+    ("options", "pointer"),
+    [
+        ({"shape": (), "chunks": ()}, "/shape"),
+        ({"compressors": "gzip"}, "/codecs/1"),
+        ({"compressors": "zstd"}, "/codecs/1"),
+        ({"compressors": {"name": "blosc", "configuration": {"cname": "zstd"}}}, "/codecs/1"),
+        ({"compressors": None, "order": "F"}, "/codecs/0"),
+        ({"filters": {"name": "numcodecs.delta", "configuration": {"dtype": "<i4"}}}, "/codecs"),
+        ({"dtype": "M8[s]"}, "/codecs/1"),
+        ({"chunk_key_encoding": "default"}, "/chunk_key_encoding"),
+        ({"chunk_key_encoding": {"name": "v2", "separator": "/"}}, "/chunk_key_encoding"),
+        ({"dimension_names": ["y", "x"]}, "/dimension_names"),
+        ({"dtype": "c8", "fill_value": 1j}, "/fill_value"),
+        ({"dtype": "S3", "fill_value": b"\xff"}, "/fill_value"),
+        ({"dtype": "f8", "fill_value": "0x7ff8000000000001"}, "/fill_value"),
+        ({"dtype": [("a", "i4"), ("b", "i4")], "fill_value": (1, 2)}, "/fill_value"),
+    ],
+)  # fmt: skip
+def test_what_version_1_cannot_say_is_refused(options, pointer):
+    options = {"shape": (4, 4), "chunks": (2, 2), "dtype": "i4", **options}
+    with pytest.raises(MetadataValidationError) as caught:
+        zarr_core.create_array(zarr_format=1, **options)
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
+
+
+def test_there_are_no_groups():
+    with pytest.raises(MetadataValidationError, match="no groups"):
+        zarr_core.create_group(zarr_format=1)
+    with pytest.raises(MetadataValidationError, match="no groups"):
+        V1().to_json(GroupMetadata())
+
+
+@pytest.mark.parametrize(
+    "content", [None, 1, [], {}, {"zarr_format": 2}, {"zarr_format": True}, {"zarr_format": "1"},
+                {"zarr_format": 1.0}],
+)  # fmt: skip
+def test_what_is_not_version_1(content):
+    assert not is_version_1(content)
+    assert is_version_1(META)

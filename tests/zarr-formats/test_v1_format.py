@@ -1,0 +1,188 @@
+"""Arrays of version 1 through the functions that users call."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import zarr_core
+from zarr_core.errors import (
+    MetadataDecodeError,
+    MetadataError,
+    MetadataValidationError,
+    NodeExistsError,
+    NodeNotFoundError,
+)
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+
+VALUES = np.arange(35, dtype="<i2").reshape(7, 5)
+META = {
+    "zarr_format": 1,
+    "shape": [4],
+    "chunks": [2],
+    "dtype": "<i2",
+    "compression": "none",
+    "compression_opts": None,
+    "fill_value": 7,
+    "order": "C",
+}
+
+
+@pytest.fixture(params=["memory", "local"])
+def store(request, tmp_path):
+    return MemoryStore() if request.param == "memory" else LocalStore(tmp_path / "store")
+
+
+def make(store, name="", **options):
+    options = {"data": VALUES, "chunks": (3, 2), "zarr_format": 1, **options}
+    return zarr_core.create_array(store, name=name, **options)
+
+
+def content(store, key):
+    return json.loads(bytes(store.get(key)))
+
+
+@pytest.mark.parametrize("path", ["", "a", "a/b"])
+def test_an_array_is_made_filled_changed(store, path):
+    prefix = f"{path}/" if path else ""
+    array = make(store, path, attributes={"unit": "m"}, fill_value=9)
+    assert content(store, f"{prefix}meta") == {
+        "zarr_format": 1,
+        "shape": [7, 5],
+        "chunks": [3, 2],
+        "dtype": "<i2",
+        "compression": "blosc",
+        "compression_opts": {"cname": "lz4", "clevel": 5, "shuffle": 1},
+        "fill_value": 9,
+        "order": "C",
+    }
+    assert content(store, f"{prefix}attrs") == {"unit": "m"}
+    assert store.exists(f"{prefix}2.0")
+    array.resize(4, 9)
+    array.append(np.full((1, 9), 7, "i2"))
+    array.attrs["more"] = [1]
+    del array.attrs["unit"]
+    expected = np.full((5, 9), 9, "i2")
+    expected[:4, :5] = VALUES[:4]
+    expected[4] = 7
+    again = zarr_core.open(store, path=path)
+    assert np.array_equal(again[...], expected)
+    assert dict(again.attrs) == {"more": [1]}
+    assert content(store, f"{prefix}meta")["shape"] == [5, 9]
+
+
+def test_attributes_are_always_stored(store):
+    make(store)
+    assert content(store, "attrs") == {}
+
+
+def test_a_change_writes_only_what_changed(store):
+    store.set("meta", json.dumps(META, indent=1).encode())
+    array = zarr_core.open(store)
+    array.attrs["a"] = 1
+    assert store.get("meta") == json.dumps(META, indent=1).encode()
+    store.set("attrs", b'{"a":   1}')
+    array.resize(6)
+    assert store.get("attrs") == b'{"a":   1}'
+    assert content(store, "meta") == META | {"shape": [6]}
+
+
+def test_nothing_says_what_is_undefined(store):
+    store.set("meta", json.dumps(META | {"fill_value": None}).encode())
+    array = zarr_core.open(store)
+    assert array.fill_value is None
+    assert array[...].tolist() == [0, 0, 0, 0]
+    array[:2] = 0
+    assert store.exists("0")  # others would show anything
+
+
+def test_nodes_pickle(tmp_path):
+    array = pickle.loads(pickle.dumps(make(tmp_path, "a", fill_value=3)))
+    assert np.array_equal(array[...], VALUES)
+    array.attrs["y"] = 2
+    assert dict(zarr_core.open(tmp_path, path="a").attrs) == {"y": 2}
+
+
+def test_arrays_are_copied(store):
+    make(store, "a", attributes={"x": 1})
+    elsewhere = MemoryStore()
+    zarr_core.copy(zarr_core.open(store, path="a"), elsewhere, "b")
+    copy = zarr_core.open(elsewhere, path="b")
+    assert np.array_equal(copy[...], VALUES)
+    assert dict(copy.attrs) == {"x": 1}
+
+
+def test_an_array_is_replaced_only_if_asked(store):
+    make(store, "a")
+    with pytest.raises(NodeExistsError):
+        make(store, "a")
+    make(store, "a", data=VALUES[:2], overwrite=True)
+    assert zarr_core.open(store, path="a").shape == (2, 5)
+    assert not store.exists("a/2.0")
+    with pytest.raises(NodeExistsError):
+        make(store, "a/b")
+    # What lies beside it is nobody's.
+    store.set("b/notes.txt", b"mine")
+    store.set("b/meta", b"mine")
+    with pytest.raises(NodeExistsError, match="b/"):
+        make(store, "b", overwrite=True)
+    assert store.exists("b/notes.txt")
+
+
+def test_there_are_no_groups(store):
+    make(store, "a/b")
+    for path in ("", "a"):
+        with pytest.raises(NodeNotFoundError):
+            zarr_core.open(store, path=path)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"\xff\xfe", b"not JSON", b"{", b"[]", b"3", b"{}", b'{"zarr_format": 2}',
+        b'{"zarr_format": 3, "node_type": "group"}', b'{"zarr_format": "1"}',
+        b'{"zarr_format": true}', b'{"author": "me"}', b"key: value\n",
+    ],
+)  # fmt: skip
+def test_a_meta_of_others_is_not_ours(store, data):
+    store.set("meta", data)
+    with pytest.raises(NodeNotFoundError):
+        zarr_core.open(store)
+    store.set("zarr.json", b'{"zarr_format": 3, "node_type": "group"}')
+    assert isinstance(zarr_core.open(store), zarr_core.Group)
+
+
+def test_keys_below_meta_are_not_ours(store):
+    store.set("meta/root.array.json", b"{}")
+    with pytest.raises(NodeNotFoundError):
+        zarr_core.open(store, zarr_format=1)
+
+
+def test_a_damaged_meta_is_told(store):
+    data = json.dumps(META).encode()
+    for cut in (20, len(data) - 1):
+        store.set("meta", data[:cut])
+        with pytest.raises(MetadataDecodeError):
+            zarr_core.open(store, zarr_format=1)
+    store.set("meta", data)
+    for attributes in (b"", b"{", b"[]", b"1"):
+        store.set("attrs", attributes)
+        with pytest.raises(MetadataError):
+            zarr_core.open(store)
+
+
+def test_the_array_that_is_gone_is_missed(store):
+    array = make(store)
+    store.erase("meta")
+    with pytest.raises(NodeNotFoundError):
+        array.attrs["a"] = 1
+    assert content(store, "attrs") == {}
+
+
+def test_a_refused_change_changes_nothing(store):
+    array = make(store)
+    before = {key: bytes(store.get(key)) for key in store.list()}
+    with pytest.raises(MetadataValidationError):
+        array.attrs["a"] = object()
+    assert {key: bytes(store.get(key)) for key in store.list()} == before
