@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.store import Pieces, Store, ValueReader
 
-# Families of names that stand for what version 3 does not have.
+# Families of names, or names, that stand for what version 3 does not have.
 _ELSEWHERE = ("v2.", "n5.")
+_NAMES_ELSEWHERE = ("n5", "v3_draft")
 _EXTENSION_POINTS = (
     "data_type",
     "chunk_grid",
@@ -184,7 +185,7 @@ def _elsewhere(metadata: ArrayMetadata) -> list[Problem]:
         Problem(pointer, message.format(name))
         for member in _EXTENSION_POINTS
         for pointer, name in extension_names(document.get(member), f"/{member}")
-        if name.startswith(_ELSEWHERE)
+        if name.startswith(_ELSEWHERE) or name in _NAMES_ELSEWHERE
     ]
     if metadata.chunk_memory_layout is not None:
         name = metadata.chunk_memory_layout.name
