@@ -190,11 +190,14 @@ def _write_document(plan: Plan, step: Step) -> None:
     if dest.format_.create(dest.store, at, new):
         return
     found = dest.read(step.path)
-    if found is None:  # a group was implied there, by the chunks that lie there now
+    if found is None and dest.format_.implicit_groups:
+        # A group was implied there, by the chunks that lie there now.
         dest.format_.write(dest.store, at, new)
-    elif isinstance(new, GroupMetadata) and is_bare(found):
+    elif isinstance(new, GroupMetadata) and found is not None and is_bare(found):
         dest.format_.update(dest.store, at, lambda group: group.replace(attributes=new.attributes))
-    elif not strictjson.identical(dest.format_.to_json(found), dest.format_.to_json(new)):
+    elif found is None or not strictjson.identical(
+        dest.format_.to_json(found), dest.format_.to_json(new)
+    ):
         raise NodeExistsError(
             dest.where(step.path), "somebody else has made a node here during the conversion"
         )

@@ -54,6 +54,10 @@ def express_array(
             continue
         return found, [note] * bool(note) + list(_changed(format_, named, found))
     assert last is not None
+    if metadata.data_type_fallbacks:  # without which those who know the data type read it too
+        less = metadata.replace(data_type_fallbacks=())
+        found, notes = express_array(format_, less, where, rename=rename)
+        return found, [*notes, _no_fallbacks(format_, metadata)]
     raise last
 
 
@@ -122,8 +126,12 @@ def _changed(format_: Format, old: ArrayMetadata, new: ArrayMetadata) -> Iterato
             "that are not stored were read"
         )
     if old.data_type_fallbacks and not new.data_type_fallbacks:
-        names = ", ".join(definition.name for definition in old.data_type_fallbacks)
-        yield f"the fallback data types {names} have no place in format {format_.name}"
+        yield _no_fallbacks(format_, old)
+
+
+def _no_fallbacks(format_: Format, metadata: ArrayMetadata) -> str:
+    names = ", ".join(definition.name for definition in metadata.data_type_fallbacks)
+    return f"format {format_.name} has no place for what others may read instead: {names}"
 
 
 def left_out(format_: Format, metadata: ArrayMetadata | GroupMetadata) -> list[str]:

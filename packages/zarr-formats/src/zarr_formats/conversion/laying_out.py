@@ -227,7 +227,9 @@ def _notes(
     """What became of parts that nobody asked to change."""
     old, new = array.metadata.codecs, candidate.codecs
     if (not asked or relaxed - {"fill_value", "chunks"}) and not same_codecs(old, new):
-        yield f"the codecs {_names(old)} become {_names(new)}"
+        names = _names(new)
+        more = ", of another configuration" if names == _names(old) else ""
+        yield f"the codecs {_names(old)} become {names}{more}"
     if "filters" in relaxed and _values_may_change(array):
         yield "filters are left out: what they changed stays so, new elements do not pass them"
     if "chunks" in relaxed:

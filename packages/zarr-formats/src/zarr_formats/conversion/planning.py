@@ -198,11 +198,11 @@ def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool
         message = f"at the destination is something that cannot be read: {error}"
         return step if overwrite else replace(step, problems=(Problem("", message),))
     if there is None:
-        old = set(source.format_.documents(source.at(step.path))) if beside else set()
-        shared = [key for key in format_.documents(at) if key in old and dest.store.exists(key)]
-        if shared:
-            message = f"{shared[0]!r} is a document of both formats; give a dest"
-            return replace(step, problems=(Problem("", message),))
+        # The document that makes a node, as when two formats call theirs the same.
+        main = format_.documents(at)[0]
+        if dest.store.exists(main) and (beside or not overwrite):
+            message = f"{main!r} is there already and is no document of {format_.name}"
+            return replace(step, problems=(Problem("", f"{message}; give another dest"),))
         return step
     if overwrite:
         return step
