@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from plain_data_type import Plain
 from zarr_codecs.astype import AsTypeCodec
 from zarr_codecs.bitround import BitRoundCodec
 from zarr_codecs.categorize import CategorizeCodec
@@ -16,7 +17,6 @@ from zarr_codecs.quantize import QuantizeCodec
 from zarr_core.extension import (
     ArrayRepresentation,
     ChunkDecodeError,
-    DataType,
     ExtensionConfigurationError,
     ExtensionDefinition,
     data_type_for,
@@ -24,30 +24,6 @@ from zarr_core.extension import (
 )
 
 NUMBERS = (np.arange(60).reshape(5, 4, 3) ** 2 % 251 - 20) * 1.01
-
-
-class Plain(DataType):
-    """A data type for tests, of any dtype that core has none for."""
-
-    def __init__(self, dtype):
-        self.dtype = np.dtype(dtype)
-
-    @classmethod
-    def from_definition(cls, definition):
-        raise AssertionError(definition)
-
-    def to_definition(self):
-        return ExtensionDefinition("test.plain")
-
-    @property
-    def numpy_dtype(self):
-        return self.dtype
-
-    def fill_value_from_json(self, value):
-        raise AssertionError(value)
-
-    def fill_value_to_json(self, value):
-        raise AssertionError(value)
 
 
 def ours(name, configuration):
@@ -123,6 +99,17 @@ def test_order_of_elements_is_that_of_c(name, configuration, dtype):
     assert (plain == reversed_strides).all()
 
 
+@pytest.mark.parametrize(("name", "configuration", "dtype"), CASES, ids=str)
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1, 1)], ids=str)
+def test_one_element(name, configuration, dtype, shape):
+    array = np.full(shape, 30).astype(dtype)
+    encoded, back = run(ours(name, configuration), array)
+    theirs = numcodecs.get_codec({"id": name} | configuration)
+    expected = theirs.encode(array.reshape(1))
+    assert encoded.tobytes() == expected.tobytes()
+    assert back.tobytes() == theirs.decode(expected).tobytes()
+
+
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 64])
 def test_packs_any_number_of_bits(size):
     array = np.arange(size) % 3 == 1
@@ -195,6 +182,12 @@ def test_categorize(dtype, astype):
     assert CategorizeCodec(["a", "b", "c"], named, astype).decode(
         wrong, representation(array)
     ).tolist()[0] == ["", "", "c", "", "a"]
+
+
+def test_categorize_one():
+    array = np.array("b", object)
+    encoded, back = run(CategorizeCodec(["a", "b"], "|O"), array)
+    assert (encoded.item(), back.item()) == (2, "b")
 
 
 def test_categorize_none_and_numbers_are_no_label():

@@ -33,6 +33,13 @@ def test_other_names_say_how_they_would_be_found():
     assert "zarr_core.extensions({'codec': {'acme.x': ...}})" in hint
 
 
+def test_what_is_left_out_on_purpose_says_why():
+    hint = install_hint("codec", "numcodecs.pickle")
+    assert "runs any code that their writer chose" in hint
+    assert "zarr_core.extensions({'codec': {'numcodecs.pickle': PickleCodec}})" in hint
+    assert "pip install" not in hint
+
+
 def test_what_is_switched_off_is_said():
     with config.set(disabled_plugins={"zarr-codecs"}):
         assert "which the setting disabled_plugins switches off" in install_hint("codec", "gzip")

@@ -13,10 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from zarr_core.extension import ArrayToArrayCodec
 
 if TYPE_CHECKING:
-    import numpy as np
     from zarr_core.extension import ArrayRepresentation
 
 _MANTISSA = {2: 10, 4: 23, 8: 52}  # bits of it in floats of so many bytes
@@ -61,14 +61,15 @@ class BitRoundCodec(ArrayToArrayCodec):
         drop = _MANTISSA[array.dtype.itemsize] - self.keepbits
         if not drop:
             return array
-        bits = array.view(f"i{array.dtype.itemsize}")
+        bits: np.ndarray[Any, Any] = np.atleast_1d(array).view(f"i{array.dtype.itemsize}")
         rounded = bits >> drop
         rounded &= 1
         rounded += (1 << (drop - 1)) - 1
         rounded += bits
         rounded >>= drop
         rounded <<= drop
-        return rounded.view(array.dtype)
+        result: np.ndarray[Any, Any] = rounded.view(array.dtype)
+        return result.reshape(array.shape)
 
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation

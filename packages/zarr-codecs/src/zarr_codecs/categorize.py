@@ -82,8 +82,9 @@ class CategorizeCodec(ArrayToArrayCodec):
     ) -> np.ndarray[Any, Any]:
         """Look up the labels."""
         labels = np.array(["", *self.labels], object).astype(decoded.data_type.numpy_dtype)
-        known = (array > 0) & (array < len(labels))
-        return labels[np.where(known, array, 0).astype(np.intp, copy=False)]
+        numbers = array.reshape(-1)
+        numbers = np.where((numbers > 0) & (numbers < len(labels)), numbers, 0)
+        return labels[numbers.astype(np.intp, copy=False)].reshape(decoded.shape)
 
     def _stored(self) -> np.dtype[Any]:
         return _elements.native("astype", self.astype, "iu")

@@ -77,17 +77,16 @@ class FixedScaleOffsetCodec(ArrayToArrayCodec):
 
     def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Scale, then round to integers."""
-        scaled = (array - self.offset) * self.scale
+        scaled = (np.atleast_1d(array) - self.offset) * self.scale
         np.around(scaled, out=scaled)
-        return scaled.astype(self._stored(array.dtype), copy=False)
+        return scaled.astype(self._stored(array.dtype), copy=False).reshape(array.shape)
 
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
     ) -> np.ndarray[Any, Any]:
         """Undo the scaling."""
-        values = array / self.scale
-        values = values + self.offset
-        return values.astype(decoded.data_type.numpy_dtype, copy=False)
+        values = np.atleast_1d(array) / self.scale + self.offset
+        return values.astype(decoded.data_type.numpy_dtype, copy=False).reshape(decoded.shape)
 
     def _stored(self, found: np.dtype[Any]) -> np.dtype[Any]:
         """The dtype that is stored for elements of this one."""

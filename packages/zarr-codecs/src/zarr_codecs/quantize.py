@@ -72,10 +72,10 @@ class QuantizeCodec(ArrayToArrayCodec):
     def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Round."""
         scale = self._scale()
-        rounded: np.ndarray[Any, Any] = array * scale
+        rounded: np.ndarray[Any, Any] = np.atleast_1d(array) * scale
         np.around(rounded, out=rounded)
         rounded /= scale
-        return rounded.astype(self._stored(array.dtype), copy=False)
+        return rounded.astype(self._stored(array.dtype), copy=False).reshape(array.shape)
 
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation

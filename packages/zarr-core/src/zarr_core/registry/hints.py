@@ -44,6 +44,15 @@ _WELL_KNOWN: dict[str, dict[str, str]] = {
 }
 
 
+# Why nobody provides it, and what to do, for names that are left out on purpose.
+_LEFT_OUT = {
+    ("codec", "numcodecs.pickle"): "Reading pickled objects runs any code that their writer "
+    "chose, so they are refused. If you trust the data, allow them for a while: "
+    "from zarr_codecs.pickle import PickleCodec; "
+    "zarr_core.extensions({'codec': {'numcodecs.pickle': PickleCodec}}).",
+}
+
+
 def unknown(kind: str, name: str, where: str) -> UnknownExtensionError:
     """The error about an unknown extension, with similar names and what to do."""
     from difflib import get_close_matches  # noqa: PLC0415 - lazy: only to explain
@@ -60,6 +69,8 @@ def install_hint(kind: str, name: str) -> str:
     kind, name : str
         The extension.
     """
+    if reason := _LEFT_OUT.get((kind, name)):
+        return reason
     if "*" not in config.settings.disabled_plugins:
         installed = discovery.scan().providers.get(kind, {}).get(name, ())
         if installed:  # and yet unknown

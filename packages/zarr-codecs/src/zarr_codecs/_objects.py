@@ -1,0 +1,93 @@
+"""Arrays as nested lists with their dtype and shape, as JSON or MessagePack have them."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import ChunkDecodeError
+
+if TYPE_CHECKING:
+    from zarr_core.extension import ArrayRepresentation
+
+_OBJECT = "|O"
+
+
+def to_items(array: np.ndarray[Any, Any]) -> list[Any]:
+    """Elements in nested lists, then typestr and shape.
+
+    Parameters
+    ----------
+    array : ndarray
+        One without dimensions is listed as if it had one.
+    """
+    items: list[Any] = np.atleast_1d(array).tolist()
+    items.append(_typestr(array.dtype))
+    items.append(list(array.shape))
+    return items
+
+
+def from_items(items: Any, decoded: ArrayRepresentation, name: str) -> np.ndarray[Any, Any]:
+    """The array that such a list describes, which must be one of a chunk.
+
+    Parameters
+    ----------
+    items : list
+        As :func:`to_items` gives it.
+    decoded : ArrayRepresentation
+        The chunk.
+    name : str
+        The codec; for messages.
+
+    Notes
+    -----
+    zarr-python 2 lists the dimensions in the order of the array also where those of
+    a chunk in memory are reversed (order ``"F"``).  Such a list is transposed.
+
+    Raises
+    ------
+    ChunkDecodeError
+        If dtype, shape or lists are others than those of the chunk.
+    """
+    if not isinstance(items, list) or len(items) < 2:
+        raise ChunkDecodeError("no list that ends with a dtype and a shape", name)
+    *elements, typestr, shape = items
+    dtype = decoded.data_type.numpy_dtype
+    expected = _typestr(dtype)
+    if typestr not in (expected, np.dtype(expected).newbyteorder("S").str):
+        raise ChunkDecodeError(f"elements of dtype {typestr!r} instead of {expected!r}", name)
+    wanted = list(decoded.shape)
+    if shape not in (wanted, wanted[::-1]):
+        raise ChunkDecodeError(f"shape {shape!r} instead of {wanted}", name)
+    flat = _flat(elements, shape or [1], name)
+    try:
+        if expected == _OBJECT:
+            result = np.fromiter(flat, object, decoded.size)
+            if dtype.kind == "T" and not all(type(element) is str for element in flat):
+                raise ChunkDecodeError("elements that are no strings", name)
+            result = result.astype(dtype, copy=False)
+        else:
+            result = np.array(flat, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ChunkDecodeError(f"elements that are no {dtype}: {error}", name) from error
+    result = result.reshape(shape)
+    return result if shape == wanted else result.transpose()
+
+
+def _typestr(dtype: np.dtype[Any]) -> str:
+    return _OBJECT if dtype.kind in "OT" else dtype.str
+
+
+def _flat(elements: list[Any], shape: list[int], name: str) -> list[Any]:
+    """Elements of nested lists; an element may itself be a list."""
+    for length in shape[1:]:
+        if any(not isinstance(part, list) or len(part) != length for part in elements):
+            raise ChunkDecodeError(f"lists that do not have the shape {shape}", name)
+        elements = list(chain.from_iterable(elements))
+    count = 1
+    for length in shape:
+        count *= length
+    if len(elements) != count:
+        raise ChunkDecodeError(f"{len(elements)} elements instead of {count}", name)
+    return elements

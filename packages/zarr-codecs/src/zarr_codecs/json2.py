@@ -1,0 +1,108 @@
+"""numcodecs.json2 codec (array -> bytes): elements as JSON, with their dtype and shape.
+
+Name:           numcodecs.json2
+Specification:  numcodecs, "JSON"
+Configuration:  {"encoding": "utf-8", "sort_keys": true, "separators": [",", ":"], ...}
+Schema:         schemas/codec/numcodecs.json2.json
+Partial decode: no
+Compatible:     zarr-python (version 2)
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import ArrayToBytesCodec, ChunkDecodeError
+
+from zarr_codecs import _objects
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from zarr_core.extension import JSON, ArrayRepresentation, Buffer
+
+_NAME = "numcodecs.json2"
+
+
+@dataclass(frozen=True, slots=True)
+class Json2Codec(ArrayToBytesCodec):
+    """Store elements that JSON has words for.
+
+    Parameters
+    ----------
+    encoding : str
+        How the text becomes bytes.
+    skipkeys, ensure_ascii, check_circular, allow_nan, sort_keys : bool
+        As for :class:`json.JSONEncoder`.
+    indent : int or str, optional
+        Indentation; None writes no lines.
+    separators : sequence of two str, optional
+        What stands between items, and between key and value.  None is ``","`` and
+        ``":"``, with a space after each if there is an indentation.
+    strict : bool
+        Whether control characters in strings are refused when read.
+    """
+
+    encoding: str = "utf-8"
+    skipkeys: bool = False
+    ensure_ascii: bool = True
+    check_circular: bool = True
+    allow_nan: bool = True
+    sort_keys: bool = True
+    indent: int | str | None = None
+    separators: Sequence[str] | None = None
+    strict: bool = True
+
+    def __post_init__(self) -> None:
+        try:
+            "".encode(self.encoding)
+        except LookupError as error:
+            raise ValueError(f"encoding {self.encoding!r} is unknown") from error
+        separators = self.separators
+        if separators is None:
+            separators = (",", ":") if self.indent is None else (", ", ": ")
+        if len(separators) != 2:
+            raise ValueError(f"separators must be two strings, not {separators!r}")
+        object.__setattr__(self, "separators", tuple(separators))
+
+    def to_configuration(self) -> dict[str, JSON]:
+        """Give the configuration, with a JSON array."""
+        configuration: dict[str, JSON] = {
+            "encoding": self.encoding,
+            "skipkeys": self.skipkeys,
+            "ensure_ascii": self.ensure_ascii,
+            "check_circular": self.check_circular,
+            "allow_nan": self.allow_nan,
+            "sort_keys": self.sort_keys,
+            "separators": list(self.separators or ()),
+            "strict": self.strict,
+        }
+        return configuration | ({} if self.indent is None else {"indent": self.indent})
+
+    def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
+        """Write nested lists of elements, then their dtype and the shape."""
+        separators = self.separators or ("", "")
+        text = json.dumps(
+            _objects.to_items(array),
+            skipkeys=self.skipkeys,
+            ensure_ascii=self.ensure_ascii,
+            check_circular=self.check_circular,
+            allow_nan=self.allow_nan,
+            sort_keys=self.sort_keys,
+            indent=self.indent,
+            separators=(separators[0], separators[1]),
+        )
+        return text.encode(self.encoding)
+
+    def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
+        """Read the elements."""
+        try:
+            items = json.loads(str(data, self.encoding), strict=self.strict)
+        except RecursionError as error:
+            raise ChunkDecodeError("JSON that is nested too deeply", _NAME) from error
+        except ValueError as error:
+            raise ChunkDecodeError(f"no JSON: {error}", _NAME) from error
+        return _objects.from_items(items, decoded, _NAME)
