@@ -1,0 +1,276 @@
+"""Documents of version 2 that are wrong, dangerous, or ask for the impossible.
+
+Cases ``v01`` to ``v13`` are those that were tried on other libraries; the list after
+them is GDAL's.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.errors import (
+    ChunkDecodeError,
+    CodecChainError,
+    ExtensionConfigurationError,
+    ExtensionError,
+    MetadataDecodeError,
+    MetadataValidationError,
+    NodeNotFoundError,
+    UnknownExtensionError,
+    ZarrError,
+)
+
+GOOD = {
+    "zarr_format": 2,
+    "shape": [5, 4],
+    "chunks": [2, 2],
+    "dtype": "|u1",
+    "compressor": None,
+    "fill_value": 0,
+    "order": "C",
+    "filters": None,
+}
+TEXT = json.dumps(GOOD)
+OBJECTS = {"dtype": "|O", "fill_value": None}
+
+
+def document(**changes):
+    return json.dumps({name: value for name, value in (GOOD | changes).items() if value is not ...})
+
+
+def opened(text, **chunks):
+    store = {".zarray": text.encode() if isinstance(text, str) else text}
+    return zarr.open(zarr.MemoryStore(store | chunks))
+
+
+INVALID = MetadataValidationError
+REFUSED = {
+    # name: (document, class of the error, what the message says besides the node)
+    "v01 pickle": (
+        document(**OBJECTS, filters=[{"id": "pickle", "protocol": 5}]),
+        UnknownExtensionError,
+        "numcodecs.pickle",
+    ),
+    "v02 pickle second": (
+        document(**OBJECTS, filters=[{"id": "vlen-utf8"}, {"id": "pickle"}]),
+        UnknownExtensionError,
+        "numcodecs.pickle",
+    ),
+    "v02b pickle on integers": (
+        document(filters=[{"id": "pickle"}]),
+        UnknownExtensionError,
+        "numcodecs.pickle",
+    ),
+    "pickle as compressor": (
+        document(compressor={"id": "pickle"}),
+        UnknownExtensionError,
+        "numcodecs.pickle",
+    ),
+    "pickle behind what nobody knows": (
+        document(filters=[{"id": "acme"}, {"id": "pickle"}]),
+        UnknownExtensionError,
+        "numcodecs.",
+    ),
+    "v03 chunks of length 0": (document(chunks=[2, 0]), INVALID, "/chunks/1: 0 is less than 1"),
+    "v04 fill value that is not base64": (
+        document(dtype="|S4", fill_value="not base64!"),
+        INVALID,
+        "/fill_value: must be bytes in base64",
+    ),
+    "v05 objects in fields": (
+        document(dtype=[["a", "<i4"], ["b", "|O"]], filters=[{"id": "json2"}], fill_value=None),
+        INVALID,
+        "/dtype/1/1: a field cannot hold",
+    ),
+    "v06 elements of two gigabytes": (
+        document(dtype="|V2000000000", fill_value=None),
+        INVALID,
+        "/dtype: an element has",
+    ),
+    "v07 version in a string": (document(zarr_format="2"), INVALID, "/zarr_format"),
+    "v08 order X": (document(order="X"), INVALID, '/order: must be one of "C", "F"'),
+    "v10 no order": (document(order=...), INVALID, "/order: is missing"),
+    "v11 several types in a string": (document(dtype="i4,f8"), INVALID, "/dtype"),
+    "v12 filter for other elements": (
+        document(dtype="<f8", filters=[{"id": "delta", "dtype": "<i4"}]),
+        INVALID,
+        "/filters/0/dtype: the filter is for '<i4', and is given '<f8'",
+    ),
+    "v13 separator": (document(dimension_separator="../"), INVALID, "/dimension_separator"),
+    # --- GDAL's ---
+    **{
+        f"without {name}": (document(**{name: ...}), INVALID, f"/{name}: is missing")
+        for name in GOOD
+    },
+    "chunks null": (document(chunks=None), INVALID, "/chunks"),
+    "chunks a string": (document(chunks="invalid"), INVALID, "/chunks"),
+    "chunks of another rank": (document(chunks=[2]), INVALID, "/chunks: has 1 dimensions"),
+    "shape null": (document(shape=None), INVALID, "/shape"),
+    "shape a string": (document(shape="invalid"), INVALID, "/shape"),
+    "shape of another rank": (document(shape=[5]), INVALID, "/chunks: has 2 dimensions"),
+    "dtype null": (document(dtype=None), INVALID, "/dtype"),
+    "dtype a number": (document(dtype=1), INVALID, "/dtype"),
+    "dtype empty": (document(dtype=""), INVALID, "/dtype"),
+    "dtype !": (document(dtype="!"), INVALID, "/dtype"),
+    "dtype !b": (document(dtype="!b"), INVALID, "/dtype"),
+    "dtype of 16 bytes": (document(dtype="<u16"), INVALID, "/dtype"),
+    "dtype of no bytes": (document(dtype="<u0"), INVALID, "/dtype"),
+    "dtype of 10000 bytes": (document(dtype="<u10000"), INVALID, "/dtype"),
+    "fill value a list": (document(fill_value=[]), INVALID, "/fill_value"),
+    "fill value a word": (document(fill_value="x"), INVALID, "/fill_value"),
+    "fill value NaN of truth": (document(dtype="|b1", fill_value="NaN"), INVALID, "/fill_value"),
+    "order null": (document(order=None), INVALID, "/order"),
+    "order a word": (document(order="invalid"), INVALID, "/order"),
+    "chunks beyond any memory": (
+        document(shape=[2**40] * 2, chunks=[2**40] * 2),
+        CodecChainError,
+        "more than can be addressed",
+    ),
+    "compressor a string": (document(compressor="invalid"), INVALID, "/compressor"),
+    "compressor without id": (document(compressor={}), INVALID, "/compressor/id: is missing"),
+    "compressor that nobody knows": (
+        document(compressor={"id": "invalid"}),
+        ExtensionError,
+        "invalid",
+    ),
+    "filters a string": (document(filters="invalid"), INVALID, "/filters"),
+    "filters an object": (document(filters={}), INVALID, "/filters"),
+    "filters without id": (
+        document(filters=[{"missing_id": True}]),
+        INVALID,
+        "/filters/0/id: is missing",
+    ),
+    "version null": (document(zarr_format=None), INVALID, "/zarr_format: must be 2, not null"),
+    "version 1": (document(zarr_format=1), INVALID, "/zarr_format: must be 2, not 1"),
+    "version 3": (document(zarr_format=3), INVALID, "/zarr_format: must be 2, not 3"),
+    # --- as for version 3 ---
+    "cut": (TEXT[:50], MetadataDecodeError, "unterminated|delimiter|expecting"),
+    "empty": ("", MetadataDecodeError, "empty"),
+    "null": ("null", INVALID, "must be an object"),
+    "a list": ("[]", INVALID, "must be an object"),
+    "a repeated key": (TEXT[:-1] + ', "shape": [8, 8]}', MetadataDecodeError, "/shape"),
+    "nested 100000 deep": (
+        TEXT[:-1] + ', "more": ' + "[" * 100_000 + "]" * 100_000 + "}",
+        MetadataDecodeError,
+        "deep",
+    ),
+    "fields within each other": (
+        TEXT.replace('"|u1"', '[["a", ' * 200 + '"<i4"' + "]]" * 200),
+        MetadataDecodeError,
+        "deep",
+    ),
+    "UTF-16": (TEXT.encode("utf-16"), MetadataDecodeError, "UTF-16"),
+    "a fill value out of range": (document(fill_value=300), INVALID, "/fill_value"),
+    "a length beyond 64 bits": (document(shape=[2**100, 4]), INVALID, "/shape/0"),
+    "100 dimensions": (document(shape=[1] * 100, chunks=[1] * 100), INVALID, "/shape"),
+    "a level that there is not": (
+        document(compressor={"id": "blosc", "cname": "lz4", "clevel": 99, "shuffle": 1}),
+        ExtensionConfigurationError,
+        "clevel",
+    ),
+    "a compressor within Blosc that there is not": (
+        document(compressor={"id": "blosc", "cname": "acme"}),
+        ExtensionConfigurationError,
+        "cname",
+    ),
+    "dates without unit": (document(dtype="<M8", fill_value=0), INVALID, "/dtype"),
+    "objects without a codec": (document(**OBJECTS), INVALID, "/filters: an array of Python"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_wrong_documents_are_refused(name):
+    text, error, message = REFUSED[name]
+    with pytest.raises(error, match=message) as caught:
+        opened(text)
+    assert isinstance(caught.value, ZarrError)
+    assert any(place in str(caught.value) for place in (".zarray", "memory://", "/codecs/0"))
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_the_good_one_is_good():
+    assert opened(TEXT)[...].tolist() == [[0] * 4] * 5
+
+
+def test_v09_an_undefined_fill_value_is_no_memory_of_others():
+    junk = np.full(20, 200, "u1")  # so that fresh memory would show it
+    del junk
+    array = opened(document(fill_value=None))
+    assert array.fill_value is None
+    assert not array[...].any()
+
+
+def test_a_length_of_0_is_legal():
+    # Not for GDAL.
+    assert opened(document(shape=[5, 0]))[...].shape == (5, 0)
+
+
+def test_a_huge_array_is_only_opened():
+    array = opened(document(shape=[2**30] * 3, chunks=[1] * 3))
+    assert array[5, 6, 7] == 0
+    array = opened(document(shape=[2**40] * 2, chunks=[2**20] * 2))
+    assert array.shape == (2**40, 2**40)
+    assert array[5, 6] == 0
+
+
+def test_a_chunk_that_is_larger_than_memory():
+    array = opened(document(shape=[2**40] * 2, chunks=[2**20] * 2), **{"0.0": bytes(16)})
+    with pytest.raises(ChunkDecodeError, match=r"'0\.0'"):
+        array[0, 0]
+
+
+@pytest.mark.parametrize("data", [b"", bytes(3), bytes(5)])
+def test_chunks_of_a_wrong_size(data):
+    array = opened(TEXT, **{"0.0": data, "1.0": bytes([7] * 4)})
+    with pytest.raises(ChunkDecodeError, match=r"'0\.0'"):
+        array[...]
+    assert array[2, 0] == 7
+
+
+def test_a_compressed_chunk_that_claims_too_much():
+    numcodecs = pytest.importorskip("numcodecs")
+    bomb = numcodecs.Zlib(1).encode(bytes(1 << 24))
+    array = opened(document(compressor={"id": "zlib", "level": 1}), **{"0.0": bomb})
+    with pytest.raises(ChunkDecodeError, match=r"'0\.0'"):
+        array[0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{}", "/zarr_format: is missing"), ('{"zarr_format": 3}', "must be 2"), ("[", "expecting")],
+)
+def test_wrong_groups_are_refused(text, message):
+    with pytest.raises((MetadataValidationError, MetadataDecodeError), match=message):
+        zarr.open(zarr.MemoryStore({".zgroup": text.encode()}))
+
+
+def test_attributes_alone_are_no_node():
+    with pytest.raises(NodeNotFoundError):
+        zarr.open(zarr.MemoryStore({".zattrs": b"{}"}))
+
+
+@pytest.mark.parametrize(
+    "key", ["../x/.zarray", "/etc/.zarray", "a/../../b/.zarray", "a\\..\\b/.zarray"]
+)
+def test_copies_do_not_lead_out_of_the_group(key):
+    copies = {"zarr_consolidated_format": 1, "metadata": {".zgroup": {"zarr_format": 2}, key: GOOD}}
+    store = {".zgroup": b'{"zarr_format": 2}', ".zmetadata": json.dumps(copies).encode()}
+    group = zarr.open_group(zarr.MemoryStore(store), "r")
+    assert list(group) == []
+    assert [path for path, _ in group.members(max_depth=None)] == []
+
+
+@pytest.mark.parametrize("path", ["..", "a/../b", "./a", "a/.", "../../x"])
+@pytest.mark.parametrize("make", [True, False])
+def test_paths_do_not_lead_out_of_the_store(tmp_path, path, make):
+    place = tmp_path / "store"
+    zarr.create_group(place, zarr_format=2)
+    before = sorted(tmp_path.rglob("*"))
+    options = {"shape": 1, "dtype": "i1"} if make else {}
+    with pytest.raises(ZarrError):
+        zarr.open(place, mode="a" if make else "r+", path=path, zarr_format=2, **options)
+    assert sorted(tmp_path.rglob("*")) == before
