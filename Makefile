@@ -56,7 +56,9 @@ bench: $(VENV)/.dev
 schemas: $(VENV)/.dev
 	@$(BIN)/python scripts/publish_schemas.py
 
-old-writers: $(VENV)/.old-writers
+# Tries again what could not be made before.
+old-writers: $(VENV)/.python
+	@$(BIN)/python scripts/old_writers.py
 
 clean:
 	rm -rf .venv .venv-* demo-output build dist .coverage .coverage.* \
