@@ -1,0 +1,262 @@
+"""Version 2 to and from zarr-python 3 and tensorstore."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import zarr_core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+numcodecs = pytest.importorskip("numcodecs")
+
+SHAPE, CHUNKS = (7, 5), (3, 2)
+
+# dtype and a fill value; elements of the array are below.
+DTYPES: dict[str, Any] = {
+    "|b1": True,
+    "|i1": -3,
+    ">i2": 300,
+    "<i8": -(2**60),
+    "|u1": 7,
+    "<u4": 2**32 - 1,
+    "<f2": 1.5,
+    ">f4": np.nan,
+    "<f8": -np.inf,
+    "<c8": complex(1, -2),
+    ">c16": complex(0, 1),
+    "<M8[ns]": np.datetime64(5, "ns"),
+    ">m8[s]": np.timedelta64(-9, "s"),
+    "|S7": b"ab",
+    "<U3": "x\u03a9",
+    "|V3": np.void(b"\1\2\3"),
+}
+COMPRESSORS: dict[str, Any] = {
+    "none": None,
+    "blosc": numcodecs.Blosc("zstd", 3, numcodecs.Blosc.BITSHUFFLE),
+    "blosc auto": numcodecs.Blosc("lz4", 5, numcodecs.Blosc.AUTOSHUFFLE),
+    "zstd": numcodecs.Zstd(1),
+    "zlib": numcodecs.Zlib(1),
+    "gzip": numcodecs.GZip(1),
+    "bz2": numcodecs.BZ2(1),
+    "lz4": numcodecs.LZ4(),
+    "lzma": numcodecs.LZMA(),
+}
+FILTERS: dict[str, Any] = {
+    "delta": [numcodecs.Delta("<i4")],
+    "delta to small": [numcodecs.Delta("<i4", "<i2")],
+    "scaled": [numcodecs.FixedScaleOffset(offset=1, scale=2, dtype="<i4", astype="<i8")],
+    "shuffle": [numcodecs.Shuffle(4)],
+    "checksum": [numcodecs.CRC32()],
+    "two": [numcodecs.Delta("<i4"), numcodecs.Shuffle(4)],
+}
+
+
+@pytest.fixture(autouse=True)
+def _let_zarr_python_warn() -> Iterator[None]:
+    # It warns of data types that have no specification in version 3.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def values_of(dtype: np.dtype[Any]) -> np.ndarray:
+    count = SHAPE[0] * SHAPE[1]
+    numbers = np.arange(count) % 100
+    if dtype.kind == "V":
+        return np.frombuffer(np.random.default_rng(1).bytes(count * 3), dtype).reshape(SHAPE)
+    if dtype.kind in "SU":
+        return np.array([chr(65 + number) * (number % 3) for number in numbers], dtype).reshape(
+            SHAPE
+        )
+    if dtype.kind == "b":
+        numbers = numbers % 2
+    return numbers.astype(dtype).reshape(SHAPE)
+
+
+def bits(array: Any) -> bytes:
+    array = np.asarray(array)
+    return array.astype(array.dtype.newbyteorder("="), copy=False).tobytes()
+
+
+def new_with_zarr_python(place: Path, **options: Any) -> Any:
+    zarr = pytest.importorskip("zarr", reason="zarr-python is not installed")
+    return zarr.create_array(place, shape=SHAPE, chunks=CHUNKS, zarr_format=2, **options)
+
+
+def read_with_zarr_python(place: Path) -> Any:
+    zarr = pytest.importorskip("zarr", reason="zarr-python is not installed")
+    return zarr.open_array(place, mode="r+", zarr_format=2)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("text", DTYPES)
+def test_data_types_of_zarr_python(tmp_path, text, order):
+    values = values_of(np.dtype(text))
+    theirs = new_with_zarr_python(
+        tmp_path, dtype=text, order=order, fill_value=DTYPES[text], attributes={"a": [1, None]}
+    )
+    theirs[:5] = values[:5]
+    ours = zarr_core.open_array(tmp_path, zarr_format=2)
+    assert bits(ours[:5]) == bits(values[:5])
+    assert bits(ours[6:]) == bits(np.full((1, 5), DTYPES[text], np.dtype(text)))
+    assert dict(ours.attrs) == {"a": [1, None]}
+    ours[5:] = values[5:]
+    ours.attrs["b"] = 2
+    again = read_with_zarr_python(tmp_path)
+    assert bits(again[...]) == bits(values)
+    assert dict(again.attrs) == {"a": [1, None], "b": 2}
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("text", DTYPES)
+def test_data_types_to_zarr_python(tmp_path, text, order):
+    values = values_of(np.dtype(text))
+    ours = zarr_core.create_array(
+        tmp_path, shape=SHAPE, chunks=CHUNKS, dtype=text, order=order, zarr_format=2,
+        fill_value=DTYPES[text], attributes={"a": [1, None]},
+    )  # fmt: skip
+    ours[:5] = values[:5]
+    theirs = read_with_zarr_python(tmp_path)
+    assert theirs.dtype == np.dtype(text)
+    assert bits(theirs[:5]) == bits(values[:5])
+    assert bits(theirs[6:]) == bits(np.full((1, 5), DTYPES[text], np.dtype(text)))
+    assert dict(theirs.attrs) == {"a": [1, None]}
+    theirs[5:] = values[5:]
+    assert bits(zarr_core.open_array(tmp_path)[...]) == bits(values)
+
+
+@pytest.mark.parametrize("name", COMPRESSORS)
+def test_compressors_of_and_to_zarr_python(tmp_path, name):
+    values = values_of(np.dtype("<i4"))
+    new_with_zarr_python(tmp_path / "a", dtype="<i4", compressors=COMPRESSORS[name])[...] = values
+    assert bits(zarr_core.open_array(tmp_path / "a")[...]) == bits(values)
+    zarr_core.create_array(
+        tmp_path / "b", data=values, chunks=CHUNKS, compressors=COMPRESSORS[name], zarr_format=2
+    )
+    assert bits(read_with_zarr_python(tmp_path / "b")[...]) == bits(values)
+    ours, theirs = (json.loads((tmp_path / place / ".zarray").read_text()) for place in "ba")
+    codecs = [document.pop("compressor") or {} for document in (ours, theirs)]
+    assert ours == theirs
+    assert codecs[0].get("id") == codecs[1].get("id")
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("name", FILTERS)
+def test_filters_of_and_to_zarr_python(tmp_path, name, order):
+    values = values_of(np.dtype("<i4"))
+    options = {"filters": FILTERS[name], "compressors": numcodecs.Zlib(1), "order": order}
+    new_with_zarr_python(tmp_path / "a", dtype="<i4", **options)[...] = values
+    assert bits(zarr_core.open_array(tmp_path / "a")[...]) == bits(values)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / ".zarray").write_bytes((tmp_path / "a" / ".zarray").read_bytes())
+    zarr_core.open_array(tmp_path / "b")[...] = values
+    assert bits(read_with_zarr_python(tmp_path / "b")[...]) == bits(values)
+
+
+def test_text_of_and_to_zarr_python(tmp_path):
+    values = np.array([["a", "\u03a9" * 50, "", "x", "y"]] * 7, object)
+    new_with_zarr_python(tmp_path / "a", dtype=str, fill_value="none")[:3] = values[:3]
+    ours = zarr_core.open_array(tmp_path / "a")
+    assert ours[:3].tolist() == values[:3].tolist()
+    assert ours[6, 0] == "none"
+    zarr_core.create_array(
+        tmp_path / "b", shape=SHAPE, chunks=CHUNKS, dtype=str, fill_value="none", zarr_format=2
+    )[:3] = values[:3]
+    theirs = read_with_zarr_python(tmp_path / "b")
+    assert theirs[:3].tolist() == values[:3].tolist()
+    assert theirs[6, 0] == "none"
+
+
+def test_records_of_and_to_zarr_python(tmp_path):
+    dtype = np.dtype([("a", "<i4"), ("b", "<f8"), ("c", "S3")])
+    values = np.array([(n, n / 2, b"x" * (n % 4)) for n in range(35)], dtype).reshape(SHAPE)
+    fill = np.array((1, 2.5, b"no"), dtype)[()]
+    new_with_zarr_python(tmp_path / "a", dtype=dtype, fill_value=fill)[:3] = values[:3]
+    ours = zarr_core.open_array(tmp_path / "a")
+    assert (ours[:3] == values[:3]).all()
+    assert ours[6, 4] == fill
+    zarr_core.create_array(
+        tmp_path / "b", shape=SHAPE, chunks=CHUNKS, dtype=dtype, fill_value=fill, zarr_format=2
+    )[:3] = values[:3]
+    theirs = read_with_zarr_python(tmp_path / "b")
+    assert (theirs[:3] == values[:3]).all()
+    assert theirs[6, 4] == fill
+
+
+def test_hierarchies_of_and_to_zarr_python(tmp_path):
+    zarr = pytest.importorskip("zarr", reason="zarr-python is not installed")
+    for library, other, place in ((zarr, zarr_core, "a"), (zarr_core, zarr, "b")):
+        root = library.create_group(tmp_path / place, zarr_format=2, attributes={"title": "Höhen"})
+        deep = root.create_group("surface/height")
+        deep.create_array("raster", shape=SHAPE, chunks=CHUNKS, dtype="i2")[...] = 5
+        deep["raster"].attrs["units"] = "m"
+        for consolidated in (False, True):
+            if consolidated:
+                library.consolidate_metadata(tmp_path / place)
+            read = other.open_group(tmp_path / place, mode="r", use_consolidated=consolidated)
+            assert dict(read.attrs) == {"title": "Höhen"}
+            assert sorted(path for path, _ in read.members(max_depth=None)) == [
+                "surface", "surface/height", "surface/height/raster",
+            ]  # fmt: skip
+            raster = read["surface/height/raster"]
+            assert dict(raster.attrs) == {"units": "m"}
+            assert (np.asarray(raster[...]) == 5).all()
+    copies = [json.loads((tmp_path / place / ".zmetadata").read_text()) for place in "ab"]
+    assert copies[0].keys() == copies[1].keys()
+    # It stores attributes that are empty, too.
+    named = [{key for key, value in copy["metadata"].items() if value} for copy in copies]
+    assert named[0] == named[1]
+
+
+# --- tensorstore: no filters, no objects, other forms of fill values for bytes ---
+
+TS_DTYPES = {text: fill for text, fill in DTYPES.items() if text[1] not in "SUVMm"}
+TS_COMPRESSORS = ("none", "blosc", "zstd", "zlib", "gzip", "bz2")
+
+
+def with_tensorstore(place: Path, metadata: dict[str, Any] | None = None) -> Any:
+    tensorstore = pytest.importorskip("tensorstore", reason="tensorstore is not installed")
+    spec: dict[str, Any] = {"driver": "zarr", "kvstore": {"driver": "file", "path": f"{place}/"}}
+    if metadata is not None:
+        spec["metadata"] = metadata
+    return tensorstore.open(spec, open=metadata is None, create=metadata is not None).result()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("text", TS_DTYPES)
+def test_data_types_of_and_to_tensorstore(tmp_path, text, order):
+    values = values_of(np.dtype(text))
+    ours = zarr_core.create_array(
+        tmp_path / "a", shape=SHAPE, chunks=CHUNKS, dtype=text, order=order, zarr_format=2,
+        fill_value=TS_DTYPES[text], chunk_key_encoding={"name": "v2", "separator": "/"},
+    )  # fmt: skip
+    ours[:5] = values[:5]
+    theirs = with_tensorstore(tmp_path / "a")
+    assert bits(theirs[:5].read().result()) == bits(values[:5])
+    assert bits(theirs[6:].read().result()) == bits(ours[6:])
+    theirs[5:].write(values[5:].astype(values.dtype.newbyteorder("="))).result()
+    assert bits(zarr_core.open_array(tmp_path / "a")[...]) == bits(values)
+    document = json.loads((tmp_path / "a" / ".zarray").read_text())
+    with_tensorstore(tmp_path / "b", document).write(
+        values.astype(values.dtype.newbyteorder("="))
+    ).result()
+    assert bits(zarr_core.open_array(tmp_path / "b")[...]) == bits(values)
+
+
+@pytest.mark.parametrize("name", TS_COMPRESSORS)
+def test_compressors_of_and_to_tensorstore(tmp_path, name):
+    values = values_of(np.dtype("<i4"))
+    zarr_core.create_array(
+        tmp_path / "a", data=values, chunks=CHUNKS, compressors=COMPRESSORS[name], zarr_format=2
+    )
+    assert bits(with_tensorstore(tmp_path / "a").read().result()) == bits(values)
+    document = json.loads((tmp_path / "a" / ".zarray").read_text())
+    with_tensorstore(tmp_path / "b", document).write(values).result()
+    assert bits(zarr_core.open_array(tmp_path / "b")[...]) == bits(values)
