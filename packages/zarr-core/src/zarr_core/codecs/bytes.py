@@ -19,6 +19,7 @@ import numpy as np
 from zarr_core.codecs.parts import read_part
 from zarr_core.errors import ChunkDecodeError
 from zarr_core.interfaces.codec import ArrayRepresentation, ArrayToBytesCodec, Buffer
+from zarr_core.selection.projection import take
 
 if TYPE_CHECKING:
     from typing import Self
@@ -65,11 +66,12 @@ class BytesCodec(ArrayToBytesCodec):
         """Size of the elements in memory."""
         return decoded.nbytes
 
-    def memory_dtype(self, decoded: ArrayRepresentation) -> np.dtype[Any]:
-        """The data type in the configured byte order."""
+    def memory_dtype(self, decoded: ArrayRepresentation) -> np.dtype[Any] | None:
+        """The data type in the configured byte order; None if NumPy cannot be trusted with it."""
         dtype = decoded.data_type.numpy_dtype
         order = self.endian or decoded.data_type.implied_byte_order
-        return dtype if order is None else dtype.newbyteorder(order)
+        stored = dtype if order is None else dtype.newbyteorder(order)
+        return stored if dtype == stored or _swaps(dtype) else None
 
     decodes_parts = True
 
@@ -81,15 +83,36 @@ class BytesCodec(ArrayToBytesCodec):
         out: np.ndarray[Any, Any],
     ) -> None:
         """Read the runs of elements that the part consists of."""
-        read_part(reader, decoded.shape, self.memory_dtype(decoded), selection, out)
+        dtype = self.memory_dtype(decoded)
+        if dtype is None:
+            out[...] = take(self.decode(reader.read(0, reader.size), decoded), selection)
+        else:
+            read_part(reader, decoded.shape, dtype, selection, out)
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Lay the elements out in C order."""
-        encoded = np.ascontiguousarray(array, self.memory_dtype(decoded))
+        dtype = self.memory_dtype(decoded)
+        encoded = np.ascontiguousarray(array, dtype or decoded.data_type.numpy_dtype)
+        if dtype is None:
+            encoded = encoded.byteswap()
         return encoded.reshape(-1).view(np.uint8).data
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """View the bytes as elements."""
         if len(data) != decoded.nbytes:
             raise ChunkDecodeError(f"{len(data)} bytes instead of {decoded.nbytes}")
-        return np.frombuffer(data, self.memory_dtype(decoded)).reshape(decoded.shape)
+        dtype = self.memory_dtype(decoded)
+        array = np.frombuffer(data, dtype or decoded.data_type.numpy_dtype)
+        return (array if dtype is not None else array.byteswap()).reshape(decoded.shape)
+
+
+def _swaps(dtype: np.dtype[Any]) -> bool:
+    """Whether NumPy swaps bytes when it copies elements from one byte order to the other.
+
+    Of times without a unit it does not, though it says that the dtypes differ.
+    """
+    if dtype.subdtype is not None:
+        return _swaps(dtype.base)
+    if dtype.names is not None:
+        return all(_swaps(dtype[name]) for name in dtype.names)
+    return dtype.kind not in "mM" or np.datetime_data(dtype)[0] != "generic"

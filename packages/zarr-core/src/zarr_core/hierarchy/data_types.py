@@ -58,7 +58,8 @@ def data_type_of(given: Any) -> tuple[DataType, Literal["little", "big"] | None]
 
 def _byte_order(dtype: np.dtype[Any]) -> Literal["little", "big"] | None:
     """What was asked for: the order that is not this machine's, if all fields have it."""
-    if dtype.isnative:
+    # Of fields that are arrays, isnative knows nothing.
+    if dtype.isnative and (dtype.names is None or dtype == dtype.newbyteorder("=")):
         return None
     other: Literal["little", "big"] = "big" if sys.byteorder == "little" else "little"
     return other if dtype == dtype.newbyteorder(other) else None
