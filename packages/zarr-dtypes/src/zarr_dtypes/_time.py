@@ -94,6 +94,8 @@ class TimeType(DataType):
         return "NaT" if count == _NAT else count
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
+        if isinstance(value, str) and value == "NaT":
+            return self._counted(_NAT)
         if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
             return self.fill_value_from_json(int(value))
         try:

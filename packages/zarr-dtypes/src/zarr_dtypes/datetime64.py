@@ -27,4 +27,4 @@ class DateTime64(TimeType):
         return "numpy.datetime64", "datetime64"
 
     def _given(self, value: Any) -> Any:
-        return value if isinstance(value, np.ndarray) else np.datetime64(value)
+        return value if isinstance(value, np.ndarray | np.datetime64) else np.datetime64(value)

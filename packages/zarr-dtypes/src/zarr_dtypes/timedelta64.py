@@ -27,4 +27,6 @@ class TimeDelta64(TimeType):
         return "numpy.timedelta64", "timedelta64"
 
     def _given(self, value: Any) -> Any:
-        return value if isinstance(value, np.ndarray) else np.timedelta64(value)
+        if isinstance(value, str):
+            raise ValueError('of strings, only "NaT" is a duration')
+        return value if isinstance(value, np.ndarray | np.timedelta64) else np.timedelta64(value)

@@ -1,0 +1,85 @@
+"""structured: what zarr-python wrote before struct had a specification."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.extension import ExtensionDefinition, data_type_for, make_extension
+from zarr_dtypes.struct import Struct
+from zarr_dtypes.structured import Structured
+
+DTYPE = np.dtype([("x", "i2"), ("in", [("y", "f8"), ("s", "S2")])])
+INNER = {
+    "name": "structured",
+    "configuration": {
+        "fields": [
+            ["y", "float64"],
+            ["s", {"name": "null_terminated_bytes", "configuration": {"length_bytes": 2}}],
+        ]
+    },
+}
+DEFINITION = {"name": "structured", "configuration": {"fields": [["x", "int16"], ["in", INNER]]}}
+VALUES = np.array([(1, (2.5, b"ab")), (-3, (4.5, b"c")), (5, (6.5, b""))], DTYPE)
+
+
+def stored(codec, chunk, fill_value="AQI" + "A" * 13):
+    """An array with such a codec, whose one chunk holds these bytes."""
+    document = {
+        "zarr_format": 3, "node_type": "array", "shape": [3], "data_type": DEFINITION,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": fill_value, "codecs": [codec],
+    }  # fmt: skip
+    store = zarr.MemoryStore()
+    store.set("zarr.json", json.dumps(document).encode())
+    if chunk is not None:
+        store.set("c/0", chunk)
+    return zarr.open_array(store)
+
+
+@pytest.mark.parametrize(
+    ("codec", "order"),
+    [
+        ({"name": "bytes"}, "<"),  # as zarr-python 3.1 writes it
+        ({"name": "bytes", "configuration": {"endian": "little"}}, "<"),
+        ({"name": "bytes", "configuration": {"endian": "big"}}, ">"),
+    ],
+)
+def test_elements(codec, order):
+    array = stored(codec, VALUES.astype(DTYPE.newbyteorder(order)).tobytes())
+    assert array.dtype == DTYPE
+    assert array[...].tobytes() == VALUES.tobytes()
+    array[1] = VALUES[2]
+    written = np.frombuffer(array.store.get("c/0"), DTYPE.newbyteorder(order))
+    assert written.tolist() == [VALUES[0].item(), VALUES[2].item(), VALUES[2].item()]
+    # The document stays as it was.
+    array.attrs["a"] = 1
+    assert json.loads(array.store.get("zarr.json"))["data_type"] == DEFINITION
+
+
+def test_fill_values():
+    packed = VALUES[1:2].astype(DTYPE.newbyteorder("<")).tobytes()
+    text = base64.b64encode(packed).decode()
+    assert stored({"name": "bytes"}, None, text).fill_value == VALUES[1]
+    array = stored({"name": "bytes"}, None, {"x": 7, "in": {"y": "NaN", "s": "YQ=="}})
+    assert array[0]["x"] == 7
+    assert np.isnan(array[0]["in"]["y"])
+
+
+def test_new_arrays_are_struct():
+    assert type(data_type_for(DTYPE)) is Struct
+    array = zarr.create_array(data=VALUES, dtype=DEFINITION, compressors=None)
+    document = json.loads(array.store.get("zarr.json"))
+    assert document["data_type"]["name"] == "struct"
+    assert document["data_type"]["configuration"]["fields"][1]["data_type"]["name"] == "struct"
+    assert document["codecs"][0]["configuration"]["endian"] in ("little", "big")
+    assert array[...].tobytes() == VALUES.tobytes()
+    assert zarr.open(array.store)[...].tobytes() == VALUES.tobytes()
+
+
+def test_fields_as_objects_are_read_too():
+    fields = [{"name": "x", "data_type": "int16"}, ["y", "uint8"]]
+    made = make_extension("data_type", ExtensionDefinition("structured", {"fields": fields}))
+    assert isinstance(made, Structured)
+    assert made.numpy_dtype == np.dtype([("x", "i2"), ("y", "u1")])
