@@ -69,6 +69,8 @@ ENVIRONMENTS = {
     ".venv-zarr2.4": Environment(
         ("3.8",), ("zarr==2.4.0 numcodecs==0.12.1 numpy==1.24.4",), usual=False
     ),
+    # Its wheels have netCDF-C in them, with its own Zarr.
+    ".venv-netcdf": Environment(("3.11", "3.12", "3.13"), ("netCDF4==1.7.5.1.post1",), usual=False),
 }
 
 
