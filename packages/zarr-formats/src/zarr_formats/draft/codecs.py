@@ -22,6 +22,7 @@ from zarr_core.extension import (
 
 from zarr_formats import codec_ids
 from zarr_formats.draft.extensions import is_uri
+from zarr_formats.typestr import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,6 +71,11 @@ def read_codecs(
     serialised : bool
         Whether a codec before these has made bytes of the elements already.
 
+    Raises
+    ------
+    MetadataValidationError
+        If Blosc is told to shuffle in no known way; ``where`` is empty.
+
     Notes
     -----
     The text lets codecs for arrays and for bytes meet anywhere, elements becoming bytes
@@ -77,7 +83,7 @@ def read_codecs(
     codec for bytes.
     """
     found: list[ExtensionDefinition] = []
-    for item in codecs:
+    for number, item in enumerate(codecs):
         configuration = item.get("configuration", {})
         name = known(item["type"], IN_TEXT)
         if name == "endian":
@@ -86,7 +92,9 @@ def read_codecs(
             continue
         definition = ExtensionDefinition(name or item["type"], configuration)
         if name == "blosc":
-            definition = ExtensionDefinition(name, _read_blosc(configuration, typesize))
+            definition = ExtensionDefinition(
+                name, _read_blosc(configuration, typesize, f"/codecs/{number}/configuration")
+            )
         kind = None if name else _kind(definition)
         if kind is ArrayToBytesCodec:
             serialised = True
@@ -156,9 +164,12 @@ def _kind(definition: ExtensionDefinition) -> type[Any] | None:
     return next((kind for kind in kinds if isinstance(codec, kind)), None)
 
 
-def _read_blosc(configuration: dict[str, JSON], typesize: int) -> dict[str, JSON]:
+def _read_blosc(configuration: dict[str, JSON], typesize: int, pointer: str) -> dict[str, JSON]:
     """Members that are missing, or unknown, are left to the codec's own schema."""
-    if configuration.keys() >= {"cname", "clevel", "shuffle", "blocksize"}:
-        known_members = codec_ids.definition({"id": "blosc", **configuration}, typesize)
-        return configuration | dict(known_members.configuration)
-    return configuration
+    if not configuration.keys() >= {"cname", "clevel", "shuffle", "blocksize"}:
+        return configuration
+    shuffle = configuration["shuffle"]
+    if type(shuffle) is not int or shuffle not in (0, 1, 2, -1):
+        raise refusal(f"{pointer}/shuffle", f"must be one of 0, 1, 2, -1, not {shuffle!r}")
+    in_words = codec_ids.definition({"id": "blosc", **configuration}, typesize)
+    return configuration | dict(in_words.configuration)

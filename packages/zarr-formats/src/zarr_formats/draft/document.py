@@ -87,6 +87,9 @@ def _read_codecs(
 ) -> list[ExtensionDefinition]:
     nearest = data_type.nearest
     order = None if nearest is None else nearest.byte_order
+    if data_type.dtype is None:
+        # "the default binary representation of all data types is little endian"
+        order = order or "little"
     typesize = (nearest.item_size if nearest is not None else None) or 1
     before = transposed(ndim) if layout == "F" else []
     given = document.get("codecs", [])

@@ -144,7 +144,13 @@ class DraftFormat(Format):
         return self.from_json(found, where)
 
     def _is_implied(self, store: Store, path: str) -> bool:
-        """Whether there is something below a path; unknown where the store cannot list."""
+        """Whether there is something below a path; unknown where the store cannot list.
+
+        The root is a group from the entry point on, lest new nodes get another format.
+        """
+        return not path or self._has_members(store, path)
+
+    def _has_members(self, store: Store, path: str) -> bool:
         if not store.supports_listing:
             return False
         keys = store.list_prefix(self.layout.below(path))
@@ -199,7 +205,7 @@ class DraftFormat(Format):
         keys = {kind: self.layout.document(kind, path, entry.suffix) for kind in _KINDS}
         if any(map(store.exists, keys.values())):
             return False
-        if written is None or (written[0] == "array" and self._is_implied(store, path)):
+        if written is None or (written[0] == "array" and self._has_members(store, path)):
             return False
         kind, data = written
         created = False
@@ -297,11 +303,12 @@ class DraftFormat(Format):
         """A key that is no document, and is neither an array's nor that of a chunk."""
         entry = self.entry(store)
         suffix = ".json" if entry is None else entry.suffix
-        arrays = {self.layout.chunks(path)}
+        arrays: set[str] = set()
         for key in store.list_prefix(self.layout.below(path)):
             node = self.layout.node(key, suffix)
             if node is not None:
-                arrays.add(self.layout.chunks(node[0]))
+                if node[1] == "array":
+                    arrays.add(self.layout.chunks(node[0]))
             elif key.rpartition("/")[2] != CONSOLIDATED:
                 return key
         is_array = store.exists(self.layout.document("array", path, suffix))

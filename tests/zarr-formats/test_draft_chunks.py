@@ -1,0 +1,274 @@
+"""Chunk grids with storage transformers: sharding as a codec, and as what it is called."""
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from draft_stores import (
+    DIALECT,
+    EXTENSION,
+    SPEC,
+    TEXT,
+    array_store,
+    document_of,
+    open_a,
+    ramp,
+    store_of,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from zarr_core.errors import MetadataError, MetadataValidationError, UnknownExtensionError
+from zarr_core.extension import ExtensionDefinition, StorageTransformer
+from zarr_core.formats.detect import format_named
+
+URIS = {
+    "draft": f"{SPEC}extensions/storage_transformers/sharding/1.0",
+    "draft-2021": f"{SPEC}storage_transformers/sharding/1.0",
+}
+ENTRIES = {"draft": TEXT, "draft-2021": DIALECT}
+PREFIX = {"draft": "data/a/", "draft-2021": "data/root/a/"}
+KEY = {"draft": "meta/a.array.json", "draft-2021": "meta/root/a.array.json"}
+NO_CHUNK = 2**64 - 1
+
+
+def sharding(*counts, uri=URIS["draft"], **changes):
+    configuration = {"chunks_per_shard": list(counts)}
+    return {"extension": uri, "type": "indexed", "configuration": configuration, **changes}
+
+
+def sharded(name="draft", **changes):
+    transformers = [sharding(2, 2, uri=URIS[name])]
+    grid = {"type": "regular", "chunk_shape": [2, 2], "separator": "/"}
+    given = {"storage_transformers": transformers, "chunk_grid": grid, **changes}
+    return array_store(ENTRIES[name], **given)
+
+
+def index_of(shard, count):
+    return np.frombuffer(bytes(shard)[-16 * count :], "<u8").reshape(count, 2).tolist()
+
+
+@pytest.mark.parametrize("name", URIS)
+def test_a_shard_has_its_chunks_and_their_index_at_the_end(name):
+    store = sharded(name)
+    array = open_a(store)
+    assert (array.chunks, array.shards) == ((2, 2), (4, 4))
+    array[...] = ramp((4, 6)) + 1
+    shard = bytes(store.get(f"{PREFIX[name]}c0/0"))
+    assert len(shard) == 4 * 16 + 4 * 16, "no checksum"
+    for number, (i, j) in enumerate([(0, 0), (0, 2), (2, 0), (2, 2)]):
+        start, length = index_of(shard, 4)[number]
+        chunk = np.frombuffer(shard[start : start + length], "<i4").reshape(2, 2)
+        assert chunk.tolist() == (ramp((4, 6)) + 1)[i : i + 2, j : j + 2].tolist()
+    # Chunks outside the array have entries as well.
+    assert index_of(store.get(f"{PREFIX[name]}c0/1"), 4)[1::2] == [[NO_CHUNK, NO_CHUNK]] * 2
+
+
+@pytest.mark.parametrize("name", URIS)
+def test_missing_chunks_are_the_fill_value(name):
+    store = sharded(name, fill_value=9)
+    array = open_a(store)
+    array[2:4, 2:4] = 5
+    pairs = index_of(store.get(f"{PREFIX[name]}c0/0"), 4)
+    assert pairs[:3] == [[NO_CHUNK, NO_CHUNK]] * 3
+    assert open_a(store)[:, :4].sum() == 4 * 5 + 12 * 9
+    array[2:4, 2:4] = 9
+    assert not [key for key in store.list() if key.startswith(PREFIX[name])]
+
+
+@pytest.mark.parametrize("name", URIS)
+def test_the_document_stays_that_of_a_transformer(name):
+    store = sharded(name)
+    before = document_of(store, KEY[name])
+    array = open_a(store)
+    assert [codec.name for codec in array.metadata.codecs] == ["sharding_indexed"]
+    array.attrs["x"] = 1
+    array.resize((8, 8))
+    assert document_of(store, KEY[name]) == {**before, "attributes": {"x": 1}, "shape": [8, 8]}
+
+
+@pytest.mark.parametrize("separator", "/.")
+@pytest.mark.parametrize("name", URIS)
+def test_new_arrays_with_shards_have_the_transformer(name, separator):
+    store = store_of({}, None)
+    array = zarr.create_array(
+        store, name="a", data=ramp((9, 7)), chunks=(2, 3), shards=(4, 3), zarr_format=name,
+        chunk_key_encoding={"name": "default", "separator": separator},
+    )  # fmt: skip
+    document = document_of(store, KEY[name])
+    assert document["chunk_grid"]["chunk_shape"] == [2, 3]
+    assert document["storage_transformers"] == [sharding(2, 1, uri=URIS[name])]
+    assert {key for key in store.list() if key.startswith("data")} == {
+        f"{PREFIX[name]}c{i}{separator}{j}" for i in range(3) for j in range(3)
+    }
+    for found in (array, open_a(store)):
+        assert (found.chunks, found.shards) == ((2, 3), (4, 3))
+        assert found[...].tolist() == ramp((9, 7)).tolist()
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        *URIS.values(),
+        f"{SPEC}extensions/storage-transformers/sharding/1.0",
+        f"{URIS['draft'][:-1]}5",
+    ],
+)
+def test_all_uris_of_sharding_are_read(uri):
+    for name in URIS:
+        store = sharded(name, storage_transformers=[sharding(2, 2, uri=uri)])
+        assert open_a(store).shards == (4, 4)
+
+
+@pytest.mark.parametrize("counts", [[2], [2, 2, 2], [], [0, 2], [2.0, 2], [True, 2], "22", None])
+def test_the_counts_are_one_positive_integer_a_dimension(counts):
+    configuration = {"chunks_per_shard": counts}
+    store = sharded(storage_transformers=[sharding(configuration=configuration)])
+    with pytest.raises(MetadataValidationError, match="/storage_transformers/0/.*chunks_per_shard"):
+        open_a(store)
+
+
+def test_the_only_format_is_indexed():
+    with pytest.raises(MetadataValidationError, match="/storage_transformers/0/type"):
+        open_a(sharded(storage_transformers=[sharding(2, 2, type="morton")]))
+
+
+def test_unknown_transformers_are_refused():
+    with pytest.raises(UnknownExtensionError, match=EXTENSION):
+        open_a(array_store(storage_transformers=[{"extension": EXTENSION, "type": "x"}]))
+
+
+class Passing(StorageTransformer):
+    @classmethod
+    def from_definition(cls, definition):
+        assert dict(definition.configuration) == {"type": "x", "level": 1}
+        return cls()
+
+    def transform(self, store, prefix):
+        return store
+
+
+def test_sharding_behind_another_transformer_is_a_transformer():
+    other = {"extension": EXTENSION, "type": "x", "configuration": {"level": 1}}
+    store = sharded(storage_transformers=[other, sharding(2, 2)])
+    array = open_a(store, extensions={"storage_transformer": {EXTENSION: Passing}})
+    names = [item.name for item in array.metadata.storage_transformers]
+    assert names == [EXTENSION, "sharding"]
+    assert array.metadata.codecs[0].name == "bytes"
+    array[...] = ramp((4, 6)) + 1
+    plain = sharded()
+    open_a(plain)[...] = ramp((4, 6)) + 1
+    chunks = {key: bytes(store.get(key)) for key in store.list() if key.startswith("data")}
+    assert chunks == {key: bytes(plain.get(key)) for key in plain.list() if key.startswith("data")}
+    array.attrs["x"] = 1
+    written = document_of(store, KEY["draft"])["storage_transformers"]
+    assert written == [other, sharding(2, 2)]
+
+
+def test_transformers_behind_sharding_stay():
+    store = sharded(storage_transformers=[sharding(2, 2), sharding(1, 2)])
+    array = open_a(store)
+    assert array.metadata.chunk_grid.configuration == {"chunk_shape": [4, 4]}
+    array[...] = ramp((4, 6)) + 1
+    assert [key for key in store.list() if key.startswith("data")] == ["data/a/c0/0"]
+    assert open_a(store)[...].tolist() == (ramp((4, 6)) + 1).tolist()
+    format_ = format_named("draft")
+    again = format_.express(array.metadata, "test")
+    assert again == array.metadata
+    assert format_.to_json(again)["array"]["storage_transformers"] == [
+        sharding(2, 2), sharding(1, 2),
+    ]  # fmt: skip
+
+
+def test_under_an_extension_layout_sharding_is_a_transformer():
+    layout = {"extension": EXTENSION, "type": "z"}
+    store = sharded(chunk_memory_layout=layout)
+    format_ = format_named("draft")
+    document = document_of(store, KEY["draft"])
+    metadata = format_.from_json({"array": document}, "test")
+    assert [item.name for item in metadata.storage_transformers] == ["sharding"]
+    written = format_.to_json(metadata.replace(document=None))["array"]
+    assert {**document, "codecs": []} == {"codecs": [], **written}
+
+
+@pytest.mark.parametrize("counts", [[], [1]])
+def test_zarr_python_counts_without_dimensions(counts):
+    grid = {"type": "regular", "chunk_shape": [], "separator": "/"}
+    store = sharded(
+        "draft-2021", shape=[], chunk_grid=grid,
+        storage_transformers=[sharding(*counts, uri=URIS["draft-2021"])],
+    )  # fmt: skip
+    open_a(store)[...] = 5
+    assert bytes(store.get("data/root/a/c0")) == (5).to_bytes(4, "little") + bytes(8) + (
+        4
+    ).to_bytes(8, "little")
+    assert open_a(store)[...] == 5
+
+
+def test_zarr_python_counts_only_the_first_dimensions():
+    """Those of a sub-array data type come last, and are left out."""
+    store = sharded("draft-2021", storage_transformers=[sharding(2, uri=URIS["draft-2021"])])
+    assert open_a(store).shards == (4, 2)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(1, 3), st.integers(1, 3)), max_size=3),
+    st.sampled_from(["draft", "draft-2021"]),
+    st.booleans(),
+)
+def test_codec_and_transformer_read_the_same(dimensions, name, written_by_codec):
+    shape, chunk, counts = ([item[n] for item in dimensions] for n in range(3))
+    grid = {"type": "regular", "chunk_shape": chunk, "separator": "/"}
+    document = document_of(
+        sharded(
+            name, shape=shape, chunk_grid=grid,
+            storage_transformers=[sharding(*counts, uri=URIS[name])],
+        ),
+        KEY[name],
+    )  # fmt: skip
+    format_ = format_named(name)
+    by_codec = format_.from_json({"array": document}, "test")
+    plain = {key: value for key, value in document.items() if key != "storage_transformers"}
+    transformer = ExtensionDefinition("sharding", {"type": "indexed", "chunks_per_shard": counts})
+    by_transformer = format_.from_json({"array": plain}, "test").replace(
+        storage_transformers=(transformer,), document=None
+    )
+    from zarr_core.engine.binding import bind
+    from zarr_core.engine.chunks import Chunks
+    from zarr_core.engine.read import read
+    from zarr_core.engine.write import write
+    from zarr_core.selection import parse
+
+    store = store_of({}, None)
+    values = ramp(shape) + 1
+    metadata = (by_codec, by_transformer) if written_by_codec else (by_transformer, by_codec)
+    writer, reader = (Chunks(store, "data/a/", bind(item, "test")) for item in metadata)
+    everything = parse.basic((), tuple(shape))
+    write(writer, everything.selection, everything.broadcast(values))
+    found = np.empty(shape, "i4")
+    read(reader, everything.selection, found)
+    assert found.tolist() == values.tolist()
+
+
+def test_an_index_with_checksum_cannot_be_said():
+    codec = ExtensionDefinition(
+        "sharding_indexed",
+        {
+            "chunk_shape": [2, 2],
+            "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+            "index_codecs": [
+                {"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"},
+            ],
+        },
+    )  # fmt: skip
+    format_ = format_named("draft")
+    metadata = open_a(array_store()).metadata.replace(
+        codecs=(codec,), chunk_grid=ExtensionDefinition("regular", {"chunk_shape": [4, 4]})
+    )
+    with pytest.raises(MetadataError, match="without checksum"):
+        format_.to_json(metadata)
+    beside = metadata.replace(codecs=(codec, ExtensionDefinition("gzip", {"level": 1})))
+    with pytest.raises(MetadataError, match="beside other codecs"):
+        format_.to_json(beside)
+    expressed = format_.express(metadata, "test")
+    assert expressed.codecs[0].configuration["index_codecs"] == [
+        {"name": "bytes", "configuration": {"endian": "little"}}
+    ]

@@ -1,0 +1,259 @@
+"""Codecs by their URIs, layouts, and where elements become bytes."""
+
+import gzip
+from dataclasses import dataclass
+
+import numcodecs
+import numpy as np
+import pytest
+import zarr_core as zarr
+from draft_stores import (
+    EXTENSION,
+    SPEC,
+    array_store,
+    document_of,
+    metadata_of,
+    open_a,
+    ramp,
+    store_of,
+)
+from zarr_core.errors import (
+    CodecChainError,
+    ExtensionConfigurationError,
+    MetadataValidationError,
+    UnknownExtensionError,
+)
+from zarr_core.extension import (
+    ArrayToArrayCodec,
+    ArrayToBytesCodec,
+    BytesToBytesCodec,
+    ExtensionDefinition,
+)
+
+BLOSC = {"cname": "lz4", "clevel": 1, "shuffle": 1, "blocksize": 0}
+
+
+def codec(name, /, **configuration):
+    return {"type": f"{SPEC}codecs/{name}/1.0", "configuration": configuration}
+
+
+BIG, LITTLE = codec("endian", endian="big"), codec("endian", endian="little")
+GZIP = codec("gzip", level=1)
+
+
+def test_gzip():
+    array = open_a(array_store(codecs=[GZIP]))
+    array[...] = ramp((4, 6))
+    assert gzip.decompress(array.store.get("data/a/c0/0")) == ramp((4, 6))[:2, :3].tobytes()
+    assert array.store.get("data/a/c0/0")[:3] == b"\x1f\x8b\x08", "RFC 1952, with deflate"
+    assert open_a(array.store)[...].tolist() == ramp((4, 6)).tolist()
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [f"{SPEC}codec/gzip", f"{SPEC}codecs/gzip", f"{SPEC}codec/gzip/1.0", f"{SPEC}codecs/gzip/1.7"],
+)
+def test_other_forms_of_the_uri_are_read(uri):
+    """An example of the text has the first."""
+    metadata = metadata_of(codecs=[{"type": uri, "configuration": {"level": 1}}])
+    assert metadata.codecs[1] == ExtensionDefinition("gzip", {"level": 1})
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [f"{SPEC}codecs/gzip/2.0", f"{SPEC}codecs/zstd/1.0", EXTENSION, f"{SPEC}codecs/bytes/1.0"],
+)
+def test_unknown_codecs_are_refused(uri):
+    with pytest.raises(UnknownExtensionError, match=uri):
+        open_a(array_store(codecs=[{"type": uri}]))
+
+
+@pytest.mark.parametrize("level", [10, -1, 1.5, "1", None])
+def test_levels_of_gzip(level):
+    for right in (0, 9):
+        assert open_a(array_store(codecs=[codec("gzip", level=right)]))[0, 0] == 0
+    with pytest.raises(ExtensionConfigurationError, match="level"):
+        open_a(array_store(codecs=[codec("gzip", level=level)]))
+
+
+@pytest.mark.parametrize(
+    ("shuffle", "dtype", "expected"),
+    [
+        (0, "int32", "noshuffle"),
+        (1, "int32", "shuffle"),
+        (2, "int32", "bitshuffle"),
+        (-1, "int32", "shuffle"),
+        (-1, "int8", "bitshuffle"),
+    ],
+)
+def test_blosc(shuffle, dtype, expected):
+    described = codec("blosc", **{**BLOSC, "shuffle": shuffle})
+    array = open_a(array_store(codecs=[described], data_type=dtype))
+    assert array.metadata.codecs[1].configuration == {
+        "cname": "lz4", "clevel": 1, "shuffle": expected, "blocksize": 0,
+        "typesize": array.dtype.itemsize,
+    }  # fmt: skip
+    values = ramp((4, 6), array.dtype)
+    array[...] = values
+    stored = bytes(array.store.get("data/a/c1/1"))
+    assert numcodecs.Blosc().decode(stored) == values[2:, 3:].tobytes()
+    array.attrs["x"] = 1
+    assert document_of(array.store, "meta/a.array.json")["codecs"] == [described]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"shuffle": 3}, {"shuffle": "shuffle"}, {"cname": "zip"}, {"clevel": 10}, {"colour": 1}],
+)
+def test_configurations_of_blosc_that_are_refused(wrong):
+    with pytest.raises(
+        (ExtensionConfigurationError, MetadataValidationError), match=next(iter(wrong))
+    ):
+        open_a(array_store(codecs=[codec("blosc", **{**BLOSC, **wrong})]))
+
+
+@pytest.mark.parametrize("missing", BLOSC)
+def test_members_of_blosc_are_required(missing):
+    given = {name: value for name, value in BLOSC.items() if name != missing}
+    with pytest.raises(ExtensionConfigurationError, match=missing):
+        open_a(array_store(codecs=[codec("blosc", **given)]))
+
+
+@pytest.mark.parametrize("configuration", [{}, {"endian": "middle"}, {"endian": 1}])
+def test_endian_is_big_or_little(configuration):
+    with pytest.raises((ExtensionConfigurationError, CodecChainError), match="endian"):
+        open_a(array_store(codecs=[codec("endian", **configuration)]))
+
+
+@pytest.mark.parametrize(
+    ("codecs", "order"), [([BIG], ">"), ([LITTLE], "<"), ([], "<"), ([BIG, GZIP], ">")]
+)
+def test_byte_orders(codecs, order):
+    array = open_a(array_store(codecs=codecs))
+    array[...] = ramp((4, 6))
+    stored = bytes(array.store.get("data/a/c0/0"))
+    if len(codecs) > 1:
+        stored = gzip.decompress(stored)
+    assert stored == ramp((4, 6))[:2, :3].astype(f"{order}i4").tobytes()
+
+
+def test_codecs_are_applied_in_their_order():
+    array = open_a(array_store(codecs=[BIG, codec("blosc", **BLOSC), GZIP]))
+    array[...] = ramp((4, 6))
+    outer = gzip.decompress(array.store.get("data/a/c0/0"))
+    inner = numcodecs.Blosc().decode(outer)
+    assert inner == ramp((4, 6))[:2, :3].astype(">i4").tobytes()
+    assert open_a(array.store)[...].tolist() == ramp((4, 6)).tolist()
+
+
+def test_bytes_are_not_elements_again():
+    """The text lets them be; what for, it does not say."""
+    for codecs in ([GZIP, BIG], [BIG, BIG]):
+        with pytest.raises(CodecChainError):
+            open_a(array_store(codecs=codecs))
+
+
+@pytest.mark.parametrize("codecs", [[], [GZIP], [BIG]])
+@pytest.mark.parametrize("shape", [(), (5,), (4, 6), (3, 4, 5)])
+@pytest.mark.parametrize("layout", "CF")
+def test_layouts(layout, shape, codecs):
+    chunk = [max(1, length // 2) for length in shape]
+    grid = {"type": "regular", "chunk_shape": chunk, "separator": "/"}
+    store = array_store(
+        shape=list(shape), chunk_grid=grid, chunk_memory_layout=layout, codecs=codecs
+    )
+    values = ramp(shape) + 1
+    open_a(store)[...] = values
+    assert open_a(store)[...].tobytes() == values.tobytes()
+    key = "data/a/c" + "/".join("0" for _ in shape)
+    stored = bytes(store.get(key))
+    if codecs == [GZIP]:
+        stored = gzip.decompress(stored)
+    expected = values[tuple(slice(length) for length in chunk)]
+    expected = np.asarray(expected, ">i4" if codecs == [BIG] else "<i4")
+    assert stored == expected.tobytes(order=layout)
+
+
+# --- codecs of somebody else's ---
+
+
+@dataclass(frozen=True)
+class Negated(ArrayToArrayCodec):
+    def encoded_representation(self, decoded):
+        return decoded
+
+    def encode(self, array):
+        return -array
+
+    def decode(self, array, decoded):
+        return -array
+
+
+@dataclass(frozen=True)
+class Text(ArrayToBytesCodec):
+    def encode(self, array, decoded):
+        return " ".join(map(str, array.ravel().tolist())).encode()
+
+    def decode(self, data, decoded):
+        return np.array(bytes(data).split(), decoded.data_type.numpy_dtype).reshape(decoded.shape)
+
+
+@dataclass(frozen=True)
+class Turned(BytesToBytesCodec):
+    def encode(self, data):
+        return bytes(data)[::-1]
+
+    def decode(self, data, decoded_size):
+        return bytes(data)[::-1]
+
+
+@pytest.mark.parametrize(
+    ("names", "stored"),
+    [
+        ("n", (-ramp((4, 6)))[:2, :3].tobytes()),
+        ("t", b"0 1 2 6 7 8"),
+        ("b", ramp((4, 6))[:2, :3].tobytes()[::-1]),
+        ("ntb", b"8- 7- 6- 2- 1- 0"),
+        ("nb", (-ramp((4, 6)))[:2, :3].tobytes()[::-1]),
+        ("tb", b"8 7 6 2 1 0"),
+    ],
+)
+def test_codecs_of_other_uris_stand_where_their_kind_belongs(names, stored):
+    known = {f"urn:{letter}": made for letter, made in zip("ntb", (Negated, Text, Turned))}  # noqa: B905 - equal
+    with zarr.extensions({"codec": known}):
+        array = open_a(array_store(codecs=[{"type": f"urn:{letter}"} for letter in names]))
+        array[...] = ramp((4, 6))
+        assert bytes(array.store.get("data/a/c0/0")) == stored
+        assert open_a(array.store)[...].tolist() == ramp((4, 6)).tolist()
+
+
+def test_codecs_of_other_uris_are_written():
+    given = {f"urn:{letter}": made for letter, made in (("n", Negated), ("t", Text), ("b", Turned))}
+    with zarr.extensions({"codec": given}):
+        store = store_of({}, None)
+        zarr.create_array(
+            store, name="a", data=ramp((4, 6)), zarr_format="draft", filters=["urn:n"],
+            serializer="urn:t", compressors=["urn:b"],
+        )  # fmt: skip
+        written = document_of(store, "meta/a.array.json")["codecs"]
+        assert written == [{"type": uri} for uri in given]
+        assert open_a(store)[...].tolist() == ramp((4, 6)).tolist()
+
+
+def test_what_is_written():
+    store = store_of({}, None)
+    zarr.create_array(
+        store, name="a", data=ramp((4, 6), ">i4"), chunks=(2, 3), zarr_format="draft", order="F",
+        compressors=[{"name": "gzip", "configuration": {"level": 3}}],
+    )  # fmt: skip
+    document = document_of(store, "meta/a.array.json")
+    assert document["codecs"] == [BIG, codec("gzip", level=3)]
+    assert (document["chunk_memory_layout"], document["data_type"]) == ("F", "int32")
+    assert open_a(store)[...].tolist() == ramp((4, 6)).tolist()
+
+
+def test_new_arrays_are_compressed_by_blosc():
+    store = store_of({}, None)
+    zarr.create_array(store, name="a", data=ramp((4, 6)), zarr_format="draft")
+    (found,) = document_of(store, "meta/a.array.json")["codecs"]
+    assert found == codec("blosc", cname="lz4", clevel=5, shuffle=1, blocksize=0)

@@ -1,0 +1,200 @@
+"""The entry point ``zarr.json`` of both drafts."""
+
+import json
+
+import pytest
+import zarr_core as zarr
+from draft_stores import ARRAY, DIALECT, EXTENSION, SPEC, TEXT, array_store, open_a, store_of
+from zarr_core.errors import (
+    MetadataDecodeError,
+    MetadataError,
+    MetadataValidationError,
+    NodeNotFoundError,
+    UnknownExtensionError,
+    UnsupportedFieldError,
+)
+from zarr_core.extension import MetadataExtension, Problem
+
+FORMATS = {"draft": TEXT, "draft-2021": DIALECT}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_new_hierarchy_has_an_entry_point(name):
+    store = store_of({}, None)
+    zarr.create_group(store, zarr_format=name)
+    assert json.loads(bytes(store.get("zarr.json"))) == FORMATS[name]
+
+
+@pytest.mark.parametrize("entry", FORMATS.values())
+def test_the_entry_point_tells_the_format(entry):
+    array = open_a(array_store(entry))
+    assert FORMATS[array._format.name] is entry
+    assert array[0, 0] == 0
+
+
+def test_without_an_entry_point_there_is_no_hierarchy():
+    store = store_of({"meta/a.array.json": ARRAY}, None)
+    with pytest.raises(NodeNotFoundError):
+        open_a(store)
+
+
+@pytest.mark.parametrize("entry", FORMATS.values())
+@pytest.mark.parametrize("member", ["metadata_encoding", "extensions"])
+def test_members_are_required(entry, member):
+    store = array_store({name: value for name, value in entry.items() if name != member})
+    with pytest.raises(MetadataValidationError, match=f"/{member}: is missing"):
+        open_a(store)
+
+
+@pytest.mark.parametrize("version", ["4.0", "2.9", "30.0"])
+@pytest.mark.parametrize("entry", FORMATS.values())
+def test_another_major_version_is_refused(entry, version):
+    uri = entry["zarr_format"].replace("3.0", version)
+    with pytest.raises(MetadataValidationError, match=f"is of version {version}; version 3"):
+        open_a(array_store({**entry, "zarr_format": uri}))
+
+
+@pytest.mark.parametrize(
+    "uri", ["http://example.org/core/3.0", f"{SPEC}core", f"{SPEC}core/3", f"{SPEC}core/3.0/x"]
+)
+def test_other_specifications_are_refused(uri):
+    with pytest.raises(MetadataValidationError, match="must be the URI of a Zarr core"):
+        open_a(array_store({**TEXT, "zarr_format": uri}))
+
+
+def test_minor_versions_may_have_what_is_not_known():
+    later = {**TEXT, "zarr_format": f"{SPEC}core/3.1", "colour": "blue"}
+    array = open_a(array_store(later, shade=1))
+    array.attrs["x"] = 2
+    stored = json.loads(bytes(array.store.get("meta/a.array.json")))
+    assert stored == {**ARRAY, "shade": 1, "attributes": {"x": 2}}
+    assert open_a(array.store)._format.to_json(array.metadata)["minor"] == 1
+
+
+@pytest.mark.parametrize("entry", FORMATS.values())
+def test_unknown_members_are_refused(entry):
+    with pytest.raises(UnsupportedFieldError, match="/colour"):
+        open_a(array_store({**entry, "colour": "blue"}))
+
+
+@pytest.mark.parametrize("text", [b"{", b'{"zarr_format": NaN}', "{}".encode("utf-16")])
+def test_the_entry_point_is_json(text):
+    with pytest.raises(MetadataDecodeError, match=r"zarr\.json"):
+        zarr.open(store_of({}, text))
+
+
+def test_the_metadata_key_suffix_is_used():
+    encoding = {"type": "json", "metadata_key_suffix": ".zarr-meta"}
+    store = store_of(
+        {"meta/a.array.zarr-meta": ARRAY, "meta/b.array.json": ARRAY},
+        {**TEXT, "metadata_encoding": encoding},
+    )
+    group = zarr.open_group(store)
+    assert sorted(group) == ["a"]
+    group.create_array("c/d", shape=2, dtype="i1")
+    assert store.get("meta/c/d.array.zarr-meta")
+    del group["a"]
+    assert sorted(group) == ["c"]
+    assert store.get("meta/b.array.json"), "it belongs to nobody here"
+
+
+def test_the_suffix_of_the_dialect_is_used():
+    store = store_of({"meta/root/a.array": {**ARRAY, "data_type": "<i4"}}, None)
+    store.set("zarr.json", json.dumps({**DIALECT, "metadata_key_suffix": ""}).encode())
+    assert sorted(zarr.open_group(store)) == ["a"]
+
+
+def test_a_copy_has_the_suffix_of_its_new_hierarchy():
+    encoding = {"type": "json", "metadata_key_suffix": ".x"}
+    source = store_of(
+        {"meta/g.group.x": {"attributes": {}}, "meta/g/a.array.x": ARRAY},
+        {**TEXT, "metadata_encoding": encoding},
+    )
+    target = store_of({}, TEXT)
+    zarr.copy(zarr.open(source, path="g"), target, "h")
+    assert sorted(target.list()) == ["meta/h.group.json", "meta/h/a.array.json", "zarr.json"]
+
+
+@pytest.mark.parametrize("suffix", ["/x", "..\\", "ä", 1, None])
+def test_suffixes_that_cannot_be_part_of_a_key(suffix):
+    encoding = {"type": "json", "metadata_key_suffix": suffix}
+    with pytest.raises(MetadataValidationError, match="/metadata_encoding"):
+        open_a(array_store({**TEXT, "metadata_encoding": encoding}))
+
+
+def test_other_encodings_are_refused():
+    encoding = {"extension": EXTENSION, "type": "xml", "metadata_key_suffix": ".xml"}
+    with pytest.raises(UnknownExtensionError, match=EXTENSION):
+        open_a(array_store({**TEXT, "metadata_encoding": encoding}))
+    with pytest.raises(UnknownExtensionError, match=EXTENSION):
+        open_a(array_store({**DIALECT, "metadata_encoding": EXTENSION}))
+
+
+@pytest.mark.parametrize("missing", ["extension", "type", "metadata_key_suffix"])
+def test_an_encoding_that_is_an_extension_names_all_three(missing):
+    encoding = {"extension": EXTENSION, "type": "xml", "metadata_key_suffix": ".xml"}
+    del encoding[missing]
+    with pytest.raises(MetadataValidationError, match="/metadata_encoding"):
+        open_a(array_store({**TEXT, "metadata_encoding": encoding}))
+
+
+@pytest.mark.parametrize("entry", FORMATS.values())
+def test_an_extension_that_need_not_be_understood_is_ignored_and_kept(entry):
+    extension = {"extension": EXTENSION, "must_understand": False, "configuration": {"foo": "bar"}}
+    store = array_store({**entry, "extensions": [extension]})
+    open_a(store)[...] = 1
+    assert json.loads(bytes(store.get("zarr.json")))["extensions"] == [extension]
+
+
+@pytest.mark.parametrize("entry", FORMATS.values())
+def test_an_extension_that_must_be_understood_is_refused(entry):
+    extension = {"extension": EXTENSION, "must_understand": True}
+    store = array_store({**entry, "extensions": [extension]})
+    for use in (open_a, zarr.open_group):
+        with pytest.raises(UnknownExtensionError, match=EXTENSION):
+            use(store)
+
+
+@pytest.mark.parametrize(
+    "extension",
+    [
+        {"must_understand": False},
+        {"extension": EXTENSION},
+        {"extension": EXTENSION, "must_understand": "false"},
+        {"extension": EXTENSION, "must_understand": 0},
+        {"extension": "foo", "must_understand": False},
+        {"extension": EXTENSION, "must_understand": False, "colour": "blue"},
+        EXTENSION,
+    ],
+)
+def test_extensions_have_two_members_and_may_have_a_third(extension):
+    with pytest.raises(MetadataValidationError, match="/extensions/0"):
+        open_a(array_store({**TEXT, "extensions": [extension]}))
+
+
+def test_an_extension_is_there_once():
+    extension = {"extension": EXTENSION, "must_understand": False}
+    with pytest.raises(MetadataError, match="/extensions/1: is there already"):
+        open_a(array_store({**TEXT, "extensions": [extension, extension]}))
+
+
+class Known(MetadataExtension):
+    @classmethod
+    def from_definition(cls, definition):
+        made = cls()
+        made.configuration = dict(definition.configuration)
+        return made
+
+    def check(self, document):
+        wrong = self.configuration.get("foo") != "bar"
+        return [Problem("/extensions", "foo is not bar")] if wrong else []
+
+
+@pytest.mark.parametrize("entry", FORMATS.values())
+def test_an_extension_that_is_known_by_its_uri_is_asked(entry):
+    known = {"extension": {EXTENSION: Known}}
+    extension = {"extension": EXTENSION, "must_understand": True, "configuration": {"foo": "bar"}}
+    assert open_a(array_store({**entry, "extensions": [extension]}), extensions=known).shape
+    extension["configuration"] = {"foo": "baz"}
+    with pytest.raises(MetadataValidationError, match="foo is not bar"):
+        open_a(array_store({**entry, "extensions": [extension]}), extensions=known)

@@ -1,0 +1,378 @@
+"""What both drafts do with nodes: find, make, change, remove, copy, move them."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from draft_stores import (
+    ARRAY,
+    DIALECT,
+    EXTENSION,
+    OLD_ARRAY,
+    TEXT,
+    array_store,
+    document_of,
+    open_a,
+    ramp,
+    store_of,
+)
+from zarr_core.errors import (
+    MetadataError,
+    NodeExistsError,
+    NodeNotFoundError,
+    StoreCapabilityError,
+)
+from zarr_core.formats.detect import format_named
+from zarr_core.metadata.group import GroupMetadata
+from zarr_core.stores.memory import MemoryStore
+
+NAMES = ("draft", "draft-2021")
+ENTRIES = {"draft": TEXT, "draft-2021": DIALECT}
+META = {"draft": "meta/", "draft-2021": "meta/root/"}
+DATA = {"draft": "data/", "draft-2021": "data/root/"}
+DOCUMENT = {"draft": ARRAY, "draft-2021": OLD_ARRAY}
+GROUP = {"attributes": {}}
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+def keys_of(store):
+    return sorted(key for key in store.list() if key != "zarr.json")
+
+
+def hierarchy(name, arrays=(), groups=()):
+    """A store with these nodes; every array has one chunk."""
+    store = store_of({}, ENTRIES[name])
+    for path in arrays:
+        store.set(f"{META[name]}{path}.array.json", json.dumps(DOCUMENT[name]).encode())
+        store.set(f"{DATA[name]}{path}/c0/0", ramp((2, 3)).tobytes())
+    for path in groups:
+        store.set(f"{META[name]}{path}.group.json", json.dumps(GROUP).encode())
+    return store
+
+
+# --- discovery, existence ---
+
+
+def test_the_example_of_discovery(name):
+    store = hierarchy(name, ["foo/baz/qux"], ["foo/bar"])
+    root = zarr.open_group(store)
+    assert list(root) == ["foo"]
+    foo = root["foo"]
+    assert [(key, type(node).__name__) for key, node in foo.items()] == [
+        ("bar", "Group"), ("baz", "Group"),
+    ]  # fmt: skip
+    assert list(foo["baz"].arrays())[0][0] == "qux"
+    assert foo["baz/qux"][1, 2] == 5
+
+
+def test_the_order_of_existence(name):
+    store = hierarchy(name, ["both"], ["both", "explicit"])
+    store.set(f"{META[name]}implied/x.group.json", json.dumps(GROUP).encode())
+    format_ = format_named(name)
+    assert format_.read(store, "both").shape == (4, 6), "an array comes first"
+    assert format_.read(store, "explicit").document == {"group": GROUP}
+    assert format_.read(store, "implied").document == {}
+    assert format_.read(store, "nothing") is None
+    assert list(zarr.open_group(store)) == ["both", "explicit", "implied"]
+
+
+def test_a_node_that_is_not_there(name):
+    store = hierarchy(name, ["foo/bar"])
+    for path in ("fo", "foo/ba", "bar", "foo/bar/x"):
+        with pytest.raises(NodeNotFoundError):
+            zarr.open(store, path=path)
+        assert path not in zarr.open_group(store)
+
+
+def test_the_root_is_a_group_from_the_entry_point_on(name):
+    """Lest a hierarchy whose last node was removed takes nodes of other formats."""
+    store = store_of({}, ENTRIES[name])
+    root = zarr.open_group(store)
+    assert list(root) == []
+    root.create_array("a", shape=2, dtype="i1")
+    assert root["a"]._format.name == name
+    del root["a"]
+    assert list(zarr.open_group(store)) == []
+    assert keys_of(store) == []
+
+
+def test_all_nodes(name):
+    store = hierarchy(name, ["a/b/c", "d"], ["a/e", "f"])
+    members = dict(zarr.open_group(store).members(max_depth=None))
+    assert sorted(members) == ["a", "a/b", "a/b/c", "a/e", "d", "f"]
+
+
+def test_a_prefix_that_holds_nothing_is_no_group(name, tmp_path):
+    zarr.create_array(tmp_path, name="a/b", shape=2, zarr_format=name)
+    zarr.open_group(tmp_path)["a"]
+    (tmp_path / META[name] / "empty").mkdir()
+    assert list(zarr.open_group(tmp_path)) == ["a"]
+    with pytest.raises(NodeNotFoundError):
+        zarr.open(tmp_path, path="empty")
+
+
+class Unlisted(MemoryStore):
+    supports_listing = False
+
+    def list_prefix(self, prefix):
+        raise StoreCapabilityError("cannot list", self)
+
+    list_dir = list_prefix
+
+
+def test_a_store_that_cannot_list(name):
+    store = Unlisted()
+    for key, value in (
+        ("zarr.json", ENTRIES[name]), (f"{META[name]}foo/bar.array.json", DOCUMENT[name]),
+        (f"{META[name]}g.group.json", GROUP),
+    ):  # fmt: skip
+        store.set(key, json.dumps(value).encode())
+    assert zarr.open(store, path="foo/bar")[0, 0] == 0
+    assert zarr.open(store, path="g").attrs == {}
+    with pytest.raises(NodeNotFoundError):
+        zarr.open(store, path="foo")
+    with pytest.raises(StoreCapabilityError):
+        list(zarr.open_group(store))
+
+
+def test_damaged_documents_are_named(name):
+    store = hierarchy(name, ["a"])
+    key = f"{META[name]}b.array.json"
+    store.set(key, b"{")
+    with pytest.raises(MetadataError, match=key):
+        zarr.open(store, path="b")
+    assert zarr.open(store, path="a").shape == (4, 6)
+
+
+# --- making ---
+
+
+def test_no_groups_are_made_to_lead_to_a_node(name):
+    store = store_of({}, None)
+    zarr.create_array(store, name="a/b/c", shape=2, zarr_format=name)
+    zarr.create_group(store, path="a/d/e")
+    assert keys_of(store) == [f"{META[name]}a/b/c.array.json", f"{META[name]}a/d/e.group.json"]
+    assert list(zarr.open_group(store, path="a")) == ["b", "d"]
+
+
+def test_a_group_document(name):
+    store = store_of({}, None)
+    zarr.create_group(store, path="g", zarr_format=name, attributes={"spam": "ham"})
+    assert document_of(store, f"{META[name]}g.group.json") == {"attributes": {"spam": "ham"}}
+
+
+def test_an_implied_group_can_be_made_explicit(name):
+    store = hierarchy(name, ["g/a"])
+    with pytest.raises(NodeExistsError):
+        zarr.create_array(store, name="g", shape=2)
+    zarr.create_group(store, path="g", attributes={"x": 1})
+    assert list(zarr.open_group(store, path="g")) == ["a"]
+    with pytest.raises(NodeExistsError):
+        zarr.create_group(store, path="g")
+
+
+def test_attributes_make_an_implied_group_explicit(name):
+    store = hierarchy(name, ["g/a"])
+    group = zarr.open_group(store, path="g")
+    group.attrs["x"] = 1
+    assert document_of(store, f"{META[name]}g.group.json") == {"attributes": {"x": 1}}
+    assert dict(zarr.open_group(store, path="g").attrs) == {"x": 1}
+    root = zarr.open_group(store)
+    root.attrs["y"] = 2
+    assert dict(zarr.open_group(store).attrs) == {"y": 2}
+
+
+def test_nothing_is_made_below_an_array(name):
+    store = hierarchy(name, ["a"])
+    for path in ("a/b", "a/b/c"):
+        with pytest.raises(NodeExistsError, match="nothing can be made below it"):
+            zarr.create_group(store, path=path)
+
+
+def test_what_is_there_is_not_overwritten_unless_asked(name):
+    store = hierarchy(name, ["a", "g/b"], ["g"])
+    for path in ("a", "g"):
+        with pytest.raises(NodeExistsError):
+            zarr.create_array(store, name=path, shape=2)
+    zarr.create_array(store, name="g", data=np.arange(3), overwrite=True)
+    assert list(zarr.open_group(store)) == ["a", "g"]
+    assert zarr.open(store, path="g")[...].tolist() == [0, 1, 2]
+    assert not [key for key in store.list() if "g/b" in key]
+
+
+def test_overwriting_removes_nothing_else(name):
+    store = hierarchy(name, ["g/a"])
+    notes = f"{DATA[name]}g/notes.txt"
+    store.set(notes, b"mine")
+    with pytest.raises(NodeExistsError, match=notes):
+        zarr.create_array(store, name="g", shape=2, overwrite=True)
+    store.erase(notes)
+    other = f"{META[name]}g/readme"
+    store.set(other, b"mine")
+    with pytest.raises(NodeExistsError, match=other):
+        zarr.create_group(store, path="g", overwrite=True)
+    store.erase(other)
+    store.set(f"{DATA[name]}g/a/notes.txt", b"beside the chunks of an array")
+    zarr.create_group(store, path="g", overwrite=True)
+    assert keys_of(store) == [f"{META[name]}g.group.json"]
+
+
+@pytest.mark.parametrize("key", [".zgroup", ".zarray", "attributes.json", "meta", "zarr.json"])
+def test_the_root_of_another_hierarchy_is_refused(name, key):
+    store = store_of({}, None)
+    value = {"zarr_format": 3, "node_type": "group"} if key == "zarr.json" else {"zarr_format": 2}
+    store.set(key, json.dumps(value).encode())
+    with pytest.raises(NodeExistsError):
+        format_named(name).create(store, "a", GroupMetadata())
+    assert list(store.list()) == [key]
+
+
+def test_the_other_draft_is_refused():
+    for one, other in (NAMES, NAMES[::-1]):
+        with pytest.raises(NodeExistsError):
+            format_named(one).create(hierarchy(other), "a", GroupMetadata())
+
+
+def test_of_many_creators_one_succeeds(name):
+    store = store_of({}, None)
+    format_ = format_named(name)
+    barrier = threading.Barrier(8)
+    made = []
+
+    def create(number):
+        barrier.wait()
+        made.append(format_named(name).create(store, "a/b", GroupMetadata({"by": number})))
+
+    threads = [threading.Thread(target=create, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(made) == [False] * 7 + [True]
+    assert format_.read(store, "a/b").attributes["by"] in range(8)
+
+
+# --- changing ---
+
+
+def test_threads_that_change_attributes_lose_nothing(name):
+    store = array_store(ENTRIES[name])
+
+    def change(number):
+        open_a(store).attrs[str(number)] = number
+
+    threads = [threading.Thread(target=change, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(open_a(store).attrs) == 16
+
+
+def test_changing_what_was_removed(name):
+    store = hierarchy(name, ["a"], ["g"])
+    array, group = zarr.open(store, path="a"), zarr.open(store, path="g")
+    root = zarr.open_group(store)
+    del root["a"], root["g"]
+    for node in (array, group):
+        with pytest.raises(NodeNotFoundError, match="has been removed"):
+            node.attrs["x"] = 1
+    store.erase("zarr.json")
+    with pytest.raises(NodeNotFoundError):
+        group.attrs["x"] = 1
+    assert keys_of(store) == []
+
+
+def test_resize_and_append(name):
+    store = array_store(ENTRIES[name])
+    array = open_a(store)
+    array[...] = ramp((4, 6)) + 1
+    array.append(np.full((2, 6), 7))
+    assert open_a(store).shape == (6, 6)
+    array.resize((3, 6))
+    array.resize((4, 6))
+    found = open_a(store)[...]
+    assert found[:3].tolist() == (ramp((3, 6)) + 1).tolist()
+    assert found[3].tolist() == [0] * 6
+
+
+# --- removing ---
+
+
+def test_erasing_an_array(name):
+    store = hierarchy(name, ["a", "ab", "g/a"])
+    del zarr.open_group(store)["a"]
+    assert not [
+        key for key in keys_of(store) if key.startswith((f"{META[name]}a.", f"{DATA[name]}a/"))
+    ]
+    assert list(zarr.open_group(store)) == ["ab", "g"]
+    assert zarr.open(store, path="g/a")[1, 2] == 5
+
+
+@pytest.mark.parametrize("explicit", [True, False])
+def test_erasing_a_group(name, explicit):
+    store = hierarchy(name, ["g/a", "g/b/c", "h"], ["g/e", *(["g"] if explicit else [])])
+    del zarr.open_group(store)["g"]
+    assert list(zarr.open_group(store)) == ["h"]
+    assert not [key for key in keys_of(store) if "g/" in key or "g." in key]
+
+
+def test_erasing_the_last_of_an_implied_group_erases_the_group(name):
+    store = hierarchy(name, ["g/a", "h"])
+    del zarr.open_group(store)["g/a"]
+    assert list(zarr.open_group(store)) == ["h"]
+    assert "g" not in zarr.open_group(store)
+
+
+def test_overwriting_the_root_keeps_the_entry_point(name):
+    store = hierarchy(name, ["a"], ["g"])
+    before = store.get("zarr.json")
+    zarr.create_array(store, data=np.arange(3), overwrite=True, zarr_format=name)
+    assert zarr.open(store)[...].tolist() == [0, 1, 2]
+    assert bytes(store.get("zarr.json")) == bytes(before)
+    assert not [key for key in store.list() if "/a." in key or "/g." in key]
+
+
+# --- copying, moving ---
+
+
+def test_copying_and_moving(name):
+    store = hierarchy(name, ["g/a", "g/b/c"], ["g/e"])
+    root = zarr.open_group(store)
+    root.move("g", "h/i")
+    assert sorted(root) == ["h"]
+    assert sorted(root["h/i"]) == ["a", "b", "e"]
+    assert root["h/i/b/c"][1, 2] == 5
+    target = MemoryStore()
+    zarr.copy(root["h/i"], target, "x")
+    assert keys_of(target) == sorted(key.replace("h/i/", "x/") for key in keys_of(store)), (
+        "groups stay implied"
+    )
+    assert zarr.open(target, path="x/b/c")[1, 2] == 5
+    assert document_of(target, "zarr.json") == ENTRIES[name]
+
+
+def test_members_of_a_group_become_members_of_another(name):
+    store = hierarchy(name, ["g/a"])
+    root = zarr.open_group(store)
+    zarr.copy(root["g/a"], root, "b")
+    assert sorted(root) == ["b", "g"]
+    assert root["b"][...].tolist() == root["g/a"][...].tolist()
+
+
+def test_groups_of_the_final_version_have_more(name):
+    format_ = format_named(name)
+    with pytest.raises(MetadataError, match="no extensions"):
+        format_.to_json(GroupMetadata(additional_fields={EXTENSION: {"must_understand": False}}))
+
+
+def test_the_format_is_shown(name):
+    array = open_a(array_store(ENTRIES[name]))
+    assert array.zarr_format == 3
+    assert name in repr(array.info)

@@ -1,0 +1,189 @@
+"""Keys of documents and chunks; names of nodes."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from draft_stores import ARRAY, DIALECT, OLD_ARRAY, TEXT, array_store, open_a, ramp, store_of
+from hypothesis import given
+from hypothesis import strategies as st
+from zarr_core.errors import ExtensionConfigurationError, NodeNameError
+from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_formats.draft.chunk_keys import DraftEncoding
+from zarr_formats.draft.keys import Layout
+
+LAYOUTS = {"draft": Layout(), "draft-2021": Layout("/root")}
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "kind", "key"),
+    [
+        ("draft", "", "array", "meta/array.json"),
+        ("draft", "", "group", "meta/group.json"),
+        ("draft", "foo", "group", "meta/foo.group.json"),
+        ("draft", "foo", "array", "meta/foo.array.json"),
+        ("draft", "foo/bar", "group", "meta/foo/bar.group.json"),
+        ("draft", "foo/baz", "array", "meta/foo/baz.array.json"),
+        ("draft-2021", "", "array", "meta/root.array.json"),
+        ("draft-2021", "", "group", "meta/root.group.json"),
+        ("draft-2021", "foo/baz", "array", "meta/root/foo/baz.array.json"),
+    ],
+)
+def test_keys_of_documents(name, path, kind, key):
+    layout = LAYOUTS[name]
+    assert layout.document(kind, path, ".json") == key
+    assert layout.node(key, ".json") == (path, kind)
+    store = store_of({}, None)
+    make = zarr.create_group if kind == "group" else zarr.create_array
+    options = {"path": path} if kind == "group" else {"name": path, "shape": 2}
+    make(store, zarr_format=name, **options)
+    assert sorted(store.list()) == [key, "zarr.json"]
+
+
+def test_keys_of_no_document():
+    layout = Layout()
+    for key in ("zarr.json", "data/a.array.json", "meta/a.json", "meta/a.array.yaml", "array.json"):
+        assert layout.node(key, ".json") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "key"),
+    [
+        ("draft", "", "data/c1/0"),
+        ("draft", "foo/baz", "data/foo/baz/c1/0"),
+        ("draft-2021", "", "data/root/c1/0"),
+        ("draft-2021", "foo/baz", "data/root/foo/baz/c1/0"),
+    ],
+)
+def test_keys_of_chunks(name, path, key):
+    store = store_of({}, None)
+    array = zarr.create_array(store, name=path, shape=(4, 4), chunks=(2, 2), zarr_format=name)
+    array[2:, :2] = 1
+    assert key in set(store.list())
+    assert array.nchunks_initialized == 1
+
+
+@pytest.mark.parametrize(("name", "key"), [("draft", "data/a/c"), ("draft-2021", "data/root/a/c0")])
+def test_the_chunk_of_an_array_without_dimensions(name, key):
+    store = store_of({}, None)
+    array = zarr.create_array(store, name="a", data=np.float64(2.5), zarr_format=name)
+    assert store.get(key)
+    assert zarr.open(store, path="a")[...] == 2.5
+    assert array.nchunks_initialized == 1
+
+
+@pytest.mark.parametrize("entry", [TEXT, DIALECT])
+@pytest.mark.parametrize("separator", ["/", "."])
+def test_separators(entry, separator):
+    grid = {**ARRAY["chunk_grid"], "separator": separator}
+    array = open_a(array_store(entry, chunk_grid=grid))
+    array[...] = ramp((4, 6)) + 1
+    prefix = "data/root/a/" if entry is DIALECT else "data/a/"
+    assert {key for key in array.store.list() if key.startswith("data")} == {
+        f"{prefix}c{i}{separator}{j}" for i in range(2) for j in range(2)
+    }
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_separator_may_be_asked_for_in_the_words_of_version_3(name):
+    store = store_of({}, None)
+    asked = {"name": "default", "separator": "."}
+    array = zarr.create_array(
+        store, data=ramp((4, 4)), chunks=2, zarr_format=name, chunk_key_encoding=asked
+    )
+    assert store.get(f"{array._format.chunk_prefix('')}c1.1")
+
+
+@pytest.mark.parametrize(("entry", "path"), [(TEXT, "ä"), (TEXT, "a b"), (DIALECT, "a/b+c")])
+def test_names_of_new_nodes_are_of_the_portable_characters(entry, path):
+    store = store_of({}, entry)
+    with pytest.raises(NodeNameError, match="no node name in this format"):
+        zarr.create_group(store, path=path)
+    assert list(store.list()) == ["zarr.json"]
+
+
+@pytest.mark.parametrize("path", [".", "..", "a/...", "a//b"])
+def test_names_are_not_empty_nor_periods_alone(path):
+    with pytest.raises(NodeNameError):
+        zarr.create_group(store_of({}), path=path)
+
+
+def test_names_differ_in_case():
+    store = store_of({})
+    zarr.create_array(store, name="foo", data=ramp((2,)))
+    zarr.create_group(store, path="FOO")
+    root = zarr.open_group(store)
+    assert sorted(root) == ["FOO", "foo"]
+    assert root["foo"].shape == (2,)
+
+
+def test_all_permitted_characters():
+    name = "azAZ09-_.x.array"
+    store = store_of({})
+    zarr.create_array(store, name=name, data=ramp((2,)))
+    assert list(zarr.open_group(store)) == [name]
+    assert zarr.open(store, path=name)[...].tolist() == [0, 1]
+
+
+def test_what_an_older_text_put_below_root_is_a_group_of_that_name():
+    store = store_of({"meta/root/foo.array.json": ARRAY})
+    store.set("data/root/foo/c0/0", ramp((2, 3)).tobytes())
+    assert sorted(zarr.open_group(store)) == ["root"]
+    assert zarr.open(store, path="root/foo")[1, 2] == 5
+
+
+@given(
+    st.lists(st.integers(0, 10**18), max_size=4),
+    st.sampled_from("/."),
+    st.sampled_from(["c", "c0"]),
+)
+def test_chunk_keys_there_and_back(chunk, separator, scalar):
+    encoding = DraftEncoding(separator, scalar)
+    key = encoding.encode(tuple(chunk))
+    assert encoding.decode(key, len(chunk)) == tuple(chunk)
+    before, between = encoding.affixes(len(chunk))
+    assert before + between.join(map(str, chunk)) == key
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["c", "c1", "c1/2/3", "c1.2", "1/2", "c01/2", "c-1/2", "c1/2x", "c/1/2", "d1/2", "", "c/"],
+)
+def test_keys_of_no_chunk(key):
+    assert DraftEncoding("/").decode(key, 2) is None
+
+
+def test_the_example_of_the_text():
+    assert DraftEncoding().encode((1, 23, 45)) == "c1/23/45"
+    assert DraftEncoding().encode(()) == "c"
+
+
+@pytest.mark.parametrize("configuration", [{"separator": "-"}, {"scalar": "0"}, {"colour": 1}])
+def test_configurations_that_are_refused(configuration):
+    with pytest.raises(ExtensionConfigurationError):
+        make_extension("chunk_key_encoding", ExtensionDefinition("v3_draft", configuration))
+    if "colour" not in configuration:
+        with pytest.raises(ExtensionConfigurationError):
+            DraftEncoding.from_definition(ExtensionDefinition("v3_draft", configuration))
+
+
+def test_the_definition():
+    encoding = DraftEncoding(".", "c0")
+    definition = encoding.to_definition()
+    assert make_extension("chunk_key_encoding", definition) == encoding
+    assert json.loads(json.dumps(definition.to_json())) == {
+        "name": "v3_draft",
+        "configuration": {"separator": ".", "scalar": "c0"},
+    }
+
+
+def test_consolidated_metadata_of_zarr_python_are_no_node():
+    store = store_of(
+        {"meta/root/a.array.json": OLD_ARRAY, "meta/root/consolidated/.zmetadata": {}}, DIALECT
+    )
+    root = zarr.open_group(store)
+    assert sorted(root) == ["a"]
+    assert "consolidated" not in root
+    zarr.create_group(store, path="consolidated")
+    assert sorted(root) == ["a", "consolidated"]
