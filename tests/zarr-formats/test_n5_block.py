@@ -1,9 +1,12 @@
 """Blocks of N5: the header, sizes that differ from the chunk's, and two codecs that have them."""
 
+import json
 import pickle
 import struct
 import zlib
+from importlib.resources import files
 
+import jsonschema
 import numpy as np
 import pytest
 import zarr_core
@@ -257,3 +260,13 @@ def test_an_array_of_version_3_in_the_manner_of_the_registered_example():
 def test_n5_blocks_are_for_n5_alone():
     with pytest.raises(MetadataValidationError, match=r"n5\.block"):
         zarr_core.create_array(shape=(4,), dtype="u2", serializer="n5.block", compressors=None)
+
+
+@pytest.mark.parametrize("name", ["n5.block", "n5_default", "n5.lz4"])
+def test_the_examples_of_the_schemas_are_configurations(name):
+    schema = json.loads((files("zarr_formats") / f"schemas/codec/{name}.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for example in schema["examples"]:
+        jsonschema.validate(example, schema)
+        made = make_extension("codec", ExtensionDefinition(name, example), "here", "/codecs/0")
+        assert made.to_configuration() == example

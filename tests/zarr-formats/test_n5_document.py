@@ -1,11 +1,13 @@
 """attributes.json: what it means, what it becomes, what N5 has no words for."""
 
 import json
+from importlib.resources import files
 
+import jsonschema
 import pytest
 import zarr_core
 from zarr_core.errors import MetadataValidationError
-from zarr_core.extension import ArrayMetadata, ExtensionDefinition, GroupMetadata
+from zarr_core.extension import ArrayMetadata, ExtensionDefinition, GroupMetadata, package_schema
 from zarr_formats.n5.compression import codec_of, compression_of
 from zarr_formats.n5.format import N5
 
@@ -209,3 +211,12 @@ def test_members_without_words_are_refused():
         written(extra)
     with pytest.raises(MetadataValidationError, match="/extra"):
         written(GroupMetadata(additional_fields={"extra": {}}))
+
+
+def test_the_examples_of_the_schema_are_documents():
+    schema = json.loads((files("zarr_formats") / "schemas/format/n5.array.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert package_schema("zarr_formats", "format", "n5.array").accepts(schema["examples"][0])
+    for example in schema["examples"]:
+        jsonschema.validate(example, schema)
+        assert N5().from_json({"attributes.json": example}, "here").shape

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -273,6 +274,34 @@ def test_without_listing_there_are_no_implied_groups(store):
     assert zarr_core.open(store, path="a/b").shape == (4,)
     with pytest.raises(NodeNotFoundError):
         zarr_core.open(store, path="a")
+
+
+def test_those_who_set_attributes_at_once_lose_none(store):
+    put(store, "", {})
+    put(store, "group/array", ARRAY)
+    for path in ("group", "group/array"):
+        nodes = [zarr_core.open(store, path=path) for _ in range(8)]
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda item: item[1].attrs.update({f"a{item[0]}": 1}), enumerate(nodes)))
+        assert len(zarr_core.open(store, path=path).attrs) == 8
+
+
+def test_of_those_who_make_an_array_at_once_one_does(store):
+    def attempt(_):
+        try:
+            return make(store, "a", write_data=False) is not None
+        except NodeExistsError:
+            return False
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(attempt, range(8))) == 1
+
+
+def test_nothing_is_stored_for_a_group_without_attributes(store):
+    put(store, "", {})
+    put(store, "group/array", ARRAY)
+    zarr_core.open(store, path="group").attrs.clear()
+    assert not store.exists("group/attributes.json")
 
 
 def test_the_same_document_is_checked_once(store):

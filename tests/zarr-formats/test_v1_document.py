@@ -1,12 +1,19 @@
 """meta and attrs of version 1: what they mean, what they become."""
 
 import json
+from importlib.resources import files
 
+import jsonschema
 import numpy as np
 import pytest
 import zarr_core
 from zarr_core.errors import MetadataValidationError
-from zarr_core.extension import ExtensionDefinition, GroupMetadata, make_extension
+from zarr_core.extension import (
+    ExtensionDefinition,
+    GroupMetadata,
+    make_extension,
+    package_schema,
+)
 from zarr_formats.v1.document import encode, is_version_1
 from zarr_formats.v1.format import V1
 
@@ -227,3 +234,12 @@ def test_there_are_no_groups():
 def test_what_is_not_version_1(content):
     assert not is_version_1(content)
     assert is_version_1(META)
+
+
+def test_the_examples_of_the_schema_are_documents():
+    schema = json.loads((files("zarr_formats") / "schemas/format/v1.meta.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert package_schema("zarr_formats", "format", "v1.meta").accepts(schema["examples"][0])
+    for example in schema["examples"]:
+        jsonschema.validate(example, schema)
+        assert V1().from_json({"meta": example}, "here").shape

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -178,6 +179,22 @@ def test_the_array_that_is_gone_is_missed(store):
     with pytest.raises(NodeNotFoundError):
         array.attrs["a"] = 1
     assert content(store, "attrs") == {}
+
+
+def test_those_who_change_something_at_once_lose_nothing(store):
+    make(store, "a", chunks=(1, 5))
+    arrays = [zarr_core.open(store, path="a") for _ in range(8)]
+
+    def change(item):
+        number, array = item
+        array.attrs[f"a{number}"] = 1
+        array.append(np.full((1, 5), 50 + number, "i2"))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(change, enumerate(arrays)))
+    array = zarr_core.open(store, path="a")
+    assert len(array.attrs) == 8
+    assert sorted(array[7:, 0].tolist()) == list(range(50, 58))
 
 
 def test_a_refused_change_changes_nothing(store):
