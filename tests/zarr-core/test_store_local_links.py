@@ -77,7 +77,8 @@ def test_circles_of_links_end(linked):
     assert {"a/k", "in/k", "file", "b/to_a/k"} <= set(found)
     keys, prefixes = linked.list_dir("")
     assert sorted(keys) == ["file", "out"]
-    assert sorted(prefixes) == ["a/", "b/", "in/", "self/"]
+    assert sorted(prefixes) == ["a/", "b/", "in/"]
+    assert linked.list_dir("b/to_a/") == (["b/to_a/k"], [])
 
 
 def test_erasing_a_prefix_removes_links_and_not_what_they_lead_to(linked):

@@ -87,6 +87,17 @@ def test_a_wrong_version_in_a_document_is_said(place, name):
         zarr.open(place)
 
 
+@pytest.mark.parametrize("name", ["v2", "v3", "n5"])
+def test_circles_of_links_in_a_hierarchy_end(place, name):
+    group = zarr.create_group(place, zarr_format=name)
+    group.create_array("g/a", data=np.arange(3))
+    for number in range(3):
+        (place / "g" / f"loop{number}").symlink_to("..")
+    assert [path for path, _ in zarr.open(place).members(max_depth=None)] == ["g", "g/a"]
+    copy = zarr.copy(group["g"], zarr.MemoryStore())
+    assert copy["a"][...].tolist() == [0, 1, 2]
+
+
 def test_what_a_data_type_is_is_shown(place):
     group = zarr.create_group(place, zarr_format=2)
     shown = {

@@ -317,10 +317,9 @@ class LocalStore(Store):
     def list_dir(self, prefix: str) -> Listing:
         self._check_listing(prefix)
         try:
-            keys, prefixes, links = self._boundary.scan(prefix)
+            return self._boundary.scan(prefix)
         except OSError as error:
             raise self._unlistable(prefix, error) from error
-        return keys, prefixes + links
 
     # --- the object ---
 

@@ -68,11 +68,13 @@ class Boundary:
             self._real = os.path.join(os.path.realpath(self.root), "")
         return real if self.follow_links or f"{real}/".startswith(self._real) else None
 
-    def scan(self, prefix: str) -> tuple[list[str], list[str], list[str]]:
-        """Keys, prefixes, and prefixes that are links, directly below a prefix."""
+    def scan(self, prefix: str) -> tuple[list[str], list[str]]:
+        """Keys and prefixes directly below a prefix.
+
+        A link back to a directory above is neither: who went through it would never end.
+        """
         keys: list[str] = []
         prefixes: list[str] = []
-        links: list[str] = []
         try:
             with os.scandir(self.root + prefix) as entries:
                 for entry in entries:
@@ -82,31 +84,32 @@ class Boundary:
                     elif is_ours(name):
                         continue
                     elif entry.is_symlink() and self._is_directory_inside(entry.path):
-                        target = links
+                        if self._leads_back(f"{prefix}{name}"):
+                            continue
+                        target = prefixes
                     else:
                         target = keys
                     if "\\" not in name:  # such a name is no part of a key
                         target.append(f"{prefix}{name}" if target is keys else f"{prefix}{name}/")
         except (FileNotFoundError, NotADirectoryError):
             pass  # what is not there, or no longer, holds nothing
-        return keys, prefixes, links
+        return keys, prefixes
 
     def _is_directory_inside(self, path: str) -> bool:
         real = self.real_path(path)
         return real is not None and os.path.isdir(real)
 
     def walk(self, prefix: str) -> Iterator[str]:
-        """All keys below a prefix; a link back to a directory above is not followed."""
+        """All keys below a prefix."""
         stack = [prefix]
         while stack:
-            keys, prefixes, links = self.scan(stack.pop())
+            keys, prefixes = self.scan(stack.pop())
             yield from keys
             stack += prefixes
-            stack += (link for link in links if not self._leads_back(link))
 
     def _leads_back(self, link: str) -> bool:
-        target = os.path.realpath(self.root + link)
-        above = self.root + link.rstrip("/")
+        above = self.root + link
+        target = os.path.realpath(above)
         while len(above) > len(self.root):
             above = os.path.dirname(above)
             if os.path.realpath(above) == target:
