@@ -1,0 +1,69 @@
+"""Keys that are part of a node of version 2 or 3, or of none."""
+
+import json
+
+import pytest
+from zarr_core import MemoryStore
+from zarr_core.formats.foreign import foreign_key
+
+GROUP = b'{"zarr_format": 3, "node_type": "group"}'
+ARRAY = json.dumps(
+    {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [1],
+        "data_type": "int8",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1]}},
+        "chunk_key_encoding": "default",
+        "fill_value": 0,
+        "codecs": ["bytes"],
+    }
+).encode()
+NODES = {
+    "zarr.json": GROUP,
+    ".zgroup": b"",
+    ".zmetadata": b"",
+    "a/zarr.json": ARRAY,
+    "a/any/thing": b"",
+    "b/.zarray": b"",
+    "b/.zattrs": b"",
+    "b/0": b"",
+    "b/12.0.3": b"",
+    "b/12/0/3": b"",
+    "c/damaged/zarr.json": b"",
+    "c/c/0/0": b"",
+    "c/c.0.0": b"",
+}
+
+
+def found(*keys, prefix=""):
+    return foreign_key(MemoryStore(NODES | dict.fromkeys(keys, b"")), prefix)
+
+
+def test_parts_of_nodes():
+    assert found() is None
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "notes.txt",
+        "0.0",
+        "b/0.x",
+        "b/0./1",
+        "b/0.1/2",
+        "b/.zarray.bak",
+        "b/notes",
+        "b/0/.hidden",
+        "bb/0.0",
+        "b/\u0660",
+    ],
+)
+def test_keys_of_something_else(key):
+    assert found(key) == key
+    assert found(key, prefix="a/") is None
+
+
+def test_only_below_the_prefix():
+    assert found("x/y", prefix="b/") is None
+    assert found("b/y", prefix="b/") == "b/y"

@@ -1,0 +1,80 @@
+"""Logical paths of version 2: how they are made the beginnings of keys."""
+
+import pytest
+import zarr_core as zarr
+from v2_documents import array, stored
+from zarr_core.errors import NodeNameError, ZarrError
+from zarr_formats.v2.names import is_name, require_ascii
+
+GROUP = stored({"zarr_format": 2})
+
+
+@pytest.fixture
+def store():
+    return zarr.MemoryStore(
+        {
+            ".zgroup": GROUP,
+            "foo/.zgroup": GROUP,
+            "foo/bar/.zarray": stored(array()),
+            "foo/bar/0.0": bytes(24),
+        }
+    )
+
+
+def test_a_path_is_what_keys_begin_with(store):
+    node = zarr.open(store, path="foo/bar", zarr_format=2)
+    node.attrs["a"] = 1
+    node[3, 3] = 7
+    assert set(store.list()) == {
+        ".zgroup", "foo/.zgroup", "foo/bar/.zarray", "foo/bar/.zattrs", "foo/bar/0.0", "foo/bar/1.1",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["/foo/bar", "foo/bar/", "/foo/bar/"])
+def test_slashes_at_the_ends_are_stripped(store, path):
+    assert zarr.open(store, path=path, zarr_format=2).path == "foo/bar"
+    made = zarr.create_group(store, path=path.replace("bar", "new"), zarr_format=2)
+    assert made.path == "foo/new"
+    assert store.exists("foo/new/.zgroup")
+
+
+@pytest.mark.parametrize(
+    "path", ["foo\\bar", "\\foo\\bar\\", "foo//bar", "//foo/bar", "foo/bar//", "foo\\/bar"]
+)
+def test_other_spellings_never_lead_to_another_node(store, path):
+    # Either they mean the same node, or they are refused; no key is made of them.
+    before = set(store.list())
+    try:
+        assert zarr.open(store, path=path, zarr_format=2).path == "foo/bar"
+    except NodeNameError:
+        with pytest.raises(NodeNameError):
+            zarr.create_group(store, path=path.replace("bar", "new"), zarr_format=2)
+        assert set(store.list()) == before
+
+
+@pytest.mark.parametrize(
+    "path", [".", "..", "foo/.", "foo/..", "./foo", "../foo", "foo/../bar", "foo/./bar"]
+)
+def test_segments_that_are_dots_are_errors(store, path):
+    before = set(store.list())
+    for attempt in (zarr.open, zarr.open_group):
+        with pytest.raises(ZarrError):
+            attempt(store, path=path, zarr_format=2)
+    with pytest.raises(ZarrError):
+        zarr.create_array(store, name=path, shape=1, dtype="i1", zarr_format=2)
+    assert set(store.list()) == before
+
+
+def test_members_are_direct_children(store):
+    root = zarr.open_group(store)
+    assert list(root) == ["foo"]
+    assert list(root["foo"]) == ["bar"]
+    assert [path for path, _ in root.members(max_depth=None)] == ["foo", "foo/bar"]
+
+
+def test_what_names_may_be():
+    assert all(map(is_name, ("a", ".a", "...", "__x", "zarr.json", "a b", "\u03a9")))
+    assert not any(map(is_name, ("", ".", "..", "a\\b")))
+    require_ascii("a/b c/~!")
+    with pytest.raises(NodeNameError):
+        require_ascii("a/\u03a9")
