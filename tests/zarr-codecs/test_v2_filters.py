@@ -100,7 +100,9 @@ def test_objects(name, more, dtype):
     decoded = plain_representation(array)
     codec = make("|O", config, *more)
     codec.check(decoded)
-    encoded = bytes(codec.encode(array, decoded))
+    frozen = array.view()
+    frozen.flags.writeable = False  # as the engine gives it
+    encoded = bytes(codec.encode(frozen, decoded))
     assert encoded == as_version_2(OBJECTS, [config, *more])
     back = codec.decode(encoded, decoded)
     assert (back.dtype, back.tolist()) == (array.dtype, array.tolist())
@@ -112,6 +114,23 @@ def test_objects_of_a_chunk_whose_dimensions_are_reversed_in_memory():
     encoded = as_version_2(np.asfortranarray(OBJECTS), codec.codecs)
     back = codec.decode(encoded, plain_representation(transposed))
     assert back.tolist() == transposed.tolist()
+
+
+def test_byte_strings_and_arrays():
+    strings = np.array([b"a", b"", b"xyz"], object)
+    arrays = np.empty(2, object)
+    arrays[:] = [np.array([1, 2], "<i4"), np.array([], "<i4")]
+    for array, config in (
+        (strings, {"id": "vlen-bytes"}),
+        (arrays, {"id": "vlen-array", "dtype": "<i4"}),
+    ):
+        codec = make("|O", config, {"id": "base64"})
+        decoded = plain_representation(array)
+        frozen = array.view()
+        frozen.flags.writeable = False
+        encoded = bytes(codec.encode(frozen, decoded))
+        assert encoded == as_version_2(array, codec.codecs)
+        assert list(map(bytes, codec.decode(encoded, decoded))) == list(map(bytes, array))
 
 
 class Reverse(numcodecs.abc.Codec):

@@ -1,4 +1,4 @@
-"""Arrays as nested lists that end with a dtype, then a shape: what JSON has words for.
+"""Arrays as nested lists that end with a dtype, then a shape: what JSON has words for."""
 
 from __future__ import annotations
 

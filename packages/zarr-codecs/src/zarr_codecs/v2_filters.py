@@ -89,8 +89,8 @@ class V2FiltersCodec(ArrayToBytesCodec):
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Run the codecs."""
-        chunk: Any = np.ascontiguousarray(array).reshape(array.shape)
-        chunk = chunk.astype(self._dtype, copy=False)
+        # A copy, since some codecs want memory that may be written to.
+        chunk: Any = np.array(array, self._dtype, order="C")
         for name, codec, own in self._steps:
             if name == "pickle" and isinstance(own, ArrayToBytesCodec):
                 chunk = own.encode(chunk, decoded)

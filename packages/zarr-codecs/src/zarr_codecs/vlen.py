@@ -60,7 +60,8 @@ class VlenBytesCodec(ArrayToBytesCodec):
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Store the number of byte strings, then each after its length."""
-        return _numcodecs.vlen_encode("VLenBytes", np.ascontiguousarray(array))
+        # numcodecs does not take memory that may not be written to.
+        return _numcodecs.vlen_encode("VLenBytes", np.array(array, order="C"))
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """Read the byte strings."""

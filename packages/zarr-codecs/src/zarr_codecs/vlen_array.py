@@ -54,11 +54,11 @@ class VlenArrayCodec(ArrayToBytesCodec):
         dtype = self._dtype()
         pieces = [_LENGTH.pack(array.size)]
         for element in array.reshape(-1).tolist():
-            if element is None or (np.isscalar(element) and element == 0):
-                values = np.empty(0, dtype)
-            else:
-                values = np.ascontiguousarray(element, dtype)
-            if values.ndim != 1 or np.ndim(element) > 1:
+            values = element
+            if type(element) is not np.ndarray or element.dtype != dtype:
+                empty = element is None or (np.isscalar(element) and element == 0)
+                values = np.asarray(() if empty else element, dtype)
+            if values.ndim != 1:
                 raise CodecError(f"{_NAME}: every element must be an array of one dimension")
             pieces += _LENGTH.pack(values.nbytes), values.tobytes()
         return b"".join(pieces)
