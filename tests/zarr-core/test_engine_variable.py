@@ -300,8 +300,15 @@ def test_it_can_be_described_and_pickled(kind):
     array = make(zarr.MemoryStore(), kind, data=VALUES, shape=None)
     assert kind in f"{array.info}"
     assert array.nbytes == VALUES.size * array.dtype.itemsize
-    copy = zarr.create_array(data=array, dtype=kind, extensions=CODE, compressors=None)
+    # The data type comes along, which the dtype object would not tell.
+    copy = zarr.create_array(data=array, extensions=CODE, compressors=None)
+    assert copy.metadata.data_type.name == kind
     assert copy[...].tolist() == VALUES.tolist()
+    with zarr.extensions(CODE):
+        group = zarr.create_group()
+        for _ in range(2):
+            again = group.require_array("a", data=array, shape=None, dtype=None)
+            assert again.metadata.data_type.name == kind
 
 
 def test_stores_without_erasing_keep_a_chunk_of_fill(kind):

@@ -80,7 +80,8 @@ def _bytes_test(fill_value: Array) -> Callable[[Array], bool]:
         if not array.size:
             return True
         # An array, also without dimensions: NumPy strips scalars of null bytes.
-        first = array[(*(slice(0, 1),) * array.ndim, ...)].tobytes()
+        corner: Any = (*(slice(0, 1),) * array.ndim, ...)
+        first = array[corner].tobytes()
         if first != fill_value.tobytes():
             return False
         pattern = np.frombuffer(first, np.uint8)

@@ -22,7 +22,7 @@ from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import array_settings
 from zarr_core.hierarchy.placing import place_node, refuse_leftovers
-from zarr_core.hierarchy.values import values_of, write_values
+from zarr_core.hierarchy.values import dtype_of, values_of, write_values
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -150,7 +150,7 @@ def create_array(
     if shape is None:
         raise TypeError("a new array needs a shape, or data to take it from")
     if dtype is None:
-        dtype = np.float64 if values is None else values.dtype
+        dtype = np.float64 if values is None else dtype_of(values)
     keep_empty, missing_is_error = array_settings(config)
     place, path = locate(store, name, storage_options=storage_options)
     format_ = format_of_new(place, path, _format_asked(store, zarr_format))

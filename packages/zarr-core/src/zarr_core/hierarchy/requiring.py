@@ -10,7 +10,7 @@ import numpy as np
 from zarr_core.errors import NodeExistsError, NodeTypeError
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.data_types import data_type_of
-from zarr_core.hierarchy.values import values_of
+from zarr_core.hierarchy.values import dtype_of, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ def require_array(
     if data is not None and (shape is None or dtype is None):
         values = values_of(data)
         shape = values.shape if shape is None else shape
-        dtype = values.dtype if dtype is None else dtype
+        dtype = dtype_of(values) if dtype is None else dtype
     found = group._existing(name)
     if found is None:
         try:

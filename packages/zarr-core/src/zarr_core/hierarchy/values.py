@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.errors import SelectionError
+from zarr_core.hierarchy.described import DescribedArray
 
 if TYPE_CHECKING:
     from zarr_core.hierarchy.array import Array
@@ -39,6 +40,14 @@ def values_of(data: Any) -> Any:
     if hasattr(data, "chunks") and isinstance(getattr(data, "dtype", None), np.dtype):
         return data
     return np.asarray(data)
+
+
+def dtype_of(values: Any) -> Any:
+    """The dtype of what :func:`values_of` gave: of our own arrays, their data type.
+
+    It says more than the dtype: those of byte strings and of other objects are the same.
+    """
+    return values._binding.data_type if isinstance(values, DescribedArray) else values.dtype
 
 
 def write_values(array: Array, values: Any) -> None:
