@@ -1,4 +1,4 @@
-"""numcodecs.json2 codec (array -> bytes): elements as JSON, with their dtype and shape.
+"""numcodecs.json2 codec (array -> bytes): elements as JSON, before their dtype, shape.
 
 Name:           numcodecs.json2
 Specification:  numcodecs, "JSON"
