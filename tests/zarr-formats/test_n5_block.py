@@ -146,6 +146,19 @@ def test_sizes_that_do_not_fit_are_refused(stored):
         BlockCodec([BIG]).decode(stored, chunk((2, 4)))
 
 
+def test_a_shape_that_no_header_can_say_is_refused():
+    with pytest.raises(ValueError, match="no room"):
+        BlockCodec([BIG]).check(chunk((2**32,)))
+
+
+def test_many_sizes_of_blocks_are_read_all_the_same():
+    codec, decoded = BlockCodec(["bytes"]), chunk((10, 10), "u1")
+    for rows in range(1, 11):
+        for columns in range(1, 11):
+            values = codec.decode(header(columns, rows) + b"\1" * rows * columns, decoded)
+            assert values.sum() == values[:rows, :columns].sum() == rows * columns
+
+
 @pytest.mark.parametrize("codec", [BlockCodec([BIG]), N5DefaultCodec()])
 def test_it_pickles_and_compares(codec):
     copy = pickle.loads(pickle.dumps(codec))
@@ -204,6 +217,7 @@ def test_n5_default_chooses_what_is_left_open():
     assert made.codecs[0].configuration == {"order": [2, 1, 0]}
     assert made.codecs[1].configuration == {"endian": "big"}
     made.check(chunk((2, 3, 4)))
+    assert BlockCodec().resolve(chunk((2, 3), "u1")).codecs[0].configuration == {}
     assert BlockCodec().resolve(chunk((2, 3))).codecs[0].configuration == {"endian": "big"}
 
 

@@ -205,6 +205,44 @@ def test_every_problem_is_told():
     assert pointers == {"/data_type", "/fill_value", "/codecs/1"}
 
 
+@pytest.mark.parametrize(
+    ("changes", "pointer"),
+    [
+        ({"chunk_grid": ExtensionDefinition("rectilinear")}, "/chunk_grid"),
+        ({"fill_value": "x"}, "/fill_value"),
+        ({"codecs": ()}, "/codecs/0"),
+        (
+            {"codecs": (ExtensionDefinition("n5.block"), ExtensionDefinition("gzip"))},
+            "/codecs/1",
+        ),
+        (
+            {"codecs": (ExtensionDefinition("n5.block", {"codecs": ["bytes", "crc32c"]}),)},
+            "/codecs/0/configuration/codecs/1",
+        ),
+        ({"storage_transformers": (ExtensionDefinition("x"),)}, "/storage_transformers"),
+        ({"data_type_fallbacks": (ExtensionDefinition("x"),)}, "/data_type"),
+        ({"chunk_memory_layout": ExtensionDefinition("x")}, "/chunk_memory_layout"),
+    ],
+)
+def test_metadata_that_are_refused(changes, pointer):
+    with pytest.raises(MetadataValidationError) as caught:
+        written(read(DOCUMENT).replace(**changes))
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
+
+
+def test_blocks_are_told_without_their_codecs():
+    blocks = read(DOCUMENT).replace(document=None, codecs=(ExtensionDefinition("n5.block"),))
+    assert written(blocks)["compression"] == {"type": "raw"}
+
+
+@pytest.mark.parametrize(
+    "document", [None, [], "x", {"attributes.json": []}, {"attributes.json": None}]
+)
+def test_what_no_node_has_for_documents(document):
+    with pytest.raises(MetadataValidationError, match="is an object"):
+        N5().from_json(document, "here")
+
+
 def test_members_without_words_are_refused():
     extra = read(DOCUMENT).replace(document=None, additional_fields={"extra": {}})
     with pytest.raises(MetadataValidationError, match="/extra"):

@@ -297,6 +297,30 @@ def test_of_those_who_make_an_array_at_once_one_does(store):
         assert sum(pool.map(attempt, range(8))) == 1
 
 
+def test_nodes_that_are_gone_are_missed(store):
+    root = zarr_core.create_group(store, zarr_format="n5")
+    array = root.create_array("a/b", data=VALUES)
+    group = root["a"]
+    del root["a"]
+    for node in (array, group):
+        with pytest.raises(NodeNotFoundError):
+            node.attrs["x"] = 1
+    assert list(root) == []
+
+
+def test_what_is_damaged_can_be_replaced(store):
+    root = zarr_core.create_group(store, zarr_format="n5")
+    root.create_array("a", data=VALUES)
+    store.set("a/attributes.json", b"{")
+    assert np.array_equal(root.create_array("a", data=VALUES, overwrite=True)[...], VALUES)
+    # Another program's file of that name is not removed.
+    store.set("b/attributes.json", b"[]")
+    store.set("b/file", b"")
+    assert "b" not in [name for name, _ in root.members()]
+    with pytest.raises(NodeExistsError):
+        root.create_array("b", data=VALUES, overwrite=True)
+
+
 def test_nothing_is_stored_for_a_group_without_attributes(store):
     put(store, "", {})
     put(store, "group/array", ARRAY)

@@ -220,6 +220,37 @@ def test_what_version_1_cannot_say_is_refused(options, pointer):
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
 
 
+@pytest.mark.parametrize(
+    ("changes", "pointer"),
+    [
+        ({"chunk_grid": ExtensionDefinition("rectilinear")}, "/chunk_grid"),
+        ({"data_type": ExtensionDefinition("bfloat16")}, "/data_type"),
+        ({"storage_transformers": (ExtensionDefinition("x"),)}, "/storage_transformers"),
+        ({"additional_fields": {"x": 1}}, "/x"),
+    ],
+)
+def test_metadata_that_are_refused(changes, pointer):
+    with pytest.raises(MetadataValidationError) as caught:
+        V1().to_json(read().replace(document=None, **changes))
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
+
+
+def test_text_of_any_length_is_refused():
+    with pytest.raises(MetadataValidationError):
+        zarr_core.create_array(zarr_format=1, shape=(2,), dtype="string", serializer="vlen-utf8")
+
+
+def test_fields_that_are_arrays_are_refused():
+    with pytest.raises(MetadataValidationError, match="fields that are arrays"):
+        zarr_core.create_array(zarr_format=1, shape=(2,), dtype=[("a", "i4"), ("b", "i2", (2,))])
+
+
+@pytest.mark.parametrize("document", [None, [], {}, {"attrs": {}}])
+def test_what_no_node_has_for_documents(document):
+    with pytest.raises(MetadataValidationError, match="meta"):
+        V1().from_json(document, "here")
+
+
 def test_there_are_no_groups():
     with pytest.raises(MetadataValidationError, match="no groups"):
         zarr_core.create_group(zarr_format=1)

@@ -154,6 +154,20 @@ def test_a_meta_of_others_is_not_ours(store, data):
     assert isinstance(zarr_core.open(store), zarr_core.Group)
 
 
+def test_a_meta_that_is_far_too_large_is_not_ours(store):
+    store.set("meta", json.dumps(META).encode() + b" " * (1 << 24))
+    with pytest.raises(NodeNotFoundError):
+        zarr_core.open(store)
+
+
+def test_what_is_damaged_can_be_replaced(store):
+    make(store, "a")
+    store.set("a/meta", bytes(store.get("a/meta"))[:-2])
+    with pytest.raises(MetadataDecodeError):
+        zarr_core.open(store, path="a")
+    assert np.array_equal(make(store, "a", overwrite=True)[...], VALUES)
+
+
 def test_keys_below_meta_are_not_ours(store):
     store.set("meta/root.array.json", b"{}")
     with pytest.raises(NodeNotFoundError):
