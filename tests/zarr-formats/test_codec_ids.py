@@ -49,3 +49,9 @@ def test_levels_that_version_3_does_not_have():
 def test_codecs_that_numcodecs_does_not_have(name):
     with pytest.raises(ValueError, match="version 2 has no codec"):
         config(ExtensionDefinition(name))
+
+
+def test_the_shuffle_of_netcdf_c_goes_by_the_size_of_elements():
+    assert definition({"id": "shuffle", "elementsize": 0}, 8).configuration == {"elementsize": 8}
+    assert definition({"id": "shuffle", "elementsize": 4}, 8).configuration == {"elementsize": 4}
+    assert definition({"id": "shuffle"}, 8).configuration == {}

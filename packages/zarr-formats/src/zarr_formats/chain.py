@@ -1,4 +1,4 @@
-"""Order, filters, compressor of versions 1 and 2 as the codecs of version 3, or back.
+"""Order, filters, compressor of version 2 as the codecs of version 3, or back.
 
 Specification: version 2, "Filters" and "Chunks".  The order ``"F"`` becomes a
 ``transpose``.  Filters and compressor become codecs of their own where their

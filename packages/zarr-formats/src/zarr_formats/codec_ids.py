@@ -70,6 +70,8 @@ def definition(config: Mapping[str, JSON], typesize: int = 1) -> ExtensionDefini
             level, checksum = config.get("level", 1), config.get("checksum", False)
             return ExtensionDefinition("zstd", {"level": level, "checksum": checksum})
     rest = {key: value for key, value in config.items() if key != "id"}
+    if name == "shuffle" and rest.get("elementsize") == 0:
+        rest["elementsize"] = typesize  # what netCDF-C means; numcodecs would do nothing
     return ExtensionDefinition(name if name in _UNPREFIXED else f"numcodecs.{name}", rest)
 
 

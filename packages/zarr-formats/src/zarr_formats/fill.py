@@ -1,6 +1,6 @@
-"""Fill values as versions 1 and 2 write them, to or from the form of version 3.
+"""Fill values as version 2 writes them, to or from the form of version 3.
 
-Specification: version 2, "Fill value encoding".  Floating-point numbers are
+Specification: version 2, "Fill value encoding"; version 1 does the same.  Floating-point numbers are
 numbers, ``"NaN"``, ``"Infinity"`` or ``"-Infinity"``; bytes, records and byte
 strings are base64; null leaves the value open.  Dates are integers, complex
 numbers pairs, as zarr-python writes them.  Read as well: the tokens ``NaN`` and

@@ -1,6 +1,6 @@
-"""Data types as versions 1 and 2 write them: NumPy's typestr, or a list of fields.
+"""Data types as version 2 writes them: NumPy's typestr, or a list of fields.
 
-Specification: version 2, "Data type encoding".
+Specification: version 2, "Data type encoding"; version 1 does the same.
 """
 
 from __future__ import annotations
