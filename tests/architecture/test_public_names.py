@@ -15,13 +15,19 @@ NAMES = {
         register_hooks save unregister_hooks zeros zeros_like
     """,
     "zarr_core.extension": """
-        ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BoundChain Box Buffer BufferReader
-        ByteRange BytesToBytesCodec ChecksumError ChunkAxis ChunkDecodeError ChunkGrid
-        ChunkKeyEncoding ChunkMemoryLayout Codec CodecChain CodecChainError CodecError DataType
-        ExtensionDefinition JSON MetadataExtension Outer Part Pieces Points Problem Provider
-        Selection StorageTransformer Store StoreCapabilityError StoreError StoreKeyError
-        StoreReadError StoreReadOnlyError ValueReader ZarrError check_key check_prefix format_named
-        make_extension project put read_node run_in_threads scratch single_chunk take
+        JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec
+        BoundChain Box Buffer BufferReader ByteRange BytesToBytesCodec Change ChecksumError
+        ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout Codec
+        CodecChain CodecChainError CodecError ConsolidatedMetadata DataType
+        ExtensionConfigurationError ExtensionDefinition ExtensionError Format GroupMetadata
+        MetadataDecodeError MetadataError MetadataExtension MetadataValidationError
+        NodeExistsError NodeNameError NodeNotFoundError NodeTypeError Outer Part Pieces
+        Points Problem Provider Schema Selection StorageTransformer Store
+        StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
+        UnknownExtensionError UnsupportedFieldError ValueReader ZarrError check_key
+        check_prefix data_type_for foreign_key format_named is_node_name json_pointer
+        make_extension normalise_path package_schema project put read_node run_in_threads
+        scratch single_chunk strictjson take understanding
     """,
 }
 
