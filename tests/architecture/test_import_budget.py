@@ -16,7 +16,7 @@ HEAVY = {
 }  # fmt: skip
 
 NEEDED_BY_A_SCAN = {"importlib_metadata", "importlib.metadata", "socket", "tempfile", "logging"}
-PLUGINS = ("zarr_codecs", "zarr_sharding", "zarr_stores")
+PLUGINS = ("zarr_codecs", "zarr_dtypes", "zarr_formats", "zarr_sharding", "zarr_stores")
 
 PROGRAM = """
 import sys

@@ -40,7 +40,9 @@ except LookupError as error:
     assert "zarr-codecs" in str(error), error
 else:
     raise SystemExit("gzip came from nowhere")
-foreign = {"numcodecs", "zarr_codecs", "zarr_sharding", "zarr_stores", "zarr"} & sys.modules.keys()
+foreign = {
+    "numcodecs", "zarr_codecs", "zarr_dtypes", "zarr_formats", "zarr_sharding", "zarr_stores", "zarr",
+} & sys.modules.keys()
 assert not foreign, foreign
 print("fine")
 """
