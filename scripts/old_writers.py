@@ -66,6 +66,11 @@ ENVIRONMENTS = {
     ".venv-zarr1.0": Environment(
         ("3.6",), (*FOR_PYTHON_36, "--no-build-isolation --no-deps zarr==1.0.0")
     ),
+    ".venv-zarr2.1": Environment(
+        ("3.6",),
+        (*FOR_PYTHON_36, "--no-build-isolation --no-deps zarr==2.1.4 numcodecs==0.2.1"),
+        usual=False,
+    ),
     ".venv-zarr2.4": Environment(
         ("3.8",), ("zarr==2.4.0 numcodecs==0.12.1 numpy==1.24.4",), usual=False
     ),

@@ -31,6 +31,7 @@ READERS = {
     # Folder of stores: who reads them, as which kind of store.
     "v1/zarr-python-1.0": ("zarr1.0", "directory"),
     "v1/zarr-python-1.1": ("zarr1", "directory"),
+    "v2/zarr-python-2.1": ("zarr2", "directory"),
     "v2/zarr-python-2.4": ("zarr2", "directory"),
     "v2/zarr-python-2.18": ("zarr2", "directory"),
     "v2/zarr-python-3.1": ("zarr3", "directory"),
@@ -49,6 +50,8 @@ CANNOT_READ = {
     # What the old libraries cannot read, whoever wrote it: version 0 of N5, LZ4 of the Java
     # library, compressors without their settings; infinite parts of complex fill values.
     "n5/text/compressions": re.compile("version_0/.*|lz4.*|bzip2|gzip|xz"),
+    # The fill value 0 of what is no number: refused, or taken for the text "0".
+    "v2/zarr-python-2.1/defaults": re.compile("complex|fields|bytes|text"),
     "v2/zarr-python-2.18/fill_values": re.compile("complex_inf"),
 }
 CANNOT_WRITE = re.compile("compression_blosc_snappy.*")
@@ -97,7 +100,7 @@ def _by_tensorstore(driver: str, place: Path) -> dict[str, Any]:
 
 def turned(values: np.ndarray) -> np.ndarray:
     """Other values of the same kinds: the same, from the last to the first."""
-    return values[(slice(None, None, -1),) * values.ndim]
+    return values[(..., *[slice(None, None, -1)] * values.ndim)]
 
 
 @pytest.mark.parametrize("name", [name for name in STORES if name not in UNTOUCHED])
@@ -120,6 +123,10 @@ def test_old_libraries_read_what_we_write_into_their_stores(name, tmp_path):
                 array[...] = values
             continue
         array[...] = values
+        if values.ndim and values.size:
+            # A part of the first chunks, into what they hold by now.
+            array[:1] = values[-1:]
+            values = np.concatenate([values[-1:], values[1:]])
         array.attrs["written"] = ["again", 1]
         if not (name in CANNOT_READ and CANNOT_READ[name].fullmatch(path)):
             attributes = {**node["attributes"], "written": ["again", 1]}
@@ -218,3 +225,52 @@ def test_old_libraries_read_what_we_make_anew(answer, form, reader, name):
     if reader != "tensorstore":
         read["attributes"].pop("filters", None)
         assert read["attributes"] == ATTRIBUTES
+
+
+HIERARCHY = {
+    "": {"title": "Höhen", "number": 1},
+    "a": {"level": 1},
+    "a/b": {},
+    "a/b/c.d": {"units": "m"},
+}
+"""Groups, the deepest an array."""
+
+
+def make_hierarchy(form: str, store: Path) -> None:
+    *groups, last = HIERARCHY
+    for path in groups:
+        zarr_core.create_group(
+            store, path=path or None, zarr_format=form, attributes=HIERARCHY[path]
+        )
+    array = zarr_core.create_array(
+        store, name=last, data=np.arange(6), chunks=4, zarr_format=form, attributes=HIERARCHY[last]
+    )
+    assert array.zarr_format == zarr_core.open(store, mode="r").zarr_format
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"), [("v2", "directory"), ("draft-2021", "draft"), ("n5", "n5")]
+)
+def test_old_libraries_find_our_groups_and_attributes(form, kind, tmp_path):
+    make_hierarchy(form, tmp_path / "store")
+    places = [(tmp_path / "store", path) for path in HIERARCHY]
+    answers = dict(zip(HIERARCHY, read_back("zarr2", kind, places), strict=True))
+    assert {path: answer["attributes"] for path, answer in answers.items()} == HIERARCHY
+    kinds = {path: answer["kind"] for path, answer in answers.items()}
+    assert kinds == {"": "group", "a": "group", "a/b": "group", "a/b/c.d": "array"}
+    children = [answers[path]["children"] for path in ("", "a", "a/b")]
+    assert children == [["a"], ["b"], ["c.d"]]
+
+
+def test_zarr_python_reads_our_copy_of_all_metadata(tmp_path):
+    store = tmp_path / "store"
+    make_hierarchy("v2", store)
+    zarr_core.consolidate_metadata(store)
+    # Only the copy says so now.
+    for document in store.rglob(".z*"):
+        if document.name != ".zmetadata":
+            document.unlink()
+    places = [(store, path) for path in HIERARCHY]
+    answers = read_back("zarr2", "consolidated", places)
+    assert [answer["attributes"] for answer in answers] == list(HIERARCHY.values())
+    assert answers[-1]["values"].tolist() == list(range(6))
