@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # Families of names, or names, that stand for what version 3 does not have.
 _ELSEWHERE = ("v2.", "n5.")
 _NAMES_ELSEWHERE = ("n5", "v3_draft")
+_INSTEAD = {"v2.object": "; text of any length is dtype=str here, bytes are dtype=bytes"}
 _EXTENSION_POINTS = (
     "data_type",
     "chunk_grid",
@@ -182,7 +183,7 @@ def _elsewhere(metadata: ArrayMetadata) -> list[Problem]:
     message = "{!r} exists in older versions only"
     document = metadata.to_json()
     problems = [
-        Problem(pointer, message.format(name))
+        Problem(pointer, message.format(name) + _INSTEAD.get(name, ""))
         for member in _EXTENSION_POINTS
         for pointer, name in extension_names(document.get(member), f"/{member}")
         if name.startswith(_ELSEWHERE) or name in _NAMES_ELSEWHERE
