@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 SHARDING_URI = "https://purl.org/zarr/spec/storage_transformers/sharding/1.0"
 SCALAR = "c0"
-"""The key of the only chunk of an array without dimensions."""
+"""The key of the only chunk of an array without dimensions, for zarr-python; ``c`` for zarrita."""
 FILTERS = "filters"
 
 _SPEC = "https://zarr-specs.readthedocs.io/en/"
@@ -57,8 +57,17 @@ _SHORT = {"bool": "|b1", "i1": "|i1", "u1": "|u1"}
 _SHORTENED = {typestr: short for short, typestr in _SHORT.items()}
 
 
-def read_array(document: JSON, where: str) -> ArrayMetadata:
+def read_array(document: JSON, where: str, scalar: str = SCALAR) -> ArrayMetadata:
     """Read the document of an array.
+
+    Parameters
+    ----------
+    document : JSON
+        The document.
+    where : str
+        Store and key, for errors.
+    scalar : {"c0", "c"}
+        The key of its chunk, if it has no dimensions.
 
     Raises
     ------
@@ -67,19 +76,19 @@ def read_array(document: JSON, where: str) -> ArrayMetadata:
     """
     found = checked(document, "draft-2021.array", where, ignoring=True)
     try:
-        return _read(found)
+        return _read(found, scalar)
     except MetadataValidationError as error:
         raise located(error, where, _place) from error
 
 
-def _read(document: dict[str, Any]) -> ArrayMetadata:
+def _read(document: dict[str, Any], scalar: str) -> ArrayMetadata:
     shape = tuple(document["shape"])
     attributes = document["attributes"]
     filters = _filters(attributes)
     compressor, unknown = _read_compressor(document.get("compressor"))
     dtype = _read_data_type(document["data_type"], object_codec(filters, compressor))
     found = read_chain(dtype, document["chunk_memory_layout"], len(shape), filters, compressor)
-    stored = chunks.read_chunks(document, SCALAR, pad=True)
+    stored = chunks.read_chunks(document, scalar, pad=True)
     fill_value, undefined = fill_from_v2(document["fill_value"], dtype)
     if filters is not None:
         attributes = {name: value for name, value in attributes.items() if name != FILTERS}

@@ -5,18 +5,22 @@ Specification: draft of December 2022; its dialect of 2021, by its writers' code
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from zarr_formats.draft import dialect, document
+from zarr_formats.draft import dialect
+from zarr_formats.draft import document as text
 from zarr_formats.draft.chunk_keys import encoding
 from zarr_formats.draft.keys import Layout
-from zarr_formats.draft.storage import DraftFormat
+from zarr_formats.draft.storage import MINOR, DraftFormat
 
 if TYPE_CHECKING:
-    from zarr_core.extension import JSON, ArrayMetadata, ExtensionDefinition
+    from zarr_core.extension import JSON, ArrayMetadata, ExtensionDefinition, Store
 
     from zarr_formats.draft.entry_point import Dialect
     from zarr_formats.revision import Part
+
+# Member of a node document: the key of a scalar's chunk, if it is not zarr-python's.
+_SCALAR = "scalar"
 
 
 class Draft(DraftFormat):
@@ -24,14 +28,14 @@ class Draft(DraftFormat):
 
     name: ClassVar[Dialect] = "draft"
     marks: ClassVar[tuple[str, ...]] = ("zarr.json with a URI",)
-    chunk_key_encoding: ClassVar[ExtensionDefinition] = encoding("/", document.SCALAR)
+    chunk_key_encoding: ClassVar[ExtensionDefinition] = encoding("/", text.SCALAR)
     layout: ClassVar[Layout] = Layout()
 
-    def _read_array(self, found: JSON, where: str, minor: int) -> ArrayMetadata:
-        return document.read_array(found, where, ignoring=minor > 0)
+    def _read_array(self, document: dict[str, Any], where: str) -> ArrayMetadata:
+        return text.read_array(document["array"], where, ignoring=document.get(MINOR, 0) > 0)
 
     def _parts(self) -> tuple[Part, ...]:
-        return document.PARTS
+        return text.PARTS
 
 
 class Draft2021(DraftFormat):
@@ -43,8 +47,16 @@ class Draft2021(DraftFormat):
     layout: ClassVar[Layout] = Layout("/root")
     lenient: ClassVar[bool] = True
 
-    def _read_array(self, found: JSON, where: str, minor: int) -> ArrayMetadata:
-        return dialect.read_array(found, where)
+    def _read_array(self, document: dict[str, Any], where: str) -> ArrayMetadata:
+        return dialect.read_array(document["array"], where, document.get(_SCALAR, dialect.SCALAR))
+
+    def _besides(self, store: Store, path: str, array: JSON) -> dict[str, JSON]:
+        # zarrita and zarr-python do not agree on the key of the only chunk of a scalar.
+        if isinstance(array, dict) and array.get("shape") == []:
+            prefix = self.layout.chunks(path)
+            if not store.exists(prefix + dialect.SCALAR) and store.exists(prefix + text.SCALAR):
+                return {_SCALAR: text.SCALAR}
+        return {}
 
     def _parts(self) -> tuple[Part, ...]:
         return dialect.PARTS

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 _KINDS: tuple[Kind, ...] = ("array", "group")
 _BLOSC = ExtensionDefinition("blosc", {"cname": "lz4", "clevel": 5, "shuffle": "shuffle"})
-# Members of a node document besides the document itself.
-_MINOR = "minor"
+MINOR = "minor"
+"""Member of a node document besides the document: the minor version, if it is not 0."""
 
 
 class DraftFormat(Format):
@@ -62,8 +62,8 @@ class DraftFormat(Format):
     # --- documents ---
 
     @abstractmethod
-    def _read_array(self, found: JSON, where: str, minor: int) -> ArrayMetadata:
-        """Read the document of an array."""
+    def _read_array(self, document: dict[str, Any], where: str) -> ArrayMetadata:
+        """Read the document of an array, and what stands beside it in a node document."""
 
     @abstractmethod
     def _parts(self) -> tuple[Part, ...]:
@@ -72,11 +72,11 @@ class DraftFormat(Format):
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
         """Read ``{"array": ...}``, ``{"group": ...}``, or ``{}`` for an implicit group."""
         found: dict[str, Any] = document if isinstance(document, dict) else {}
-        minor = found.get(_MINOR, 0)
         if "array" in found:
-            return self._read_array(found["array"], where, minor).replace(document=found)
+            return self._read_array(found, where).replace(document=found)
         if "group" in found:
-            return groups.read_group(found, f"{self.name}.group", where, ignoring=minor > 0)
+            ignoring = found.get(MINOR, 0) > 0
+            return groups.read_group(found, f"{self.name}.group", where, ignoring=ignoring)
         return GroupMetadata(document=found)
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
@@ -134,14 +134,21 @@ class DraftFormat(Format):
             key = self.layout.document(kind, path, entry.suffix)
             data = store.get(key)
             if data is not None:
-                return self._parse(bytes(data), kind, f"{store} {key!r}", entry)
+                return self._parse(store, path, bytes(data), kind, entry)
         return GroupMetadata(document={}) if self._is_implied(store, path) else None
 
-    def _parse(self, data: bytes, kind: Kind, where: str, entry: EntryPoint) -> NodeMetadata:
+    def _parse(
+        self, store: Store, path: str, data: bytes, kind: Kind, entry: EntryPoint
+    ) -> NodeMetadata:
+        where = f"{store} {self.layout.document(kind, path, entry.suffix)!r}"
         found: dict[str, JSON] = {kind: strictjson.loads(data, where, constants=self.lenient)}
         if entry.minor:
-            found[_MINOR] = entry.minor
-        return self.from_json(found, where)
+            found[MINOR] = entry.minor
+        return self.from_json(found | self._besides(store, path, found.get("array")), where)
+
+    def _besides(self, store: Store, path: str, array: JSON) -> dict[str, JSON]:
+        """What is to be known of an array, and does not stand in its document."""
+        return {}
 
     def _is_implied(self, store: Store, path: str) -> bool:
         """Whether there is something below a path; unknown where the store cannot list.
@@ -234,7 +241,7 @@ class DraftFormat(Format):
             nonlocal changed
             if reader is not None:
                 data = bytes(reader.read(0, reader.size))
-                found = self._parse(data, kind, f"{store} {keys[kind]!r}", entry)
+                found = self._parse(store, path, data, kind, entry)
             elif kind == "group" and self._is_implied(store, path):
                 found = GroupMetadata(document={})
             else:
