@@ -145,8 +145,9 @@ AS_BEFORE = [
     ("<f8", [{"id": "base64"}]),
     # Fields of two byte orders.
     ([["a", "<i4"], ["b", ">i4"]], []),
-    # A filter that does not say what it takes.
+    # Filters that do not say what they take, or say what nobody knows.
     ("<f8", [{"id": "delta"}]),
+    ("<f8", [{"id": "delta", "dtype": "float99"}]),
 ]
 
 

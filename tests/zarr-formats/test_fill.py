@@ -171,6 +171,11 @@ def test_other_nans_cannot_be_said(value):
     assert caught.value.problems[0].pointer == "/fill_value"
 
 
+def test_complex_numbers_are_pairs():
+    with pytest.raises(MetadataValidationError, match="pair"):
+        fill_to_v2(1.5, read_dtype("<c8"))
+
+
 @settings(max_examples=60)
 @given(st.data())
 def test_any_bits_come_back(data):

@@ -177,6 +177,7 @@ REFUSED = {
     "byte order missing": ("i4", ""),
     "byte order needed": ("|i4", ""),
     "byte order of text needed": ("|U4", ""),
+    "byte order of dates needed": ("|M8[ns]", ""),
     "several": ("i4,f8", ""),
     "sixteen bytes": ("<u16", ""),
     "no bytes": ("<u0", ""),
@@ -233,6 +234,8 @@ def test_all_problems_are_told():
         ExtensionDefinition("v2.subarray", {"data_type": "int8", "shape": [2]}),
         ExtensionDefinition("struct", {"fields": [{"name": "a", "data_type": "string"}]}),
         ExtensionDefinition("struct", {"fields": [{"name": "a", "data_type": "int4"}]}),
+        ExtensionDefinition("raw_bytes"),
+        ExtensionDefinition("null_terminated_bytes", {"length_bytes": 2**30}),
     ],
 )
 def test_what_has_no_typestr(definition):

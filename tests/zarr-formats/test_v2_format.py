@@ -64,6 +64,14 @@ def test_the_same_documents_give_the_same_object():
     assert FORMAT.read(memory(group), "") is FORMAT.read(memory(group), "")
 
 
+def test_large_documents_and_many_documents():
+    large = {".zarray": stored(array(more="x" * 70_000))}
+    assert FORMAT.read(memory(large), "") is not FORMAT.read(memory(large), "")
+    for number in range(600):
+        values = {".zarray": stored(array(shape=[number, 4]))}
+        assert FORMAT.read(memory(values), "").shape == (number, 4)
+
+
 @pytest.mark.parametrize(
     ("values", "error", "message"),
     [
@@ -240,6 +248,13 @@ def test_a_change_that_fails_changes_nothing(written):
             written, "a", lambda m: m.replace(attributes={"x": 1}, dimension_names=("i", "j"))
         )
     assert written.changes == []
+
+
+def test_tokens_that_are_no_json_survive_a_change(written):
+    written.set("a/.zattrs", b'{"a": [NaN, -Infinity]}')
+    zarr.open(written, path="a").attrs["b"] = 1
+    assert "NaN" in bytes(written.get("a/.zattrs")).decode()
+    assert zarr.open(written, path="a").attrs["a"][1] == float("-inf")
 
 
 def test_a_node_that_is_gone(written):
