@@ -6,7 +6,7 @@ other codecs as the format asks for, which means to decode and encode.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zarr_core import array_from_metadata
@@ -44,6 +44,8 @@ class Choice:
         Why there is none.
     notes : tuple of str
         What is lost or changed.
+    unreadable : tuple of Problem
+        Why its chunks could not be decoded, if they cannot.
     """
 
     model: ArrayMetadata
@@ -51,6 +53,7 @@ class Choice:
     recode: bool = False
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
+    unreadable: tuple[Problem, ...] = ()
 
 
 def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: Asked) -> Choice:
@@ -67,7 +70,6 @@ def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: 
     asked : Asked
         What a user wants to change.
     """
-    where = f"{dest.where(path)} as {dest.format_.name}"
     alike = source.format_.name == dest.format_.name
     if alike and not asked.layout() and asked.chunk_key_encoding is None:
         return Choice(metadata, metadata)
@@ -78,7 +80,7 @@ def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: 
     if not asked.layout():
         for model, candidate in _unchanged(base, dest, asked):
             try:
-                found, more = express_array(dest.format_, candidate, where, rename=not alike)
+                found, more = express_array(dest, path, candidate, rename=not alike)
             except MetadataValidationError as error:
                 failure = failure or error
                 continue
@@ -92,7 +94,7 @@ def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: 
     model = with_codecs(base) or base
     try:
         array = _opened(source, path, model)
-        relaxed = lay_out(array, dest.format_, asked, where, rename=not alike)
+        relaxed = lay_out(array, dest, path, asked, rename=not alike)
     except (ZarrError, ValueError, TypeError) as error:
         return Choice(metadata, problems=problems_of(error), notes=tuple(notes))
     recode = not same_bytes(model, relaxed.metadata) or relaxed.fill_changed
@@ -145,21 +147,18 @@ def _opened(side: Side, path: str, metadata: ArrayMetadata) -> Array:
 
 def _checked(source: Side, dest: Side, path: str, choice: Choice) -> Choice:
     """The choice, with a problem if elements would be read as others."""
-    assert choice.metadata is not None
-    problems, notes = [], list(choice.notes)
     try:
         old = _opened(source, path, choice.model)
     except ZarrError as error:
         # Documents and bytes go on all the same, as they would in a copy.
-        if choice.recode:
-            return Choice(choice.model, problems=problems_of(error), notes=choice.notes)
-        notes.append(f"not looked at, as it cannot be opened: {error}")
-        return Choice(choice.model, choice.metadata, False, (), tuple(notes))
-    if old.skipped_extensions and choice.recode:
+        note = f"not looked at, as it cannot be opened: {error}"
+        return replace(choice, notes=(*choice.notes, note), unreadable=problems_of(error))
+    problems: list[Problem] = []
+    if old.skipped_extensions:
         names = ", ".join(definition.name for definition in old.skipped_extensions)
-        problems.append(
-            Problem("/codecs", f"nobody knows {names}; install them to decode the chunks")
-        )
+        problem = Problem("", f"nobody knows {names}; install them to decode the chunks")
+        choice = replace(choice, unreadable=(problem,))
+    assert choice.metadata is not None
     try:
         new = _opened(dest, path, choice.metadata)
     except ZarrError as error:
@@ -171,5 +170,5 @@ def _checked(source: Side, dest: Side, path: str, choice: Choice) -> Choice:
             message = f"{old.fill_value!r} would become {new.fill_value!r}"
             problems.append(Problem("/fill_value", message))
     if problems:
-        return Choice(choice.model, problems=tuple(problems), notes=tuple(notes))
-    return Choice(choice.model, choice.metadata, choice.recode, (), tuple(notes))
+        return Choice(choice.model, problems=tuple(problems), notes=choice.notes)
+    return choice

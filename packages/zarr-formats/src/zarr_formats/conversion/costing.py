@@ -29,6 +29,9 @@ def costed(source: Side, dest: Side, path: str, metadata: ArrayMetadata, choice:
             old = ChunkKeys.of(source, path, choice.model)
             new = ChunkKeys.of(dest, path, choice.metadata)
             cost = _cost(old, new, choice)
+            if cost == "recode" and choice.unreadable:
+                problems = choice.unreadable
+                return Step(path, "array", "nothing", 0, 0, problems, choice.notes, metadata)
             chunks, nbytes = _amount(old, new, cost, choice)
             return Step(
                 path, "array", cost, chunks, nbytes, (), choice.notes,

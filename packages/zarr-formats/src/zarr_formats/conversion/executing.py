@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import extensions as scope
@@ -126,8 +127,14 @@ def convert(
             chunk_key_encoding=chunk_key_encoding, overwrite=overwrite,
             remove_source=remove_source, storage_options=storage_options,
         )  # fmt: skip
-        _refuse(made, on_error)
-        _execute(made, progress)
+        try:
+            _refuse(made, on_error)
+            _execute(made, progress)
+        finally:
+            # What was opened for this call is finished with it; an archive is, by closing it.
+            for place, side in ((dest, made.dest), (source, made.source)):
+                if isinstance(place, str | PathLike):
+                    side.store.close()
     return made
 
 
@@ -145,7 +152,13 @@ def _refuse(plan: Plan, on_error: str) -> None:
 
 
 def _execute(plan: Plan, progress: Callable[[Progress], object] | bool | None) -> None:
-    todo = [step for step in plan.steps if not step.problems and step.cost != "nothing"]
+    # Without a group, there is no place for what lies below it.
+    left = tuple(f"{step.path}/" for step in plan.steps if step.problems)
+    todo = [
+        step
+        for step in plan.steps
+        if step.cost != "nothing" and not f"{step.path}/".startswith(left)
+    ]
     reporter = Reporter(progress, len(todo))
     try:
         if todo:

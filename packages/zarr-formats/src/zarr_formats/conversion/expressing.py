@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr_core import MemoryStore
 from zarr_core.extension import (
     ArrayMetadata,
+    ExtensionConfigurationError,
     GroupMetadata,
     MetadataError,
     MetadataValidationError,
     Problem,
+    ZarrError,
     strictjson,
 )
 
+from zarr_formats.conversion.conceding import conceded, finite, infinities
 from zarr_formats.conversion.conventions import namings
 from zarr_formats.conversion.sameness import same
 
@@ -21,20 +25,22 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON, Format
 
+    from zarr_formats.conversion.steps import Side
+
 
 def express_array(
-    format_: Format, metadata: ArrayMetadata, where: str, *, rename: bool
+    side: Side, path: str, metadata: ArrayMetadata, *, rename: bool
 ) -> tuple[ArrayMetadata, list[str]]:
     """An array's metadata as a format will read them, with notes on what has changed.
 
     Parameters
     ----------
-    format_ : Format
-        The format.
+    side : Side
+        Where it is to be said.
+    path : str
+        The node.
     metadata : ArrayMetadata
-        What it is to say.
-    where : str
-        The node, for errors.
+        What is to be said.
     rename : bool
         Whether names of dimensions may go to where the format has a place for them.
 
@@ -43,22 +49,22 @@ def express_array(
     MetadataValidationError
         If the format cannot say it; the problems have pointers of version 3.
     """
-    last: MetadataValidationError | None = None
+    failure: ZarrError | None = None
     for named, note in namings(metadata) if rename else [(metadata, "")]:
-        try:
-            found = _round_trip(format_, named, where)
-        except MetadataValidationError as error:
-            last = error
-            if not any(problem.pointer.startswith(_NAMES) for problem in error.problems):
-                break
-            continue
-        return found, [note] * bool(note) + list(_changed(format_, named, found))
-    assert last is not None
-    if metadata.data_type_fallbacks:  # without which those who know the data type read it too
-        less = metadata.replace(data_type_fallbacks=())
-        found, notes = express_array(format_, less, where, rename=rename)
-        return found, [*notes, _no_fallbacks(format_, metadata)]
-    raise last
+        notes = [note] * bool(note)
+        said: ArrayMetadata | None = named
+        while said is not None:
+            try:
+                return _array(side, path, said), notes
+            except ZarrError as error:
+                failure = error
+            said, note = conceded(said, problems_of(failure))
+            notes.append(note)
+        assert failure is not None, "the loop was left after one"
+        if not any(problem.pointer.startswith(_NAMES) for problem in problems_of(failure)):
+            break
+    assert failure is not None, "there is one way to say names at least"
+    raise MetadataValidationError(side.where(path), problems_of(failure)) from failure
 
 
 # Where the ways to say the names of dimensions differ.
@@ -66,37 +72,59 @@ _NAMES = ("/dimension_names", "/attributes")
 
 
 def express_group(
-    source: Format, format_: Format, metadata: GroupMetadata, where: str
+    source: Side, dest: Side, path: str, metadata: GroupMetadata
 ) -> tuple[GroupMetadata, list[str]]:
     """A group's metadata as a format will read them, with notes on what is lost."""
-    notes = left_out(source, metadata)
+    notes = left_out(source.format_, metadata)
     if metadata.consolidated is not None:
         notes.append("consolidated metadata are left out; consolidate again")
-    new = GroupMetadata(attributes=metadata.attributes)
-    expressed = format_.express(new, where)
-    found = format_.from_json(format_.to_json(expressed), where)
-    assert isinstance(found, GroupMetadata), "what was a group is one"
-    if not strictjson.identical(found.attributes, metadata.attributes):
-        problem = Problem("/attributes", f"have no place in a group of format {format_.name}")
-        raise MetadataValidationError(where, [problem])
-    return found, notes
+    said = GroupMetadata(attributes=metadata.attributes)
+    try:
+        return _group(dest, path, said), notes
+    except ZarrError as error:
+        attributes, changed = finite(metadata.attributes)
+        if not changed:
+            raise MetadataValidationError(dest.where(path), problems_of(error)) from error
+    notes.append(infinities(changed))
+    return _group(dest, path, said.replace(attributes=attributes)), notes
 
 
 def problems_of(error: Exception) -> tuple[Problem, ...]:
     """What an error says, as problems."""
-    if isinstance(error, MetadataError):
+    if isinstance(error, MetadataError | ExtensionConfigurationError):
         return tuple(error.problems)
     return (Problem("", str(error)),)
 
 
-def _round_trip(format_: Format, metadata: ArrayMetadata, where: str) -> ArrayMetadata:
-    """Metadata as they will be read from the document that is written."""
-    expressed = format_.express(metadata.replace(document=None), where)
-    found = format_.from_json(format_.to_json(expressed), where)
+def _array(side: Side, path: str, metadata: ArrayMetadata) -> ArrayMetadata:
+    where = side.where(path)
+    found = _round_trip(side, path, side.format_.express(metadata.replace(document=None), where))
     if not isinstance(found, ArrayMetadata):
         raise MetadataValidationError(where, [Problem("", "would be read as a group")])
-    if lost := list(_lost(format_, metadata, found)):
+    if lost := list(_lost(side.format_, metadata, found)):
         raise MetadataValidationError(where, lost)
+    return found
+
+
+def _group(side: Side, path: str, metadata: GroupMetadata) -> GroupMetadata:
+    where = side.where(path)
+    found = _round_trip(side, path, side.format_.express(metadata, where))
+    assert isinstance(found, GroupMetadata), "what was a group is one"
+    if not strictjson.identical(found.attributes, metadata.attributes):
+        problem = Problem("/attributes", f"have no place in a group of format {side.format_.name}")
+        raise MetadataValidationError(where, [problem])
+    return found
+
+
+def _round_trip(
+    side: Side, path: str, metadata: ArrayMetadata | GroupMetadata
+) -> ArrayMetadata | GroupMetadata:
+    """Metadata as they will be read where they are to be stored."""
+    store = MemoryStore()
+    at = side.at(path)
+    side.format_.create(store, at, metadata)
+    found = side.format_.read(store, at)
+    assert found is not None, "it has just been stored"
     return found
 
 
@@ -112,26 +140,12 @@ def _lost(format_: Format, old: ArrayMetadata, new: ArrayMetadata) -> Iterator[P
         "storage_transformers": old.storage_transformers == new.storage_transformers,
         "chunk_memory_layout": old.chunk_memory_layout == new.chunk_memory_layout,
         "dimension_names": old.dimension_names == new.dimension_names,
+        "fill_value": old.fill_value_undefined == new.fill_value_undefined,
+        "data_type": not old.data_type_fallbacks or bool(new.data_type_fallbacks),
         "attributes": strictjson.identical(old.attributes, new.attributes),
     }.items():
         if not kept:
             yield Problem(f"/{name}", message)
-
-
-def _changed(format_: Format, old: ArrayMetadata, new: ArrayMetadata) -> Iterator[str]:
-    """What is not quite as it was, and can be borne."""
-    if old.fill_value_undefined and not new.fill_value_undefined:
-        yield (
-            f"the fill value was not defined and becomes {new.fill_value!r}, as which chunks "
-            "that are not stored were read"
-        )
-    if old.data_type_fallbacks and not new.data_type_fallbacks:
-        yield _no_fallbacks(format_, old)
-
-
-def _no_fallbacks(format_: Format, metadata: ArrayMetadata) -> str:
-    names = ", ".join(definition.name for definition in metadata.data_type_fallbacks)
-    return f"format {format_.name} has no place for what others may read instead: {names}"
 
 
 def left_out(format_: Format, metadata: ArrayMetadata | GroupMetadata) -> list[str]:

@@ -24,7 +24,7 @@ from zarr_core.extension import (
 )
 
 from zarr_formats.conversion.expressing import express_array, problems_of
-from zarr_formats.conversion.sameness import same_codecs
+from zarr_formats.conversion.sameness import is_definition, same_codecs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import ArrayMetadata, Format
 
     from zarr_formats.conversion.asked import Asked
+    from zarr_formats.conversion.steps import Side
 
 # What may be left to the format, in the order of preference; with what stands for that.
 _RELAXED: dict[str, Any] = {
@@ -64,19 +65,17 @@ class LaidOut:
     notes: tuple[str, ...]
 
 
-def lay_out(array: Array, format_: Format, asked: Asked, where: str, *, rename: bool) -> LaidOut:
+def lay_out(array: Array, dest: Side, path: str, asked: Asked, *, rename: bool) -> LaidOut:
     """Find the layout that is asked for, or that the format permits.
 
     Parameters
     ----------
     array : Array
         The source.
-    format_ : Format
-        What the target is to be stored in.
+    dest, path : Side, str
+        Where the target is to be.
     asked : Asked
         What the user wants.
-    where : str
-        The target, for errors.
     rename : bool
         See :func:`express_array`.
 
@@ -88,13 +87,17 @@ def lay_out(array: Array, format_: Format, asked: Asked, where: str, *, rename: 
     free = [name for name in _RELAXED if name not in asked.layout()]
     failure: Exception | None = None
     for relaxed, kept in product(_subsets(free), _layouts(array)):
-        layout = kept | asked.layout() | {name: _RELAXED[name] for name in relaxed}
         if "shards" in relaxed and kept["shards"] is None:
             continue  # there are none
+        chosen = {name: _RELAXED[name] for name in relaxed}
+        if "serializer" in relaxed and "codecs" in array.serializer.to_configuration():
+            # What compressed within it is gone.
+            chosen.setdefault("compressors", _RELAXED["compressors"])
+        layout = kept | chosen | asked.layout()
         try:
-            made = _created(array, format_, layout, asked, rename)
+            made = _created(array, dest.format_, layout, asked, rename)
             candidate = _with_the_rest(array, made, layout)
-            metadata, notes = express_array(format_, candidate, where, rename=rename)
+            metadata, notes = express_array(dest, path, candidate, rename=rename)
         except ZarrError as error:
             failure = failure or error
             if not _may_help(error):
@@ -104,7 +107,7 @@ def lay_out(array: Array, format_: Format, asked: Asked, where: str, *, rename: 
         notes += _notes(array, candidate, {*relaxed}, {*asked.layout()}, changed)
         return LaidOut(metadata, changed, tuple(notes))
     assert failure is not None
-    raise MetadataValidationError(where, problems_of(failure)) from failure
+    raise MetadataValidationError(dest.where(path), problems_of(failure)) from failure
 
 
 def key_encoding(given: Any) -> ExtensionDefinition:
@@ -117,10 +120,11 @@ def _layouts(array: Array) -> Iterator[dict[str, Any]]:
     """What an array has; then what is inside of a codec that contains others."""
     layout = _layout(array)
     inside = array.serializer.to_configuration().get("codecs")
-    if array.shards is not None or not isinstance(inside, list):
-        yield layout
-        return
     yield layout
+    if array.shards is not None or not isinstance(inside, list):
+        return
+    if not all(map(is_definition, inside)):
+        return
     codecs = [(d, make_extension("codec", d)) for d in map(ExtensionDefinition.from_json, inside)]
     kinds = (ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec)
     before, middle, after = ([d for d, codec in codecs if isinstance(codec, k)] for k in kinds)
@@ -251,12 +255,9 @@ def _names(codecs: Sequence[ExtensionDefinition]) -> str:
     names = []
     for definition in codecs:
         inner = definition.configuration.get("codecs")
-        if isinstance(inner, list) and all(isinstance(item, str | dict) for item in inner):
-            try:
-                inside = [ExtensionDefinition.from_json(item) for item in inner]
-                names.append(f"{definition.name} ({_names(inside)})")
-                continue
-            except KeyError:  # they are no definitions
-                pass
-        names.append(definition.name)
+        if isinstance(inner, list) and inner and all(map(is_definition, inner)):
+            inside = [ExtensionDefinition.from_json(item) for item in inner]
+            names.append(f"{definition.name} ({_names(inside)})")
+        else:
+            names.append(definition.name)
     return ", ".join(names) or "none"

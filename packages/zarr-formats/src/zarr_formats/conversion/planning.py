@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import installed_extensions, locate
+from zarr_core import MemoryStore, installed_extensions, locate
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionError,
@@ -176,7 +176,7 @@ def _step(
             source_metadata=found, metadata=kept,
         )  # fmt: skip
     try:
-        metadata, notes = express_group(source.format_, dest.format_, found, dest.where(path))
+        metadata, notes = express_group(source, dest, path, found)
     except MetadataError as error:
         return Step(path, "group", "nothing", problems=problems_of(error), source_metadata=found)
     return Step(
@@ -192,6 +192,11 @@ def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool
         return replace(step, problems=(problem,))
     if beside and source.format_.name == format_.name:
         return replace(step, cost="nothing", notes=())
+    assert step.metadata is not None
+    try:
+        format_.create(MemoryStore(), at, step.metadata)
+    except ZarrError as error:
+        return replace(step, problems=problems_of(error))
     try:
         there = dest.read(step.path)
     except MetadataError as error:
@@ -206,7 +211,6 @@ def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool
         return step
     if overwrite:
         return step
-    assert step.metadata is not None
     if _equal(format_, there, step.metadata):
         return replace(step, cost="nothing", chunks=0, nbytes=0)
     if isinstance(step.metadata, GroupMetadata) and is_bare(there):
@@ -261,16 +265,20 @@ def _in_the_way(
         if isinstance(dest.format_.read(dest.store, ancestor), ArrayMetadata):
             yield Problem("", f"the destination lies below {'/' + ancestor!r}, which is an array")
     for other in _formats(dest.format_.name):
-        try:
-            found = other.read(dest.store, dest.path)
-        except MetadataError:
-            found = None
-        if found is not None:
+        if _has_node(other, dest):
             yield Problem("", f"the destination has a node of the format {other.name}; remove it")
     if overwrite and (key := dest.format_.foreign_key(dest.store, dest.path)):
         yield Problem("", f"overwriting would remove {key!r}, which is part of no node")
     if remove_source and (key := source.format_.foreign_key(source.store, source.path)):
         yield Problem("", f"removing the source would remove {key!r}, which is part of no node")
+
+
+def _has_node(format_: Format, side: Side) -> bool:
+    """Whether there is a node of another format, damaged or not."""
+    try:
+        return format_.read(side.store, side.path) is not None
+    except (MetadataError, ExtensionError):
+        return True
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -55,12 +55,13 @@ def _plain(definition: ExtensionDefinition) -> JSON:
 
 def _spelled(value: JSON) -> JSON:
     """A list of definitions with each spelled in one way; any other value as it is."""
-    if isinstance(value, list) and all(_is_definition(item) for item in value):
+    if isinstance(value, list) and all(is_definition(item) for item in value):
         return [_plain(ExtensionDefinition.from_json(item)) for item in value]
     return value
 
 
-def _is_definition(value: JSON) -> bool:
+def is_definition(value: JSON) -> bool:
+    """Whether a value names an extension, as codecs inside of codecs do."""
     return isinstance(value, str) or (isinstance(value, dict) and "name" in value)
 
 
