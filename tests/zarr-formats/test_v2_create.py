@@ -35,7 +35,7 @@ DTYPES = {
     ">f4": np.inf,
     "<f8": -0.0,
     ">c8": complex(1, np.nan),
-    "<M8[ns]": np.datetime64("NaT"),
+    "<M8[ns]": np.datetime64("NaT", "ns"),
     ">M8[D]": np.datetime64("2020-01-01"),
     "<m8[10us]": np.timedelta64(30, "us"),
     "|S10": b"abc",
