@@ -33,8 +33,10 @@ def binding(metadata: ArrayMetadata, store: object, path: str, keep_empty: bool 
     if found is not None and found[0] is metadata and found[1] == now:
         return found[2]
     new = bind(metadata, f"{store} {'/' + path!r}", keep_empty)
-    if new.skipped:
-        names = ", ".join(repr(definition.name) for definition in new.skipped)
+    # Of a fallback of the data type who chose it has warned, or was not to.
+    left_out = [definition for definition in new.skipped if definition is not metadata.data_type]
+    if left_out:
+        names = ", ".join(repr(definition.name) for definition in left_out)
         warnings.warn(
             f"{store} {'/' + path!r}: nobody knows {names}, which need not be understood and "
             "is left out; the array can only be read, and may read as something else",
