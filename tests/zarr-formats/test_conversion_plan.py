@@ -203,3 +203,49 @@ def test_progress_is_told(capsys):
     assert line.startswith("\r")
     assert line.endswith("100% \n")
     assert line.count("\n") == 1
+
+
+def test_numbers_that_json_does_not_have_become_strings():
+    source, dest = zarr.MemoryStore(), zarr.MemoryStore()
+    zarr.create_array(source, name="x", data=np.zeros(2), zarr_format=2)
+    source.set("x/.zattrs", b'{"missing": NaN, "range": [-Infinity, 1], "units": "m"}')
+    source.set(".zattrs", b'{"most": Infinity}')
+    done = convert(source, dest)
+    assert dict(zarr.open(dest).attrs) == {"most": "Infinity"}
+    assert dict(zarr.open(dest)["x"].attrs) == {
+        "missing": "NaN", "range": ["-Infinity", 1], "units": "m",
+    }  # fmt: skip
+    note = "numbers in attributes that JSON does not have become strings"
+    assert [step.notes for step in done.steps] == [
+        (f"{note}: /most",), (f"{note}: /missing, /range/0",),
+    ]  # fmt: skip
+
+
+def test_nothing_is_put_below_a_group_that_is_left_out():
+    source, dest = zarr.MemoryStore(), zarr.MemoryStore()
+    root = zarr.create_group(source, zarr_format=3)
+    root.create_array("fine", data=np.zeros(2))
+    root.create_array("ü/below", data=np.zeros(2))
+    done = convert(source, dest, zarr_format=2, on_error="skip")
+    assert [step.path for step in done.steps if step.problems] == ["ü", "ü/below"]
+    assert {key.partition("/")[0] for key in dest.list()} == {".zgroup", "fine"}
+
+
+def test_an_archive_is_finished(tmp_path):
+    source = hierarchy()
+    done = convert(source, tmp_path / "new.zip", chunks=3)
+    assert done.cost == "recode"
+    assert (tmp_path / "new.zip").read_bytes()[-22:-18] == b"PK\x05\x06"
+    assert np.array_equal(zarr.open(tmp_path / "new.zip")["x"][...], source["x"][...])
+
+
+def test_filters_that_change_elements_are_not_dropped_silently():
+    source = zarr.MemoryStore()
+    filters = [{"name": "numcodecs.bitround", "configuration": {"keepbits": 3}}]
+    zarr.create_array(source, data=np.linspace(0, 1, 8).astype("f4"), filters=filters)
+    made = plan(source, zarr.MemoryStore(), zarr_format="n5")
+    assert made.cost == "recode"
+    assert any("filters are left out" in note for note in made.steps[0].notes)
+    dest = zarr.MemoryStore()
+    convert(source, dest, zarr_format="n5")
+    assert np.array_equal(zarr.open(dest, zarr_format="n5")[...], zarr.open(source)[...])

@@ -1,11 +1,12 @@
 """The boxes in which arrays are read cover them, hold whole objects, and fit into memory."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_core.extension import ChunkAxis, ExtensionDefinition, make_extension
 from zarr_formats.conversion.regions import all_boxes, boxes_of, cut, decodings
 
 
@@ -68,3 +69,39 @@ def test_growth_spares_decoding_where_memory_allows():
     assert times <= 1000 * 16  # ten columns of memory for a hundred; powers of two
     intervals = cut(axes((1000, 1000), (10, 10)), (15, 15), 1000)
     assert [interval.length % 30 for interval in intervals] == [0, 0]
+
+
+class Uneven(ChunkAxis):
+    """Chunks of lengths that differ."""
+
+    def __init__(self, lengths):
+        self.edges = np.cumsum([0, *lengths])
+        self.size, self.count = int(self.edges[-1]), len(lengths)
+
+    def start(self, chunk):
+        return int(self.edges[chunk])
+
+    def length(self, chunk):
+        return int(self.edges[chunk + 1] - self.edges[chunk])
+
+    def chunk_of(self, element):
+        return int(np.searchsorted(self.edges, element, "right")) - 1
+
+    def chunks_of(self, elements):
+        return np.searchsorted(self.edges, elements, "right") - 1
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(1, 60))
+@settings(max_examples=60)
+def test_stored_objects_of_differing_lengths_are_taken_whole(lengths, budget):
+    axis = Uneven(lengths)
+    (interval,) = cut([axis], [4], budget)
+    parts = [interval[number] for number in range(interval.count)]
+    assert parts[0].start == 0
+    assert parts[-1].stop == axis.size
+    assert all(one.stop == other.start for one, other in pairwise(parts))
+    assert {part.start for part in parts} <= set(axis.edges.tolist())
+    assert max(part.stop - part.start for part in parts) <= max(budget, *lengths)
+    for element in range(axis.size):
+        part = parts[interval.of(element)]
+        assert part.start <= element < part.stop
