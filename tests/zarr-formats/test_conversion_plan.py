@@ -5,7 +5,7 @@ import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
 from zarr_core.errors import NodeNotFoundError, UnknownExtensionError
-from zarr_core.extension import MetadataValidationError
+from zarr_core.extension import BytesToBytesCodec, MetadataValidationError
 from zarr_formats.conversion import ConversionError, Progress, convert, plan
 
 WRITES = ("set", "update", "erase", "erase_values", "erase_prefix")
@@ -249,3 +249,25 @@ def test_filters_that_change_elements_are_not_dropped_silently():
     dest = zarr.MemoryStore()
     convert(source, dest, zarr_format="n5")
     assert np.array_equal(zarr.open(dest, zarr_format="n5")[...], zarr.open(source)[...])
+
+
+def test_code_is_given_for_the_call():
+    source, codec = zarr.MemoryStore(), {"codec": {"acme.flip": Flip}}
+    values = np.arange(6, dtype="u1")
+    zarr.create_array(source, data=values, compressors="acme.flip", extensions=codec)
+    with pytest.raises(ConversionError, match=r"acme\.flip"):
+        convert(source, zarr.MemoryStore(), chunks=2)
+    assert plan(source, zarr.MemoryStore(), chunks=2, extensions=codec).problems == ()
+    dest = zarr.MemoryStore()
+    convert(source, dest, chunks=2, compressors=None, extensions=codec)
+    assert np.array_equal(zarr.open(dest)[...], values)
+
+
+class Flip(BytesToBytesCodec):
+    """Inverts all bits."""
+
+    def encode(self, data):
+        return bytes(255 - byte for byte in bytes(data))
+
+    def decode(self, data, decoded_size):
+        return self.encode(data)

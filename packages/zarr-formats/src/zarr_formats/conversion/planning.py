@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import MemoryStore, installed_extensions, locate
+from zarr_core import extensions as scope
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionError,
@@ -52,6 +53,7 @@ def plan(
     overwrite: bool = False,
     remove_source: bool = False,
     storage_options: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Plan:
     """Say what :func:`convert` would do to every node, and what is in the way.
 
@@ -64,7 +66,7 @@ def plan(
         As for :func:`convert`.
     chunks, shards, filters, compressors, serializer, fill_value, chunk_key_encoding
         As for :func:`convert`.
-    overwrite, remove_source, storage_options
+    overwrite, remove_source, storage_options, extensions
         As for :func:`convert`.
 
     Returns
@@ -79,6 +81,10 @@ def plan(
     UnknownExtensionError
         If a format is not installed.
     """
+    if extensions:
+        given = {name: value for name, value in locals().items() if name != "extensions"}
+        with scope(extensions):
+            return plan(**given)
     asked = Asked(chunks, shards, filters, compressors, serializer, fill_value, chunk_key_encoding)
     from_store, from_path = locate(source, path, storage_options=storage_options)
     to_store, to_path = from_store, from_path
