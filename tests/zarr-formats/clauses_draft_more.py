@@ -93,7 +93,7 @@ MORE = [
     _row("may", "transformer-runtime", TRANSFORMERS,
          "Transformers that keep the layout may be given at run time.",
          "test_store_wrapping.py::test_calls_are_counted"),
-    _row("should not", "transformer-stateless", TRANSFORMERS,
+    _row("SHOULD NOT", "transformer-stateless", TRANSFORMERS,
          "A transformer does not keep what is needed to restore the data.",
          f"{_SHARD}arrays_pickle", f"{_SHARD}a_transformer_is_a_value"),
     _row("may", "transformer-stack", TRANSFORMERS, "Transformers may be stacked.",
