@@ -46,7 +46,7 @@ def decodes(old: ArrayMetadata, new: ArrayMetadata) -> bool:
         if pieces is None:
             return False
         data = pieces if isinstance(pieces, bytes | memoryview) else b"".join(_several(pieces))
-        found = np.ascontiguousarray(other.decode(bytes(data)))
+        found = np.ascontiguousarray(other.decode(bytes(data)), elements.dtype)
     except ZarrError:
         return False
     return found.tobytes() == elements.tobytes()
