@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -93,6 +94,10 @@ def actions(opened: Callable[[], Any], read: Callable[[Any, Any], object], chunk
     }
 
 
+def _timed_of(table: dict[str, Action], operation: str) -> float:
+    return timed(table[operation])
+
+
 class ZarrPython2:
     """zarr-python 2 in its own process."""
 
@@ -139,9 +144,8 @@ def libraries(new: str, old: str, chunk: int, older: ZarrPython2 | None) -> dict
         "zarr": actions(lambda: zarr.open_array(old, mode="r"), lambda a, at: a[at], chunk),
         "tensorstore": actions(with_tensorstore, lambda a, at: a[at].read().result(), chunk),
     }
-    result = {
-        name: (lambda operation, table=table: timed(table[operation]))
-        for name, table in found.items()
+    result: dict[str, Callable[[str], float]] = {
+        name: partial(_timed_of, table) for name, table in found.items()
     }
     if older is not None:
         result["zarr 2"] = lambda operation: older.seconds(operation, old, chunk)

@@ -237,9 +237,7 @@ def test_storage_transformers():
         zarr.create_array(shape=2, storage_transformers=[5])
 
 
-@pytest.mark.parametrize(
-    "name", ["a//b", "..", "a/../b", "__reserved", "a/zarr.json", "a\\b", "a\0b", "."]
-)
+@pytest.mark.parametrize("name", ["..", "a/../b", "__reserved", "a/zarr.json", "a\0b", "."])
 def test_names_that_break_the_grammar(name, tmp_path):
     group = zarr.create_group(tmp_path / "g")
     for make in (
@@ -249,7 +247,6 @@ def test_names_that_break_the_grammar(name, tmp_path):
         lambda: group.require_array(name, shape=1),
         lambda: zarr.create_array(tmp_path / "g", name=name, shape=1),
         lambda: zarr.open(tmp_path / "g", "a", path=name),
-        lambda: group.move(name, "x"),
     ):
         with pytest.raises(NodeNameError):
             make()

@@ -120,7 +120,8 @@ def test_filters_and_serializer():
         ({"compressors": [None]}, CodecChainError, "None is no codec"),
         ({"compressors": "nope"}, UnknownExtensionError, "codec called 'nope'"),
         ({"compressors": "bytes"}, CodecChainError, "exactly one"),
-        ({"filters": "gzip"}, CodecChainError, "array -> array"),
+        ({"filters": ["gzip", {"name": "transpose", "configuration": {"order": [0]}}]},
+         CodecChainError, "array -> array"),
         ({"serializer": "gzip"}, CodecChainError, "exactly one"),
         (
             {"compressors": {"name": "gzip", "configuration": {"level": 99}}},

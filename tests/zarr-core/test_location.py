@@ -107,7 +107,7 @@ def test_urls_of_stores_that_are_not_installed(url, name):
 
 
 def test_paths_that_break_the_grammar():
-    for path in ("a//b", "../x", "__x", "a\\b"):
+    for path in ("a/..", "../x", "a/./b", "a\0b"):
         with pytest.raises(NodeNameError):
             locate({}, path)
     with pytest.raises(TypeError, match="a path of a node is a string"):

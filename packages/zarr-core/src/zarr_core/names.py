@@ -6,7 +6,14 @@ import re
 
 from zarr_core.errors import NodeNameError
 
-__all__ = ["check_extension_name", "check_node_name", "is_node_name", "join", "normalise_path"]
+__all__ = [
+    "check_extension_name",
+    "check_node_name",
+    "is_node_name",
+    "is_path_part",
+    "join",
+    "normalise_path",
+]
 
 # Names that need no closer look: what the specification recommends.
 _ORDINARY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9_-]*)*").fullmatch
@@ -16,7 +23,7 @@ _EXTENSION_NAME = re.compile(r"[a-z][a-z0-9\-_.]+").fullmatch
 
 
 def _objection(name: str) -> str | None:
-    """Why a string cannot be the name of a node, or None if it can."""
+    """Why a string cannot be the name of a node of version 3, or None if it can."""
     # v3.1, "Node names", in the order of the text.
     if name == "":
         return "a node name must not be empty"
@@ -28,9 +35,16 @@ def _objection(name: str) -> str | None:
         return 'names that begin with "__" are reserved'
     if name == "zarr.json":
         return '"zarr.json" is the key of metadata documents'
+    return _unusable(name)
+
+
+def _unusable(name: str) -> str | None:
+    """Why a string cannot be a part of a path, in whatever format, or None if it can."""
+    if name in ("", ".", ".."):
+        return "a node name must not be empty, and not consist of periods alone"
     # What no store key can hold (interfaces/store.py).
-    if "\\" in name or "\0" in name:
-        return "a node name must not have a backslash or NUL, which stores refuse in keys"
+    if "/" in name or "\\" in name or "\0" in name:
+        return "a node name must not have a slash, backslash or NUL, which stores refuse in keys"
     if any("\ud800" <= character <= "\udfff" for character in name):
         return "a node name must consist of whole characters, and this has half of a surrogate pair"
     return None
@@ -44,8 +58,13 @@ def is_node_name(name: str) -> bool:
     return _objection(name) is None
 
 
+def is_path_part(name: str) -> bool:
+    """Whether a string may stand between the slashes of a path, in whatever format."""
+    return _unusable(name) is None
+
+
 def check_node_name(name: str) -> str:
-    """Return the name if a node may have it.
+    """Return the name if a node of version 3 may have it.
 
     Raises
     ------
@@ -63,7 +82,7 @@ def normalise_path(path: str) -> str:
     Parameters
     ----------
     path : str
-        Names joined by ``/``, with or without a slash before and after.
+        Names joined by ``/``.
 
     Returns
     -------
@@ -73,7 +92,7 @@ def normalise_path(path: str) -> str:
     Raises
     ------
     NodeNameError
-        If one of the names is none.
+        If one of the names is ``.`` or ``..``, or no key can hold it.
     TypeError
         If it is not a string.
     """
@@ -81,13 +100,13 @@ def normalise_path(path: str) -> str:
         raise TypeError(f"a path of a node is a string, not {type(path).__name__}")
     if _ORDINARY(path):
         return path
-    if path in ("", "/"):
-        return ""
-    trimmed = path.removeprefix("/").removesuffix("/")
-    for name in trimmed.split("/"):
-        if (reason := _objection(name)) is not None:
+    # v2, "Logical storage paths": a backslash is a slash, several slashes are one, those
+    # at the ends are none.  Version 3 says nothing of paths that are not normal.
+    parts = [part for part in path.replace("\\", "/").split("/") if part]
+    for name in parts:
+        if (reason := _unusable(name)) is not None:
             raise NodeNameError(repr(path), reason)
-    return trimmed
+    return "/".join(parts)
 
 
 def join(parent: str, path: str) -> str:

@@ -16,7 +16,7 @@ from zarr_core.interfaces.format import Format, M
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.node import node_from_json
 from zarr_core.metadata.problem import Problem, json_pointer
-from zarr_core.names import is_node_name
+from zarr_core.names import check_node_name, is_node_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,6 +84,15 @@ class V3(Format):
             raise MetadataValidationError(where, problems)
         return metadata
 
+    def may_be_named(self, name: str) -> bool:
+        """Some names are reserved, such as ``__...`` (v3.1, "Node names")."""
+        return is_node_name(name)
+
+    def check_path(self, path: str) -> None:
+        """Names must be what v3.1, "Node names", permits."""
+        for name in path.split("/") if path else ():
+            check_node_name(name)
+
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write ``zarr.json``."""
         store.set(metadata_key(path), metadata.to_bytes())
@@ -140,12 +149,9 @@ class V3(Format):
                 yield name, metadata
 
     def _prefixes(self, store: Store, prefix: str) -> Iterator[str]:
-        """Names directly below a prefix that may be nodes.
-
-        v3.1, "Node names": some names are reserved, such as ``__...``.
-        """
+        """Names directly below a prefix that may be nodes."""
         _, prefixes = store.list_dir(prefix)
-        return filter(is_node_name, (child[len(prefix) : -1] for child in sorted(prefixes)))
+        return filter(self.may_be_named, (child[len(prefix) : -1] for child in sorted(prefixes)))
 
     def documents(self, path: str) -> tuple[str, ...]:
         """``zarr.json`` alone."""

@@ -8,7 +8,7 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import codec_definition
 from zarr_core.errors import CodecChainError, ExtensionError
 from zarr_core.hierarchy.definitions import definition_of
-from zarr_core.interfaces.codec import ArrayToBytesCodec, Codec
+from zarr_core.interfaces.codec import ArrayToBytesCodec, BytesToBytesCodec, Codec
 from zarr_core.registry.listing import names
 from zarr_core.registry.resolve import resolve
 from zarr_core.strictjson import plain
@@ -50,16 +50,18 @@ def chain_of(
     ``"auto"`` means no filters, the serializer that the data type names, and zstd with
     checksums if its codec is installed, else no compression.  A filter that is an
     array -> bytes codec, as those of version 2 for objects are, takes the place of the
-    serializer, and whatever follows it precedes the compressors.
+    serializer, and whatever follows it precedes the compressors; the serializer comes
+    before a bytes -> bytes codec among them.
     """
     before = [] if is_auto(filters) else several(filters)
     if serializer is not None and not is_auto(serializer):
         before.append(one(serializer))
-    elif not any(map(_gives_bytes, before)):
+    elif not any(_is(codec, ArrayToBytesCodec) for codec in before):
         middle = data_type.default_serializer()
         if middle.name == "bytes" and byte_order is not None:
             middle = ExtensionDefinition("bytes", {"endian": byte_order})
-        before.append(middle)
+        at = next((n for n, codec in enumerate(before) if _is(codec, BytesToBytesCodec)), None)
+        before.insert(len(before) if at is None else at, middle)
     if not is_auto(compressors):
         after = several(compressors)
     else:
@@ -67,13 +69,13 @@ def chain_of(
     return [*before, *after]
 
 
-def _gives_bytes(definition: ExtensionDefinition) -> bool:
-    """Whether a codec is array -> bytes; one that nobody knows is reported elsewhere."""
+def _is(definition: ExtensionDefinition, kind: type[Codec]) -> bool:
+    """Whether a codec is of one of the three kinds; one that nobody knows is reported elsewhere."""
     try:
         codec = resolve("codec", definition)
     except ExtensionError:
         return False
-    return codec is not None and issubclass(codec, ArrayToBytesCodec)
+    return codec is not None and issubclass(codec, kind)
 
 
 def sharded(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.consolidated import ConsolidatedMetadata, Difference
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.names import is_node_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +54,7 @@ class Consolidation:
     def node(self, path: str) -> NodeMetadata | None:
         """The metadata of a node, or None if there is no copy of it."""
         relative = self._relative(path)
-        if relative not in self.metadata:
+        if relative not in self.metadata or not self._may_be(relative):
             return None
         return self._parsed(relative)
 
@@ -116,6 +115,9 @@ class Consolidation:
         where = f"{self._store} consolidated metadata"
         return self._format.from_json(self.metadata.entries[relative], f"{where} of {relative!r}")
 
+    def _may_be(self, relative: str) -> bool:
+        return all(map(self._format.may_be_named, relative.split("/")))
+
     def _relative(self, path: str) -> str:
         return path[len(self.path) :].lstrip("/")
 
@@ -125,7 +127,7 @@ class Consolidation:
             names: dict[str, list[str]] = {}
             for path in sorted(self.metadata.paths()):
                 # Who wrote the copies may have written anything.
-                if all(map(is_node_name, path.split("/"))):
+                if self._may_be(path):
                     parent, _, name = path.rpartition("/")
                     names.setdefault(parent, []).append(name)
             self._index = (self.metadata, names)

@@ -57,6 +57,7 @@ def make_room(
     """Do what :func:`place_node` does before it stores the document."""
     if store.read_only:
         raise StoreReadOnlyError("the store is open for reading only", f"{store} {'/' + path!r}")
+    format_.check_path(path)
     check(store, path, metadata)
     missing = _missing_ancestors(store, path, format_)
     for place in missing if overwrite else [path, *missing]:

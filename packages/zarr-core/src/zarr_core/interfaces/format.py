@@ -9,6 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from zarr_core.names import is_path_part
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
@@ -106,6 +108,20 @@ class Format(ABC):
         found = self.from_json(self.to_json(metadata.replace(document=None)), where)
         assert isinstance(found, type(metadata)), "what was an array is one"
         return found
+
+    def may_be_named(self, name: str) -> bool:
+        """Whether a node below a group may have a name; what has another is no node."""
+        return is_path_part(name)
+
+    def check_path(self, path: str) -> None:
+        """Refuse a path that no new node of this format may have.
+
+        Raises
+        ------
+        NodeNameError
+            If one of its names is against the format's grammar.
+        """
+        return
 
     @abstractmethod
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:

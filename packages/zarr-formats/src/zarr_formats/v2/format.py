@@ -32,7 +32,7 @@ from zarr_formats.v2.document import (
     write_array,
     write_group,
 )
-from zarr_formats.v2.names import is_name, require_ascii
+from zarr_formats.v2.names import require_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,15 +112,12 @@ class V2(Format):
         main = ARRAY if ARRAY in documents else GROUP
         store.set(prefix + main, strictjson.encode(documents[main]))
 
-    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
-        """Write all documents, that which makes the node last, if there is neither kind of node.
-
-        Raises
-        ------
-        NodeNameError
-            If the path is not ASCII, as keys of version 2 are.
-        """
+    def check_path(self, path: str) -> None:
+        """Keys of version 2 are ASCII."""
         require_ascii(path)
+
+    def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
+        """Write all documents, that which makes the node last, if there is neither kind of node."""
         prefix = self.chunk_prefix(path)
         documents = _documents(metadata, f"{store} {'/' + path!r}")
         main = ARRAY if ARRAY in documents else GROUP
@@ -183,7 +180,7 @@ class V2(Format):
         _, prefixes = store.list_dir(prefix)
         for child in sorted(prefixes):
             name = child[len(prefix) : -1]
-            if is_name(name) and any(store.exists(child + mark) for mark in _MAIN):
+            if self.may_be_named(name) and any(store.exists(child + mark) for mark in _MAIN):
                 yield name
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
@@ -192,7 +189,7 @@ class V2(Format):
         _, prefixes = store.list_dir(prefix)
         for child in sorted(prefixes):
             name = child[len(prefix) : -1]
-            metadata = self.read(store, child[:-1]) if is_name(name) else None
+            metadata = self.read(store, child[:-1]) if self.may_be_named(name) else None
             if metadata is not None:
                 yield name, metadata
 

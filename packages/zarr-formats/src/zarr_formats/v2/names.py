@@ -8,13 +8,8 @@ from __future__ import annotations
 from zarr_core.extension import NodeNameError
 
 
-def is_name(name: str) -> bool:
-    """Whether a part of a key may be the name of a node: any text but ``.`` and ``..``."""
-    return name not in ("", ".", "..") and "\\" not in name
-
-
 def require_ascii(path: str) -> None:
-    """Refuse to make a node whose keys would not be ASCII.
+    """Refuse a path with which keys would not be ASCII.
 
     Raises
     ------
