@@ -50,6 +50,7 @@ class Consolidation:
         self.metadata = metadata
         self.lookup = lookup
         self._index: tuple[ConsolidatedMetadata, dict[str, list[str]]] | None = None
+        self._nodes: dict[str, tuple[JSON, NodeMetadata]] = {}
 
     def node(self, path: str) -> NodeMetadata | None:
         """The metadata of a node, or None if there is no copy of it."""
@@ -112,8 +113,14 @@ class Consolidation:
         self._format.update(self._store, self.path, change)
 
     def _parsed(self, relative: str) -> NodeMetadata:
-        where = f"{self._store} consolidated metadata"
-        return self._format.from_json(self.metadata.entries[relative], f"{where} of {relative!r}")
+        document = self.metadata.entries[relative]
+        known = self._nodes.get(relative)
+        if known is not None and known[0] is document:
+            return known[1]
+        where = f"{self._store} consolidated metadata of {relative!r}"
+        parsed = self._format.from_json(document, where)
+        self._nodes[relative] = (document, parsed)
+        return parsed
 
     def _may_be(self, relative: str) -> bool:
         return all(map(self._format.may_be_named, relative.split("/")))
