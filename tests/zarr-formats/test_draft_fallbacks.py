@@ -11,11 +11,6 @@ from zarr_core.extension import hookimpl
 from zarr_core.registry import fallback
 from zarr_core.registry.hooks import register_hooks, unregister_hooks
 
-# Said besides, where it is not meant; see SECOND.
-pytestmark = pytest.mark.filterwarnings("ignore:.*nobody knows.*left out:UserWarning")
-SECOND = pytest.mark.xfail(
-    strict=True, reason="the core warns of a fallback as if the data type were left out"
-)
 DATETIME = f"{SPEC}extensions/data-types/datetime/1.0"
 
 
@@ -72,7 +67,6 @@ def test_the_fill_value_of_an_unknown_type_is_that_of_the_fallback():
             assert open_a(store)[0, 0] == expected
 
 
-@SECOND
 def test_the_warning_comes_once():
     store = unknown("int32")
     with pytest.warns(UserWarning, match="read as 'int32'") as said:
@@ -87,7 +81,6 @@ def test_the_policy_error_refuses():
         open_a(unknown("int32"))
 
 
-@SECOND
 def test_the_policy_use_is_silent():
     with config.set(fallback="use"), warnings.catch_warnings(action="error"):
         assert open_a(unknown("int32")).dtype == "int32"

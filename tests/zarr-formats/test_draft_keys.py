@@ -103,7 +103,7 @@ def test_names_of_new_nodes_are_of_the_portable_characters(entry, path):
     assert list(store.list()) == ["zarr.json"]
 
 
-@pytest.mark.parametrize("path", [".", "..", "a/...", "a//b"])
+@pytest.mark.parametrize("path", [".", "..", "a/...", "a//../b"])
 def test_names_are_not_empty_nor_periods_alone(path):
     with pytest.raises(NodeNameError):
         zarr.create_group(store_of({}), path=path)
@@ -124,6 +124,14 @@ def test_all_permitted_characters():
     zarr.create_array(store, name=name, data=ramp((2,)))
     assert list(zarr.open_group(store)) == [name]
     assert zarr.open(store, path=name)[...].tolist() == [0, 1]
+
+
+def test_names_that_only_the_final_version_reserves():
+    store = store_of({})
+    for name in ("__x", "zarr.json"):
+        zarr.create_array(store, name=name, data=ramp((2,)))
+        assert zarr.open(store, path=name)[...].tolist() == [0, 1]
+    assert sorted(zarr.open_group(store)) == ["__x", "zarr.json"]
 
 
 def test_what_an_older_text_put_below_root_is_a_group_of_that_name():

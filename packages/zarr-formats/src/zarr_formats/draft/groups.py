@@ -12,7 +12,6 @@ from zarr_core.extension import (
     GroupMetadata,
     MetadataValidationError,
     Problem,
-    is_node_name,
     strictjson,
 )
 
@@ -90,8 +89,8 @@ def children(
     keys: Iterable[str],
     prefixes: Iterable[str],
     is_implied: Callable[[str], bool],
-) -> list[str]:
-    """Names of the nodes directly below a group, sorted.
+) -> set[str]:
+    """What may be names of nodes directly below a group.
 
     Text: "Any returned key ending in “.array.json” indicates an array", one in
     “.group.json” a group; "any returned prefix indicates a child group implied by
@@ -115,7 +114,7 @@ def children(
         name = prefix[below:-1]
         if name not in names and is_implied(f"{path}/{name}" if path else name):
             names.add(name)
-    return sorted(filter(is_node_name, names))
+    return names
 
 
 def other_hierarchy(store: Store) -> str | None:

@@ -70,7 +70,7 @@ class Layout:
         return None
 
 
-def check_names(path: str, where: str) -> None:
+def check_names(path: str) -> None:
     """Refuse the path of a new node if a name in it is none.
 
     Draft, "Node names": a name "must use only characters in the sets a-z, A-Z, 0-9,
@@ -84,7 +84,7 @@ def check_names(path: str, where: str) -> None:
     for name in path.split("/") if path else ():
         if not _NAME(name):
             raise NodeNameError(
-                where,
+                repr(path),
                 f"{name!r} is no node name in this format: a name consists of letters from a to z "
                 "in either case, digits, '-', '_' and '.', and not of periods alone",
             )

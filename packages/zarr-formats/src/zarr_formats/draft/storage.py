@@ -182,7 +182,7 @@ class DraftFormat(Format):
 
     def _children(self, store: Store, path: str, entry: EntryPoint) -> list[str]:
         keys, prefixes = store.list_dir(self.layout.below(path))
-        return groups.children(
+        names = groups.children(
             self.layout,
             path,
             entry.suffix,
@@ -190,8 +190,13 @@ class DraftFormat(Format):
             prefixes,
             lambda child: self._is_implied(store, child),
         )
+        return sorted(filter(self.may_be_named, names))
 
     # --- writing ---
+
+    def check_path(self, path: str) -> None:
+        """Names consist of few characters, those that all stores take."""
+        check_names(path)
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write the document of a node; an implicit group has none."""
@@ -206,7 +211,7 @@ class DraftFormat(Format):
 
         A group that was implied may become explicit.
         """
-        check_names(path, f"{store} {'/' + path!r}")
+        self.check_path(path)
         entry = self._ensure_entry(store, path)
         written = self._stored(metadata)
         keys = {kind: self.layout.document(kind, path, entry.suffix) for kind in _KINDS}
