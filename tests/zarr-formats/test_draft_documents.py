@@ -23,6 +23,7 @@ from zarr_core.errors import (
     MetadataValidationError,
     UnsupportedFieldError,
 )
+from zarr_core.extension import ExtensionDefinition
 from zarr_core.formats.detect import format_named
 
 GZIP = {"type": f"{SPEC}codecs/gzip/1.0", "configuration": {"level": 1}}
@@ -292,3 +293,66 @@ def test_consolidated_metadata_are_refused():
     with pytest.raises(MetadataError, match="no consolidated metadata"):
         zarr.consolidate_metadata(store)
     assert sorted(store.list()) == ["meta/g.group.json", "zarr.json"]
+
+
+def turned(metadata):
+    order = ExtensionDefinition("transpose", {"order": [1, 0]})
+    return (order, *metadata.codecs)
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"data_type": ExtensionDefinition("acme.q")}, "/data_type: .*no data type 'acme.q'"),
+        (
+            {
+                "data_type": ExtensionDefinition(
+                    "struct",
+                    {
+                        "fields": [
+                            {
+                                "name": "a",
+                                "data_type": {
+                                    "name": "v2.subarray",
+                                    "configuration": {"data_type": "int8", "shape": [2]},
+                                },
+                            }
+                        ]
+                    },
+                ),
+                "fill_value_undefined": True,
+            },
+            "/data_type: the field 'a' has a shape",
+        ),
+        ({"chunk_grid": ExtensionDefinition("rectilinear")}, "/chunk_grid: .*'rectilinear'"),
+        ({"chunk_memory_layout": ExtensionDefinition("z")}, "/chunk_memory_layout: .*'z'"),
+        (
+            {"chunk_memory_layout": ExtensionDefinition("urn:z"), "codecs": turned},
+            "/codecs/0: .*'transpose'",
+        ),
+        ({"storage_transformers": (ExtensionDefinition("z"),)}, "/storage_transformers/0: .*'z'"),
+        ({"additional_fields": {"colour": {"must_understand": False}}}, "/colour: .*URIs"),
+        ({"dimension_names": ("y", None)}, "/dimension_names"),
+        ({"chunk_key_encoding": ExtensionDefinition("n5")}, "/chunk_key_encoding: .*c0/0"),
+    ],
+)
+def test_metadata_of_other_formats_are_refused(change, pointer):
+    metadata = metadata_of()
+    change = {key: value(metadata) if callable(value) else value for key, value in change.items()}
+    with pytest.raises(MetadataValidationError, match=pointer):
+        format_named("draft").to_json(metadata.replace(**change))
+
+
+@pytest.mark.parametrize("name", ["draft", "draft-2021"])
+@pytest.mark.parametrize(
+    "document", [{"zarr.json": {}}, [], "x", None, {"array": {}, "minor": "1"}]
+)
+def test_node_documents_of_other_formats_are_refused(name, document):
+    with pytest.raises(MetadataError):
+        format_named(name).from_json(document, "token")
+
+
+def test_extensions_that_are_bare_values():
+    metadata = metadata_of().replace(additional_fields={EXTENSION: 5})
+    written = format_named("draft").to_json(metadata)["array"]["extensions"]
+    assert written == [{"extension": EXTENSION, "must_understand": True, "configuration": 5}]

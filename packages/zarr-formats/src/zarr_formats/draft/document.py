@@ -144,9 +144,11 @@ def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
         written["data_type"] = _write_data_type(inner)
     except ValueError as error:
         problems += _problems(error, "/data_type")
-    is_f, numbered = without_transpose(inner)
-    written["chunk_memory_layout"] = "F" if is_f else "C"
-    if metadata.chunk_memory_layout is not None:
+    numbered = list(enumerate(inner.codecs))
+    if metadata.chunk_memory_layout is None:
+        is_f, numbered = without_transpose(inner)
+        written["chunk_memory_layout"] = "F" if is_f else "C"
+    else:
         try:
             written["chunk_memory_layout"] = _write_layout(metadata.chunk_memory_layout)
         except MetadataValidationError as error:

@@ -16,6 +16,7 @@ from zarr_core.extension import (
     MetadataValidationError,
     NodeExistsError,
     NodeNotFoundError,
+    Problem,
     strictjson,
 )
 
@@ -71,7 +72,11 @@ class DraftFormat(Format):
 
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
         """Read ``{"array": ...}``, ``{"group": ...}``, or ``{}`` for an implicit group."""
-        found: dict[str, Any] = document if isinstance(document, dict) else {}
+        found: dict[str, Any] = document if isinstance(document, dict) else {"": document}
+        is_node = not found or "array" in found or "group" in found or found.keys() == {MINOR}
+        if not is_node or type(found.get(MINOR, 0)) is not int:
+            message = 'must be an object with "array" or "group", or empty'
+            raise MetadataValidationError(where, [Problem("", message)])
         if "array" in found:
             return self._read_array(found, where).replace(document=found)
         if "group" in found:
