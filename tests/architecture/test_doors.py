@@ -15,7 +15,7 @@ PLUGINS = [package for package in PACKAGES if package.name != "zarr_core"]
 
 DOORS = {
     "jsonschema": {"zarr_core.metadata.schema"},
-    "importlib_metadata": {"zarr_core.registry.discovery"},
+    "importlib_metadata": {"zarr_core.registry.installed"},
     "pluggy": {"zarr_core.registry.hookspecs"},
     "numcodecs": {"zarr_codecs._numcodecs"},
     "deflate": {"zarr_codecs._deflate"},

@@ -7,14 +7,13 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from zarr_core.registry import installed
 from zarr_core.registry.builtin import DISTRIBUTION
 from zarr_core.registry.points import KINDS
 from zarr_core.registry.provider import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from importlib_metadata import EntryPoints
 
 _GROUPS = {kind.group: name for name, kind in KINDS.items()}
 
@@ -70,24 +69,17 @@ def canonical(distribution: str) -> str:
 
 
 def _look() -> Scan:
-    import importlib_metadata  # noqa: PLC0415 - lazy: 30 ms, and core alone needs no scan
-
     found: dict[str, dict[str, set[Provider]]] = {}
     seen: set[str] = set()
     core_version = ""
-    for distribution in importlib_metadata.distributions():
+    for place, name, version, text in installed.distributions("zarr_core."):
         try:
-            text = distribution.read_text("entry_points.txt") or ""
-        except (OSError, ValueError):  # unreadable; no concern of ours
-            continue
-        if "zarr_core." not in text:
-            continue
-        try:
-            name, version = distribution.name, distribution.version
-            providers = list(_providers(distribution.entry_points, name, version))
-        except Exception as error:  # one damaged installation must not hide the others
+            if not name:
+                raise ValueError("their metadata does not name the distribution")
+            providers = list(_providers(text, name, version))
+        except ValueError as error:  # one damaged installation must not hide the others
             warnings.warn(
-                f"the entry points of {distribution!r} cannot be read and are left out: {error}",
+                f"the entry points in {place} cannot be read and are left out: {error}",
                 UserWarning,
                 stacklevel=2,
             )
@@ -104,14 +96,17 @@ def _look() -> Scan:
             found.setdefault(provider.kind, {}).setdefault(provider.name, set()).add(provider)
     return Scan(
         {
-            kind: {name: tuple(sorted(group, key=str)) for name, group in names.items()}
+            kind: {
+                name: tuple(sorted(group, key=str) if len(group) > 1 else group)
+                for name, group in names.items()
+            }
             for kind, names in found.items()
         },
         core_version,
     )
 
 
-def _providers(points: EntryPoints, distribution: str, version: str) -> Iterator[Provider]:
-    for point in points:
-        if kind := _GROUPS.get(point.group):
-            yield Provider(kind, point.name, point.value, distribution, version)
+def _providers(text: str, distribution: str, version: str) -> Iterator[Provider]:
+    for group, name, target in installed.entry_points(text):
+        if kind := _GROUPS.get(group):
+            yield Provider(kind, name, target, distribution, version)
