@@ -2,7 +2,7 @@ import pytest
 from zarr_core.registry.points import KINDS, kind_called
 
 
-def test_there_are_ten_kinds():
+def test_there_are_eleven_kinds():
     assert set(KINDS) == {
         "codec",
         "data_type",
@@ -13,6 +13,7 @@ def test_there_are_ten_kinds():
         "extension",
         "format",
         "store",
+        "bridge",
         "hooks",
     }
     assert all(name == kind.name for name, kind in KINDS.items())

@@ -6,12 +6,14 @@ from fnmatch import fnmatchcase
 
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
-from zarr_core.registry import discovery, registry
+from zarr_core.registry import bridges, discovery, registry
 from zarr_core.registry.points import kind_called
 
 # Which distribution of this project has which well-known names; `*` for the rest of one.
 _WELL_KNOWN: dict[str, dict[str, str]] = {
+    "zarr-bridge": {"bridge": "zarr-python"},
     "zarr-codecs": {
+        "bridge": "numcodecs",
         "codec": "blosc crc32c gzip transpose zstd "
         "adler32 bitround bz2 cast_value crc32 fletcher32 lz4 lzma packbits pcodec reshape "
         "scale_offset shuffle squeeze vlen-bytes vlen-utf8 zfp zlib numcodecs.* v2.filters",
@@ -24,7 +26,7 @@ _WELL_KNOWN: dict[str, dict[str, str]] = {
     },
     "zarr-grids": {
         "chunk_grid": "rectangular rectilinear",
-        "chunk_key_encoding": "fanout suffix",
+        "chunk_key_encoding": "fanout suffix template",
         "chunk_memory_layout": "C F",
     },
     "zarr-sharding": {
@@ -57,7 +59,8 @@ def unknown(kind: str, name: str, where: str) -> UnknownExtensionError:
     """The error about an unknown extension, with similar names and what to do."""
     from difflib import get_close_matches  # noqa: PLC0415 - lazy: only to explain
 
-    similar = get_close_matches(name, registry.names(kind))
+    known = {*registry.names(kind), *bridges.offers().get(kind, {})}
+    similar = get_close_matches(name, sorted(known))
     return UnknownExtensionError(kind, name, where, similar, install_hint(kind, name))
 
 
@@ -73,6 +76,7 @@ def install_hint(kind: str, name: str) -> str:
         return reason
     if "*" not in config.settings.disabled_plugins:
         installed = discovery.scan().providers.get(kind, {}).get(name, ())
+        installed = installed or bridges.offers().get(kind, {}).get(name, ())
         if installed:  # and yet unknown
             return (
                 f"It is in {', '.join(item.origin for item in installed)}, which the setting "

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import ExtensionError
-from zarr_core.registry import builtin, discovery, registry, resolve, scope
+from zarr_core.registry import bridges, builtin, discovery, registry, resolve, scope
 from zarr_core.registry.points import KINDS
 from zarr_core.registry.provider import Provider
 from zarr_core.registry.registry import names
@@ -105,7 +105,9 @@ def _all_providers() -> Iterator[Provider]:
                 Provider(kind, name, target, builtin.DISTRIBUTION, version)
                 for name, target in lines.get(kind, {}).items()
             ]
-        for group in discovery.scan().providers.get(kind, {}).values():
+        scanned = discovery.scan().providers.get(kind, {})
+        offered = bridges.offers().get(kind, {})
+        for group in {**offered, **scanned}.values():  # the latter hide the former
             found += group
         yield from sorted(found, key=lambda item: (item.name, item.distribution, item.target))
 
@@ -133,7 +135,7 @@ def _wins(provider: Provider) -> bool:
     kind, name = provider.kind, provider.name
     if given := scope.lookup(kind, name):
         return given.provider == provider
-    if kind == "hooks":
+    if kind in ("bridge", "hooks"):
         return not registry.is_disabled(provider.distribution)
     if name in builtin.FAMILIES.get(kind, {}):
         return provider.distribution == builtin.DISTRIBUTION

@@ -1,7 +1,7 @@
-"""The ten kinds of extension, as a table.
+"""The eleven kinds of extension, as a table.
 
-Specification: v3.1, "Extension points".  Format, store and hooks are extension
-points of this library; ``chunk_memory_layout`` is one of the draft of December 2022.
+Specification: v3.1, "Extension points".  Format, store, bridge and hooks are
+extension points of this library; ``chunk_memory_layout`` is one of the draft of December 2022.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ KINDS: dict[str, Kind] = {
         Kind("extension", "zarr_core.interfaces.metadata_extension:MetadataExtension", "ignore"),
         Kind("format", "zarr_core.interfaces.format:Format"),
         Kind("store", "zarr_core.interfaces.store:Store"),
+        Kind("bridge", ""),
         Kind("hooks", ""),
     )
 }

@@ -23,6 +23,10 @@ class Provider:
         Where the code is, ``module:Class``.
     distribution, version : str
         Who declares it.
+    adapter : str
+        For code that was written for another library: where the function is,
+        ``module:function``, that makes an extension of what the target names.  It is
+        called with the provider and the target's object.
     """
 
     kind: str
@@ -30,6 +34,7 @@ class Provider:
     target: str
     distribution: str
     version: str = ""
+    adapter: str = ""
 
     @property
     def origin(self) -> str:
@@ -44,8 +49,7 @@ class Provider:
     @property
     def attributes(self) -> tuple[str, ...]:
         """The names that lead from the module to the object."""
-        dotted = self.target.partition(":")[2].partition("[")[0].strip()
-        return tuple(dotted.split(".")) if dotted else ()
+        return _attributes(self.target)
 
     def __str__(self) -> str:
         return f"{self.origin} ({self.target})"
@@ -64,7 +68,9 @@ class Provider:
             If anything at all goes wrong.
         """
         try:
-            found = reduce(getattr, self.attributes, import_module(self.module))
+            found = _named(self.target)
+            if self.adapter:
+                found = _named(self.adapter)(self, found)
             objection = KINDS[self.kind].objection(found)
         except KeyboardInterrupt:
             raise
@@ -86,6 +92,15 @@ class Provider:
             needs = f"it needs {error.name} of another version of zarr-core"
             reason += "" if self.module.startswith("zarr_core.") else f" ({needs})"
         return reason
+
+
+def _attributes(target: str) -> tuple[str, ...]:
+    dotted = target.partition(":")[2].partition("[")[0].strip()
+    return tuple(dotted.split(".")) if dotted else ()
+
+
+def _named(target: str) -> Any:
+    return reduce(getattr, _attributes(target), import_module(target.partition(":")[0].strip()))
 
 
 class Implementation(NamedTuple):

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.errors import ExtensionConflictError, UnknownExtensionError
-from zarr_core.registry import builtin, discovery, hooks, scope
+from zarr_core.registry import bridges, builtin, discovery, hooks, scope
 
 if TYPE_CHECKING:
     from zarr_core.registry.provider import Provider
+
+
+# What is looked for whenever a node is opened, and what bridges are found by.
+_NEVER_BRIDGED = frozenset({"bridge", "format", "hooks"})
 
 
 def is_disabled(distribution: str) -> bool:
@@ -21,10 +25,22 @@ def is_disabled(distribution: str) -> bool:
 
 
 def others(kind: str, name: str) -> tuple[Provider, ...]:
-    """The entry points of a kind and name, those of core and of disabled plugins left out."""
+    """The entry points of a kind and name, those of core and of disabled plugins left out.
+
+    Where there are none, what bridges to other libraries offer.
+    """
     if "*" in config.settings.disabled_plugins:
         return ()
     providers = discovery.scan().providers.get(kind, {}).get(name, ())
+    found = tuple(item for item in providers if not is_disabled(item.distribution))
+    return found or bridged(kind, name)
+
+
+def bridged(kind: str, name: str) -> tuple[Provider, ...]:
+    """What bridges to other libraries offer, that of disabled plugins left out."""
+    if kind in _NEVER_BRIDGED:
+        return ()
+    providers = bridges.offers().get(kind, {}).get(name, ())
     return tuple(item for item in providers if not is_disabled(item.distribution))
 
 
@@ -66,7 +82,7 @@ def preferred(kind: str, name: str, where: str = "") -> Provider | None:
     core = builtin.provider(kind, name)
     if core is not None and wanted == builtin.DISTRIBUTION:
         return core
-    available = others(kind, name)
+    available = tuple(dict.fromkeys((*others(kind, name), *bridged(kind, name))))
     chosen = [item for item in available if discovery.canonical(item.distribution) == wanted]
     if len(chosen) == 1:
         return chosen[0]

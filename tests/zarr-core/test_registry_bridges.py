@@ -1,0 +1,158 @@
+import sys
+
+import pytest
+from zarr_core.config import config
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import (
+    ExtensionConflictError,
+    ExtensionLoadError,
+    UnknownExtensionError,
+)
+from zarr_core.registry import discovery
+from zarr_core.registry.listing import installed_extensions
+from zarr_core.registry.resolve import find, make
+
+BRIDGE = """
+from zarr_core.extension import Provider
+
+asked = []
+
+def providers():
+    asked.append(1)
+    return [
+        Provider("codec", name, target, distribution, "2.0", "bridge_code:adapt")
+        for name, target, distribution in {offered}
+    ]
+"""
+ADAPT = """
+from dataclasses import dataclass
+from zarr_core.extension import BytesToBytesCodec
+
+def adapt(provider, found):
+    @dataclass(frozen=True, slots=True)
+    class Adapted(BytesToBytesCodec):
+        key: int = found().key
+        def encode(self, data):
+            return bytes(byte ^ self.key for byte in data)
+        def decode(self, data, decoded_size):
+            return self.encode(data)
+    Adapted.__name__ = f"{provider.name} of {provider.distribution}"
+    return Adapted
+"""
+FOREIGN = "class Foreign:\n    key = 5\n"
+
+
+@pytest.fixture
+def bridged(install):
+    def write(offered, name="acme-bridge", module="bridge"):
+        install(
+            name,
+            {"bridge": {module: f"{module}:providers"}},
+            {f"{module}.py": BRIDGE.format(offered=offered), "bridge_code.py": ADAPT,
+             "foreign.py": FOREIGN, "broken.py": "1 / 0"},
+        )  # fmt: skip
+
+    return write
+
+
+def test_what_another_library_would_find_is_found_and_adapted(bridged):
+    bridged([("far", "foreign:Foreign", "far-away")])
+    codec = make("codec", ExtensionDefinition("far"))
+    assert codec.encode(b"\0") == b"\5"
+    assert find("codec", "far").__name__ == "far of far-away"
+
+
+def test_nobody_asks_before_a_name_is_missing(bridged):
+    bridged([("bytes", "foreign:Foreign", "far-away"), ("crc32c", "broken:X", "far-away")])
+    assert find("codec", "bytes").__module__ == "zarr_core.codecs.bytes"
+    assert find("codec", "crc32c").__module__ == "zarr_codecs.crc32c"  # not replaced
+    assert not {"bridge", "bridge_code", "foreign"} & set(sys.modules)
+    with pytest.raises(UnknownExtensionError):
+        find("codec", "acme.nobody")
+    assert "bridge" in sys.modules
+    assert not {"bridge_code", "foreign", "broken"} & set(sys.modules)
+
+
+def test_it_is_asked_once(bridged):
+    bridged([])
+    for _ in range(3):
+        assert make("codec", ExtensionDefinition("acme.x", must_understand=False)) is None
+    import bridge
+
+    assert bridge.asked == [1]
+    discovery.refresh()
+    assert make("codec", ExtensionDefinition("acme.x", must_understand=False)) is None
+    assert bridge.asked == [1, 1]
+
+
+def test_two_distributions_that_it_knows_are_in_conflict(bridged):
+    bridged([("far", "foreign:Foreign", "far-one"), ("far", "foreign:Foreign", "far-two")])
+    with pytest.raises(ExtensionConflictError, match=r"far-one 2\.0 .*far-two 2\.0 .*providers=\{"):
+        find("codec", "far")
+    with config.set(providers={"codec.far": "far-two"}):
+        assert find("codec", "far").__name__ == "far of far-two"
+    with config.set(disabled_plugins={"far-two"}):
+        assert find("codec", "far").__name__ == "far of far-one"
+
+
+def test_users_may_prefer_what_a_bridge_offers(bridged):
+    bridged([("crc32c", "foreign:Foreign", "far-away")])
+    with config.set(providers={"codec.crc32c": "far-away"}):
+        assert find("codec", "crc32c").__name__ == "crc32c of far-away"
+    with config.set(disabled_plugins={"zarr-codecs"}):
+        assert find("codec", "crc32c").__name__ == "crc32c of far-away"
+
+
+def test_errors_name_the_distribution_behind_it(bridged):
+    bridged([("far", "broken:X", "far-away")])
+    with pytest.raises(ExtensionLoadError, match=r"far-away 2\.0.*ZeroDivisionError"):
+        make("codec", ExtensionDefinition("far", must_understand=False))
+
+
+def test_a_bridge_is_switched_off_like_any_plugin(bridged):
+    bridged([("far", "foreign:Foreign", "far-away")])
+    for disabled in ("acme_bridge", "*"):
+        with config.set(disabled_plugins={disabled}), pytest.raises(UnknownExtensionError):
+            find("codec", "far")
+    with (
+        config.set(disabled_plugins={"far-away"}),
+        pytest.raises(UnknownExtensionError, match=r"far-away 2\.0, which .* switches off"),
+    ):
+        find("codec", "far")
+
+
+def test_it_is_listed(bridged):
+    bridged([("far", "foreign:Foreign", "far-away"), ("crc32c", "broken:X", "far-away")])
+    lines = [line for line in installed_extensions(load=False) if line.kind in ("bridge", "codec")]
+    assert ("far", "far-away", True) in [(x.name, x.distribution, x.wins) for x in lines]
+    assert ("bridge", "acme-bridge", True) in [(x.name, x.distribution, x.wins) for x in lines]
+    assert [x.distribution for x in lines if x.name == "crc32c"] == ["zarr-codecs"]
+    with config.set(disabled_plugins={"acme-bridge"}):
+        assert "far-away" not in {line.distribution for line in installed_extensions(load=False)}
+
+
+def test_similar_names_are_among_the_hints(bridged):
+    bridged([("faraway", "foreign:Foreign", "far-away")])
+    with pytest.raises(UnknownExtensionError, match="faraway"):
+        find("codec", "farawya")
+
+
+@pytest.mark.parametrize("offered", ["[1 / 0]", "[('x',)]", "None"])
+def test_a_bridge_that_fails_hinders_nobody(bridged, offered):
+    bridged([("far", "foreign:Foreign", "far-away")])
+    bridged(offered, name="acme-broken", module="collapsed")
+    with pytest.warns(UserWarning, match="collapsed of acme-broken 1.0"):
+        assert find("codec", "far").__name__ == "far of far-away"
+
+
+def test_a_bridge_may_not_offer_anything_else(install):
+    install(
+        "acme-bridge",
+        {"bridge": {"x": "bridge_of_strings:providers"}},
+        {"bridge_of_strings.py": "def providers():\n    return ['codec far']\n"},
+    )
+    with (
+        pytest.warns(UserWarning, match="'codec far' is no Provider"),
+        pytest.raises(UnknownExtensionError),
+    ):
+        find("codec", "far")
