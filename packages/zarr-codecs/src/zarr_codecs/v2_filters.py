@@ -30,6 +30,7 @@ from zarr_core.extension import (
 )
 
 from zarr_codecs import _numcodecs
+from zarr_codecs.foreign import Foreign
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -176,6 +177,8 @@ def _step(config: dict[str, JSON], place: int) -> tuple[str, Any, Codec | None]:
     except UnknownExtensionError:
         if name == "pickle":  # which nothing else may decode
             raise
+    if isinstance(own, Foreign):
+        return name, own.codec, None
     # In the middle of a list there is no chunk, but whatever the codec before it made.
     if place and isinstance(own, ArrayToBytesCodec) and name != "pickle":
         own = None
