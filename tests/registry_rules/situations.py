@@ -1,0 +1,221 @@
+"""What is installed and set in each case of the table, and how each kind is put to use."""
+
+import json
+import re
+import sys
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+import zarr_core as zarr
+from plugins import BROKEN, FAILING, MISSPELT, NAME, SCHEMA, SOURCES, URI
+
+CORE = {
+    "codec": "bytes",
+    "data_type": "int32",
+    "chunk_grid": "regular",
+    "chunk_key_encoding": "default",
+    "format": "v3",
+    "store": "memory",
+}
+DATA = np.arange(6, dtype="int32")
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is the matter with a name.
+
+    Parameters
+    ----------
+    sources : tuple of str or None
+        The module of each distribution that provides it; None for a working one.
+    settings : dict
+        Settings in force.
+    key : int
+        The configuration's only member.
+    given : bool
+        Whether the call is given a class.
+    core : bool
+        Whether the name is one that the core has.
+    """
+
+    sources: tuple = ()
+    settings: dict = field(default_factory=dict)
+    key: int = 1
+    given: bool = False
+    core: bool = False
+
+
+OFF = {"disabled_plugins": {"acme-0"}}
+CASES = {
+    "unknown": Case(),
+    "switched off": Case((None,), OFF),
+    "installed": Case((None,)),
+    "given": Case(given=True),
+    "core": Case(("raise SystemExit",), core=True),
+    **{name: Case((source,)) for name, source in BROKEN.items()},
+    "misspelt": Case((MISSPELT,)),
+    "fails": Case((FAILING,)),
+    "two": Case((None, None)),
+    "two, chosen": Case((None, "raise SystemExit"), {"providers": "Acme_0"}),
+    "two, one switched off": Case(("raise SystemExit", None), OFF),
+    "absent is chosen": Case((None,), {"providers": "acme-9"}),
+    "schema": Case((None,), key=12),
+    "code": Case((None,), key=7),
+}
+
+
+def case_called(name):
+    """The case, and whether the document says that the extension need not be understood."""
+    base, _, rest = name.partition(", optional")
+    assert not rest
+    return CASES[base], base != name
+
+
+def distributions(zarr_format, kind, case):
+    """Arguments of ``wheel`` for what is installed in a case."""
+    name = _called(zarr_format, kind, case)
+    for number, source in enumerate(case.sources):
+        module = f"acme_{number}"
+        files = {
+            f"{module}/__init__.py": SOURCES[kind] if source is None else source,
+            f"{module}/schemas/{kind}/{NAME}.json": SCHEMA,
+        }
+        yield f"acme-{number}", {kind: {name: f"{module}:Extension"}}, files
+
+
+def _called(zarr_format, kind, case):
+    if case.core:
+        return CORE[kind]
+    return URI if zarr_format == "draft" else NAME
+
+
+def _settings(kind, case, name):
+    changes = dict(case.settings)
+    if "providers" in changes:
+        changes["providers"] = {f"{kind}.{name}": changes["providers"]}
+    return changes
+
+
+def _given(kind, case, name):
+    if not case.given:
+        return {}
+    names = {"__name__": "given"}
+    exec(compile(SOURCES[kind], "given", "exec"), names)
+    return {kind: {name: names["Extension"]}}
+
+
+# --- documents ---
+
+
+def stored_in_v3(kind, definition, store=None):
+    """A store with an array ``a`` whose document has an extension."""
+    store = zarr.MemoryStore() if store is None else store
+    zarr.create_array(store, name="a", data=DATA, chunks=2, compressors=None)
+    document = json.loads(store.get("a/zarr.json"))
+    if kind == "codec":
+        document["codecs"] += [definition] if definition else []
+    elif kind == "storage_transformer":
+        document["storage_transformers"] = [definition]
+    elif kind == "extension":
+        members = {**definition["configuration"], **definition}
+        document[NAME] = {
+            key: value for key, value in members.items() if key not in ("name", "configuration")
+        }
+    else:
+        document[kind] = definition
+    store.set("a/zarr.json", json.dumps(document).encode())
+    return store
+
+
+def stored_in_draft(kind, definition, optional=False):
+    """The same in the draft of December 2022."""
+    store = zarr.MemoryStore()
+    zarr.create_array(store, name="a", data=DATA, chunks=2, compressors=None, zarr_format="draft")
+    key = "meta/a.array.json"
+    document = json.loads(store.get(key))
+    if kind == "codec":
+        document["codecs"] = [{"type": URI, "configuration": definition}]
+    elif kind == "storage_transformer":
+        document["storage_transformers"] = [
+            {"extension": URI, "type": "x", "configuration": definition}
+        ]
+    elif kind == "extension":
+        document["extensions"] = [
+            {"extension": URI, "must_understand": not optional, "configuration": definition}
+        ]
+    else:
+        document[kind] = {"extension": URI, "type": "x", **definition}
+        if kind == "chunk_grid":
+            document[kind]["separator"] = "/"
+    store.set(key, json.dumps(document).encode())
+    return store
+
+
+# --- use ---
+
+
+def use(zarr_format, kind, name):
+    """Use an extension in a case; the outcome, what was said, and the array if there is one."""
+    case, optional = case_called(name)
+    called = _called(zarr_format, kind, case)
+    outcome, said, array = outcome_of(
+        lambda: _use(zarr_format, kind, case, optional, _given(kind, case, called)),
+        _settings(kind, case, called),
+    )
+    if outcome == "works" and not (imported() or case.given or case.core):
+        outcome = "ignored"
+    return outcome, said, array
+
+
+def imported():
+    """Numbers of the distributions that were imported, as one string."""
+    return "".join(sorted(name[5:] for name in sys.modules if re.fullmatch(r"acme_\d", name)))
+
+
+def outcome_of(opening, changes):
+    """What comes of opening an array under some settings."""
+    with zarr.config.set(**changes), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            array = opening()
+        except Exception as error:
+            return type(error).__name__, one_line(error), None
+        assert array[...].view("int32").tolist() == DATA.tolist()
+    said = " ".join(one_line(item.message) for item in warned)
+    if array.read_only:
+        return "left out", said, array
+    array[0] = array[0]
+    return "warned" if said else "works", said, array
+
+
+def _use(zarr_format, kind, case, optional, given):
+    options = {"data": DATA, "chunks": 2, "extensions": given}
+    if kind == "bridge":
+        zarr.installed_extensions(load=False)
+    if kind in ("hooks", "bridge"):
+        return _created(zarr.MemoryStore(), **options)
+    if kind == "format":
+        return _created(zarr.MemoryStore(), zarr_format="v3" if case.core else NAME, **options)
+    if kind == "store":
+        return _created("memory://rules" if case.core else f"{NAME}://place", **options)
+    configuration = {"key": case.key}
+    if case.core:
+        store = stored_in_v3("codec", None)
+    elif zarr_format == "draft":
+        store = stored_in_draft(kind, configuration, optional)
+    else:
+        definition = {"name": NAME, "configuration": configuration}
+        if optional:
+            definition["must_understand"] = False
+        store = stored_in_v3(kind, definition)
+    return zarr.open(store, path="a", mode="r+", extensions=given)
+
+
+def _created(store, extensions, **options):
+    with zarr.extensions(extensions):
+        return zarr.create_array(store, overwrite=True, **options)
+
+
+def one_line(error):
+    return " ".join(str(error).split())
