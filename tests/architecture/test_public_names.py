@@ -19,7 +19,7 @@ NAMES = {
         BoundChain Box Buffer BufferReader ByteRange BytesToBytesCodec Change ChecksumError
         ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout Codec
         CodecChain CodecChainError CodecError ConsolidatedMetadata DataType
-        ExtensionConfigurationError ExtensionDefinition ExtensionError Format GroupMetadata
+        ExtensionConfigurationError ExtensionDefinition ExtensionError ExtensionLoadError Format GroupMetadata
         MetadataDecodeError MetadataError MetadataExtension MetadataValidationError
         NodeExistsError NodeNameError NodeNotFoundError NodeTypeError Outer Part Pieces
         Points Problem Provider Schema Selection StorageTransformer Store

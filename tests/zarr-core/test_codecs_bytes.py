@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from core_data_types import data_type
+from plain_data_type import Plain
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.errors import ChunkDecodeError
 from zarr_core.extension import ArrayRepresentation
+from zarr_core.interfaces.store import BufferReader
+from zarr_core.selection.normalised import Box
 
 
 def representation(name, shape=(2, 3)):
@@ -36,3 +39,29 @@ def test_a_byte_order_is_needed_where_elements_have_one():
 def test_other_byte_orders_are_none():
     with pytest.raises(ValueError, match='"little" or "big", not \'middle\''):
         BytesCodec("middle")
+
+
+class Low(Plain):
+    """Integers of which the upper half stands for nothing."""
+
+    unused_bits = True
+
+    def clear_unused_bits(self, array):
+        return array % 16
+
+
+@pytest.mark.parametrize("endian", ["little", "big"])
+def test_bits_that_stand_for_nothing_are_cleared(endian):
+    decoded = ArrayRepresentation((4, 6), Low("u2"), np.zeros((), "u2"))
+    codec = BytesCodec(endian)
+    assert codec.memory_dtype(decoded) is None  # nobody may take the bytes for the elements
+    values = np.arange(24, dtype="u2").reshape(4, 6) * 7
+    encoded = bytes(codec.encode(values, decoded))
+    assert encoded == b"".join((int(n) % 16).to_bytes(2, endian) for n in values.flat)
+    assert values.max() == 161  # what was given stays as it is
+    stored = b"".join(int(n).to_bytes(2, endian) for n in values.flat)
+    assert np.array_equal(codec.decode(stored, decoded), values % 16)
+    out = np.empty((2, 3), "u2")
+    index = (slice(1, 4, 2), slice(0, 6, 2))
+    codec.decode_part(BufferReader(stored), decoded, Box(index), out)
+    assert np.array_equal(out, values[index] % 16)

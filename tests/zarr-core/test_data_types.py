@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import ml_dtypes
 import numpy as np
 import pytest
 from core_data_types import CLASSES, COMPLEX, FLOATS, INTEGERS, bits_of, data_type, from_bits
@@ -68,6 +69,13 @@ def test_each_dtype_has_one_data_type():
 )
 def test_other_dtypes_have_none(dtype):
     assert all(cls.from_numpy(np.dtype(dtype)) is None for cls in set(CLASSES.values()))
+
+
+def test_numbers_that_others_have_registered_are_no_raw_bytes():
+    """To NumPy they are of kind V, without fields."""
+    dtypes = [ml_dtypes.bfloat16, ml_dtypes.int4, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
+    for dtype in map(np.dtype, dtypes):
+        assert all(cls.from_numpy(dtype) is None for cls in set(CLASSES.values()))
 
 
 def test_byte_order_matters_for_numbers_of_several_bytes():

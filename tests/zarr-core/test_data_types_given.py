@@ -5,7 +5,8 @@ import sys
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.errors import ExtensionConfigurationError, UnknownExtensionError
+from zarr_core.data_types.raw import RawBits
+from zarr_core.errors import ExtensionConfigurationError, SelectionError, UnknownExtensionError
 from zarr_core.hierarchy.data_types import data_type_of
 
 CORE = [*"?bBhHiIlLqQefdFD", "V2"]
@@ -110,3 +111,37 @@ class Picky(Bool):
 @pytest.mark.skipif(sys.byteorder == "big", reason="asks for the order that is not the machine's")
 def test_byte_order_of_fields(fields, expected):
     assert data_type_of(fields)[1] == expected
+
+
+def test_what_is_assigned_is_made_elements_by_the_data_type():
+    """Before NumPy casts it: whole, wherever it is written, but not a field by itself."""
+
+    class Halves(RawBits):
+        @classmethod
+        def from_definition(cls, definition):
+            return cls(2)
+
+        @property
+        def numpy_dtype(self):
+            return np.dtype([("low", "u1"), ("high", "u1")])
+
+        def as_elements(self, value):
+            number = np.asarray(value)
+            if number.dtype.names:
+                return number
+            if (number > 0xFFFF).any():
+                raise OverflowError("two bytes hold less")
+            return number.astype("<u2").view(self.numpy_dtype)
+
+    array = zarr.create_array(
+        shape=4, chunks=3, dtype="r16", extensions={"data_type": {"r16": Halves}}
+    )
+    array[0] = 0x201
+    array[1:3] = np.array([0x403, 0x605])
+    array.vindex[[3]] = [7]
+    array["low"] = np.uint8(9)
+    array.append([0xFFFF])
+    assert array[...].tobytes() == bytes([9, 2, 9, 4, 9, 6, 9, 0, 255, 255])
+    for write in (lambda: array.append([1 << 16]), lambda: array.__setitem__(0, 1 << 16)):
+        with pytest.raises(SelectionError, match="cannot be stored: two bytes hold less"):
+            write()

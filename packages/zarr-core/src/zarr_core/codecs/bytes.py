@@ -67,6 +67,14 @@ class BytesCodec(ArrayToBytesCodec):
         return decoded.nbytes
 
     def memory_dtype(self, decoded: ArrayRepresentation) -> np.dtype[Any] | None:
+        """The data type in the configured byte order.
+
+        None if the bytes are not the elements as NumPy has them: it cannot be trusted
+        to swap them, or some bits have to be cleared.
+        """
+        return None if decoded.data_type.unused_bits else self._stored(decoded)
+
+    def _stored(self, decoded: ArrayRepresentation) -> np.dtype[Any] | None:
         """The data type in the configured byte order; None if NumPy cannot be trusted with it."""
         dtype = decoded.data_type.numpy_dtype
         order = self.endian or decoded.data_type.implied_byte_order
@@ -83,15 +91,19 @@ class BytesCodec(ArrayToBytesCodec):
         out: np.ndarray[Any, Any],
     ) -> None:
         """Read the runs of elements that the part consists of."""
-        dtype = self.memory_dtype(decoded)
+        dtype = self._stored(decoded)
         if dtype is None:
             out[...] = take(self.decode(reader.read(0, reader.size), decoded), selection)
-        else:
-            read_part(reader, decoded.shape, dtype, selection, out)
+            return
+        read_part(reader, decoded.shape, dtype, selection, out)
+        if decoded.data_type.unused_bits:
+            out[...] = decoded.data_type.clear_unused_bits(out)
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Lay the elements out in C order."""
-        dtype = self.memory_dtype(decoded)
+        dtype = self._stored(decoded)
+        if decoded.data_type.unused_bits:
+            array = decoded.data_type.clear_unused_bits(array)
         encoded = np.ascontiguousarray(array, dtype or decoded.data_type.numpy_dtype)
         if dtype is None:
             encoded = encoded.byteswap()
@@ -101,9 +113,11 @@ class BytesCodec(ArrayToBytesCodec):
         """View the bytes as elements."""
         if len(data) != decoded.nbytes:
             raise ChunkDecodeError(f"{len(data)} bytes instead of {decoded.nbytes}")
-        dtype = self.memory_dtype(decoded)
+        dtype = self._stored(decoded)
         array = np.frombuffer(data, dtype or decoded.data_type.numpy_dtype)
-        return (array if dtype is not None else array.byteswap()).reshape(decoded.shape)
+        array = (array if dtype is not None else array.byteswap()).reshape(decoded.shape)
+        data_type = decoded.data_type
+        return data_type.clear_unused_bits(array) if data_type.unused_bits else array
 
 
 def _swaps(dtype: np.dtype[Any]) -> bool:

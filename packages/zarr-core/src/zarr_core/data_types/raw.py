@@ -62,7 +62,8 @@ class RawBits(DataType):
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> RawBits | None:
-        is_raw = dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None
+        # Numbers of a type that another package has registered are of kind V too.
+        is_raw = dtype.type is np.void and dtype.fields is None and dtype.subdtype is None
         return cls(dtype.itemsize) if is_raw and dtype.itemsize else None
 
     def to_definition(self) -> ExtensionDefinition:

@@ -15,7 +15,7 @@ from zarr_core.errors import SelectionError
 from zarr_core.hierarchy.accessors import BlockIndex, OrthogonalIndex, VectorisedIndex
 from zarr_core.hierarchy.described import DescribedArray
 from zarr_core.hierarchy.fields import as_index, split_fields
-from zarr_core.hierarchy.values import as_array
+from zarr_core.hierarchy.values import as_array, elements_of
 from zarr_core.selection import parse
 
 if TYPE_CHECKING:
@@ -213,12 +213,12 @@ class Array(DescribedArray):
                     f"the field {chosen!r} holds arrays of shape {dtype.shape}; write whole elements"
                 )
         # Arrays are cast chunk by chunk; Python numbers that do not fit are refused here.
-        array = value if isinstance(value, np.ndarray) else as_array(value, dtype)
-        values = request.broadcast(array)
         if chosen is None:
+            values = request.broadcast(elements_of(value, self._binding.data_type))
             write(self._chunks, request.selection, values)
         else:
-            write_fields(self._chunks, request.selection, values, chosen)
+            array = value if isinstance(value, np.ndarray) else as_array(value, dtype)
+            write_fields(self._chunks, request.selection, request.broadcast(array), chosen)
 
     # --- other ways to select ---
 

@@ -53,7 +53,9 @@ def data_type_of(given: Any) -> tuple[DataType, Literal["little", "big"] | None]
             raise unknown from None
     else:
         dtype = np.dtype(given)
-    return data_type_for(dtype), _byte_order(dtype)
+    data_type = data_type_for(dtype)
+    # dtypes of one byte that other packages have registered have an order, which means nothing.
+    return data_type, _byte_order(dtype) if data_type.has_byte_order else None
 
 
 def _byte_order(dtype: np.dtype[Any]) -> Literal["little", "big"] | None:

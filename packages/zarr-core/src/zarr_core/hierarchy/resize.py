@@ -12,7 +12,7 @@ from zarr_core.engine.write import write
 from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.storage import stored_chunks
-from zarr_core.hierarchy.values import as_array
+from zarr_core.hierarchy.values import elements_of
 from zarr_core.registry.scope import extensions
 from zarr_core.selection import parse
 from zarr_core.selection.normalised import Box
@@ -49,7 +49,7 @@ def resize(array: Array, shape: tuple[int | Sequence[int], ...]) -> None:
 
 def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
     """Add elements at the end of one dimension; see :meth:`Array.append`."""
-    values = data if isinstance(data, np.ndarray) else as_array(data, array.dtype)
+    values = elements_of(data, array._binding.data_type)
     ndim = array.ndim
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} of an array with {ndim} dimensions")

@@ -11,6 +11,7 @@ from zarr_core.hierarchy.described import DescribedArray
 
 if TYPE_CHECKING:
     from zarr_core.hierarchy.array import Array
+    from zarr_core.interfaces.data_type import DataType
 
 _PART_BYTES = 1 << 26
 
@@ -29,6 +30,21 @@ def as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         return np.asarray(value, dtype)
     except OverflowError as error:
         raise SelectionError(f"cannot be stored as {dtype}: {error}") from error
+
+
+def elements_of(value: Any, data_type: DataType) -> np.ndarray[Any, Any]:
+    """Make an array of whole elements that a user assigns; most keep the dtype that they have.
+
+    Raises
+    ------
+    SelectionError
+        If a Python number does not fit the data type.
+    """
+    try:
+        value = data_type.as_elements(value)
+    except OverflowError as error:
+        raise SelectionError(f"cannot be stored: {error}") from error
+    return value if isinstance(value, np.ndarray) else as_array(value, data_type.numpy_dtype)
 
 
 def values_of(data: Any) -> Any:

@@ -66,6 +66,43 @@ class DataType(ABC):
         """
         return None
 
+    @property
+    def unused_bits(self) -> bool:
+        """Whether elements have bits that stand for nothing, such as those above an ``int4``."""
+        return False
+
+    def clear_unused_bits(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Set to zero what stands for nothing; called only where :attr:`unused_bits`.
+
+        Parameters
+        ----------
+        array : ndarray
+            Elements of any shape, in any byte order; stays as it is.
+
+        Returns
+        -------
+        ndarray
+            A copy of the same shape.
+        """
+        return array
+
+    def as_elements(self, value: Any) -> Any:
+        """Turn what a user assigns into something that NumPy casts to this type rightly.
+
+        By default that is what was given.
+
+        Parameters
+        ----------
+        value : array-like
+            What stands to the right of ``array[...] =``.
+
+        Raises
+        ------
+        OverflowError
+            If a number does not fit.
+        """
+        return value
+
     def default_serializer(self) -> ExtensionDefinition:
         """The array -> bytes codec of a new array whose creator named none.
 
