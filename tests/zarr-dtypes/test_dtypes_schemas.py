@@ -14,7 +14,16 @@ LINES = {
     for entry in entry_points(group="zarr_core.data_type")
     if entry.value.startswith("zarr_dtypes.")
 }
-WRITTEN_AS = {"variable_length_bytes": "bytes", "structured": "struct"}
+WRITTEN_AS = {
+    "variable_length_bytes": "bytes",
+    "structured": "struct",
+    "complex_float32": "complex64",
+    "complex_float64": "complex128",
+}
+SMALL_FLOATS = {
+    "bfloat16", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3",
+    "float8_e4m3b11fnuz", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+}  # fmt: skip
 
 
 def schema_of(name):
@@ -26,6 +35,8 @@ def test_all_are_there():
         "bytes", "fixed_length_utf32", "null_terminated_bytes", "numpy.datetime64",
         "numpy.timedelta64", "raw_bytes", "string", "struct", "structured",
         "variable_length_bytes",
+        *SMALL_FLOATS, "float8_e4m3fn", "int2", "int4", "uint2", "uint4",
+        *(f"complex_{part}" for part in {*SMALL_FLOATS, "float16", "float32", "float64"}),
     }  # fmt: skip
 
 
@@ -93,6 +104,10 @@ def test_forms_of_fill_values(name):
         ("string", {"encoding": "latin-1"}),
         ("bytes", {"length_bytes": 3}),
         ("variable_length_bytes", {"length_bytes": 3}),
+        ("bfloat16", {"bias": 127}),
+        ("int4", {"signed": True}),
+        ("complex_float16", {"part": "float16"}),
+        ("complex_float32", {"bits": 64}),
         ("struct", {}),
         ("struct", {"fields": []}),
         ("struct", {"fields": [["x", "int8"]]}),

@@ -110,6 +110,17 @@ class Struct(DataType):
     def has_byte_order(self) -> bool:
         return any(data_type.has_byte_order for _, data_type in self.fields)
 
+    @property
+    def unused_bits(self) -> bool:
+        return any(data_type.unused_bits for _, data_type in self.fields)
+
+    def clear_unused_bits(self, array: NDArray) -> NDArray:
+        copy = np.array(array)
+        for name, data_type in self.fields:
+            if data_type.unused_bits:
+                copy[name] = data_type.clear_unused_bits(copy[name])
+        return copy
+
     def default_fill_value(self) -> NDArray:
         """The default of every field."""
         return self._filled([data_type.default_fill_value() for _, data_type in self.fields])

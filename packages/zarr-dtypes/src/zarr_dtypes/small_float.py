@@ -1,0 +1,164 @@
+"""The data types of floating-point numbers that NumPy has from ml_dtypes.
+
+Name:           bfloat16, float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fnuz,
+                float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float6_e2m3fn, float6_e3m2fn,
+                float4_e2m1fn, float8_e4m3fn
+Specification:  zarr-extensions, data-types/<name>; none for float8_e4m3fn, which TensorStore has
+Configuration:  none
+Schema:         schemas/data_type/<name>.json
+Fill value:     a number, "NaN", "Infinity", "-Infinity" as far as the type has them, or "0x"
+                with the bits
+NumPy:          the dtype of ml_dtypes that has the same name
+
+``float8_e4m3`` has infinities, ``float8_e4m3fn`` has none: the same bits are other
+numbers.  Neither is ever taken for the other.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import isinf, isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import DataType, ExtensionDefinition
+
+from zarr_dtypes._float_bits import LAYOUTS
+from zarr_dtypes._ml_dtypes import dtype_called, is_real, name_in
+from zarr_dtypes._unused_bits import cleared
+
+if TYPE_CHECKING:
+    from zarr_core.extension import JSON
+
+_TARGET = f"{__name__}:SmallFloat"
+_HEX = re.compile(r"0x([0-9a-fA-F]+)").fullmatch
+
+
+@dataclass(frozen=True, slots=True)
+class SmallFloat(DataType):
+    """A floating-point number of 4 to 16 bits.
+
+    Parameters
+    ----------
+    name : str
+        ``"bfloat16"``, ``"float8_e4m3"`` ... as above.
+
+    Raises
+    ------
+    ValueError
+        If the name is none of them.
+    ExtensionLoadError
+        If ml_dtypes is missing.
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.name not in LAYOUTS:
+            raise ValueError(f"{self.name!r} is none of {', '.join(LAYOUTS)}")
+        dtype_called(self.name, _TARGET)
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> SmallFloat:
+        return cls(definition.name)
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> SmallFloat | None:
+        name = name_in(dtype, LAYOUTS, _TARGET)
+        return cls(name) if name else None
+
+    def to_definition(self) -> ExtensionDefinition:
+        return ExtensionDefinition(self.name, spelling=self.name)
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        return dtype_called(self.name, _TARGET)
+
+    @property
+    def unused_bits(self) -> bool:
+        return LAYOUTS[self.name].bits % 8 != 0
+
+    def clear_unused_bits(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return cleared(array, LAYOUTS[self.name].bits) if self.unused_bits else array
+
+    def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
+        layout = LAYOUTS[self.name]
+        bits: int | None = None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self._nearest(value)
+        if value == "NaN":
+            bits = layout.nan
+        elif value == "Infinity":
+            bits = layout.infinity
+        elif value == "-Infinity":
+            bits = None if layout.infinity is None else layout.infinity | layout.sign
+        elif isinstance(value, str) and (match := _HEX(value)) and len(match[1]) in self._digits:
+            given = int(match[1], 16)
+            bits = given if given < 1 << layout.bits else None
+        if bits is None:
+            raise ValueError(f"a fill value of type {self.name} is {self._forms}, not {value!r}")
+        return self._of(bits)
+
+    def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
+        layout = LAYOUTS[self.name]
+        number = float(value[()])
+        if isnan(number):
+            native = self.clear_unused_bits(value.astype(self.numpy_dtype, copy=False))
+            bits = int.from_bytes(native.astype(native.dtype.newbyteorder("<")).tobytes(), "little")
+            return "NaN" if bits == layout.nan else f"0x{bits:0{max(self._digits)}x}"
+        if isinf(number):
+            return "Infinity" if number > 0 else "-Infinity"
+        return number  # all digits of it, so that readers who round badly get it too
+
+    def cast(self, value: Any) -> np.ndarray[Any, Any]:
+        if isinstance(value, str):
+            return self.fill_value_from_json(value)
+        if isinstance(value, np.generic | np.ndarray):
+            if value.ndim or not is_real(value.dtype):
+                raise ValueError(f"{self.name} can hold one real number, not {value!r}")
+            if value.dtype.newbyteorder("=") == self.numpy_dtype:
+                # Bit for bit.
+                return self.clear_unused_bits(np.array(value, self.numpy_dtype))
+            value = value.item() if value.dtype.kind in "biu" else float(value)
+        if not isinstance(value, int | float):
+            raise ValueError(f"{self.name} can hold a number, not {value!r}")
+        result = self._nearest(value)
+        if isinf(float(result[()])) and (isinstance(value, int) or not isinf(value)):
+            raise ValueError(f"{value!r} is beyond the range of {self.name}")
+        return result
+
+    def _nearest(self, number: float) -> np.ndarray[Any, Any]:
+        layout = LAYOUTS[self.name]
+        if isinstance(number, float) and isnan(number):
+            if layout.nan is None:
+                raise ValueError(f"{self.name} has no NaN")
+            return self._of(layout.nan)
+        try:
+            return self._of(layout.nearest(number))
+        except OverflowError as error:
+            raise ValueError(f"{number!r} is beyond the range of {self.name}: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"{self.name} cannot hold {number!r}: {error}") from error
+
+    def _of(self, bits: int) -> np.ndarray[Any, Any]:
+        # Not by way of a float, which would make signalling NaNs quiet.
+        dtype = self.numpy_dtype
+        return np.array(bits, f"u{dtype.itemsize}").view(dtype)
+
+    @property
+    def _digits(self) -> tuple[int, ...]:
+        """How many hexadecimal digits the bits may have: those of the number, of the bytes."""
+        return (-(-LAYOUTS[self.name].bits // 4), 2 * self.numpy_dtype.itemsize)
+
+    @property
+    def _forms(self) -> str:
+        layout = LAYOUTS[self.name]
+        words = ["a number"]
+        if layout.nan is not None:
+            words.append('"NaN"')
+        if layout.infinity is not None:
+            words.append('"Infinity", "-Infinity"')
+        digits = " or ".join(str(count) for count in sorted(set(self._digits)))
+        below = "" if layout.bits % 8 == 0 else f" below 2**{layout.bits}"
+        return f'{", ".join(words)}, or "0x" with {digits} hexadecimal digits{below}'

@@ -1,0 +1,127 @@
+"""The data types of integers of less than eight bits, which NumPy has from ml_dtypes.
+
+Name:           int2, int4, uint2, uint4
+Specification:  zarr-extensions, data-types/<name>
+Configuration:  none
+Schema:         schemas/data_type/<name>.json
+Fill value:     an integer
+NumPy:          the dtype of ml_dtypes that has the same name, one element a byte
+
+The upper bits of a byte stand for nothing.  They are read as if they were zero, and
+written as zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import DataType, ExtensionDefinition
+
+from zarr_dtypes._ml_dtypes import dtype_called, name_in
+from zarr_dtypes._unused_bits import cleared
+
+if TYPE_CHECKING:
+    from zarr_core.extension import JSON
+
+_TARGET = f"{__name__}:SmallInteger"
+_BITS = {"int2": 2, "int4": 4, "uint2": 2, "uint4": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class SmallInteger(DataType):
+    """An integer of 2 or 4 bits, in two's complement if it is signed.
+
+    Parameters
+    ----------
+    name : str
+        ``"int2"``, ``"int4"``, ``"uint2"`` or ``"uint4"``.
+
+    Raises
+    ------
+    ValueError
+        If the name is none of them.
+    ExtensionLoadError
+        If ml_dtypes is missing.
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.name not in _BITS:
+            raise ValueError(f"{self.name!r} is none of {', '.join(_BITS)}")
+        dtype_called(self.name, _TARGET)
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> SmallInteger:
+        return cls(definition.name)
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype[Any]) -> SmallInteger | None:
+        name = name_in(dtype, _BITS, _TARGET)
+        return cls(name) if name else None
+
+    def to_definition(self) -> ExtensionDefinition:
+        return ExtensionDefinition(self.name, spelling=self.name)
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        return dtype_called(self.name, _TARGET)
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The smallest and the largest number."""
+        bits = _BITS[self.name]
+        if self.name.startswith("u"):
+            return 0, (1 << bits) - 1
+        return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+
+    @property
+    def unused_bits(self) -> bool:
+        return True
+
+    def clear_unused_bits(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return cleared(array, _BITS[self.name])
+
+    def as_elements(self, value: Any) -> Any:
+        """Refuse numbers that do not fit, of which ml_dtypes would keep the lowest bits.
+
+        Arrays are cast without a look, as NumPy does it with its own integers.
+        """
+        if hasattr(value, "__array__"):
+            return value
+        given = np.asarray(value)
+        low, high = self.range
+        if given.dtype.kind in "iuO" and given.size:
+            outside = [item for item in given.flat if not low <= item <= high]
+            if outside:
+                raise OverflowError(f"{self.name} can hold {low} to {high}, not {outside[0]}")
+        return given
+
+    def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValueError(
+                f"a fill value of type {self.name} is an integer, written without fraction or "
+                f"exponent, not {value!r}"
+            )
+        return self._exact(value)
+
+    def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
+        return int(value[()])
+
+    def cast(self, value: Any) -> np.ndarray[Any, Any]:
+        if isinstance(value, np.generic | np.ndarray) and not value.ndim:
+            value = np.asarray(value).tolist()  # where scalars of ml_dtypes are Python's numbers
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int):  # Python's bool is one, and fits
+            raise ValueError(f"{self.name} can hold integers, not {value!r}")
+        return self._exact(int(value))
+
+    def _exact(self, value: int) -> np.ndarray[Any, Any]:
+        low, high = self.range
+        if not low <= value <= high:
+            raise ValueError(f"{self.name} can hold {low} to {high}, not {value}")
+        octet = np.array(value & ((1 << _BITS[self.name]) - 1), np.uint8)
+        return octet.view(self.numpy_dtype)

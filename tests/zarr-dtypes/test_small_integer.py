@@ -1,0 +1,104 @@
+"""Integers of 2 and 4 bits, one a byte."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.errors import MetadataValidationError, SelectionError
+from zarr_dtypes.small_integer import SmallInteger
+
+RANGES = {"int2": (-2, 1), "int4": (-8, 7), "uint2": (0, 3), "uint4": (0, 15)}
+
+
+@pytest.mark.parametrize(("name", "limits"), RANGES.items())
+def test_fill_values(name, limits):
+    made = SmallInteger(name)
+    low, high = limits
+    assert made.range == limits == (ml_dtypes.iinfo(name).min, ml_dtypes.iinfo(name).max)
+    for number in range(low, high + 1):
+        value = made.fill_value_from_json(number)
+        assert int(value[()]) == number
+        assert value.tobytes() == np.array(number, made.numpy_dtype).tobytes()
+        written = made.fill_value_to_json(value)
+        assert type(written) is int
+        assert written == number
+        for given in (number, float(number), np.int64(number), np.array(number, "f4"), value,
+                      value[()], np.array(number, ml_dtypes.bfloat16)):  # fmt: skip
+            assert made.cast(given).tobytes() == value.tobytes()
+    for value in (low - 1, high + 1, 10**30):
+        with pytest.raises(ValueError, match=f"{name} can hold {low} to {high}"):
+            made.fill_value_from_json(value)
+        with pytest.raises(ValueError, match=f"{name} can hold"):
+            made.cast(value)
+
+
+@pytest.mark.parametrize("value", [1.0, "1", "0x1", True, None, [1], {}])
+def test_what_is_no_fill_value(value):
+    with pytest.raises(ValueError, match="fill value of type int4 is an integer"):
+        SmallInteger("int4").fill_value_from_json(value)
+
+
+@pytest.mark.parametrize(
+    "value", [0.5, 1j, "1", b"1", None, [1], np.zeros(1, "i1"), np.void(b"a"), float("nan")]
+)
+def test_what_users_cannot_give(value):
+    with pytest.raises(ValueError, match="int4 can hold integers"):
+        SmallInteger("int4").cast(value)
+
+
+def test_names_and_dtypes():
+    for name in RANGES:
+        made = SmallInteger(name)
+        dtype = np.dtype(getattr(ml_dtypes, name))
+        assert made.numpy_dtype == dtype
+        assert (made.item_size, made.has_byte_order) == (1, False)
+        for order in "<>=":
+            assert SmallInteger.from_numpy(dtype.newbyteorder(order)) == made
+        assert made.to_definition().to_json() == name
+        assert bool(made.cast(True)[()]) is True
+    for dtype in ("i1", "u1", "?", "V1", ml_dtypes.float8_e5m2, [("a", ml_dtypes.int4)]):
+        assert SmallInteger.from_numpy(np.dtype(dtype)) is None
+    with pytest.raises(ValueError, match="'int3' is none of int2, int4"):
+        SmallInteger("int3")
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_bits_above_the_number_stand_for_nothing(name):
+    """Whatever a writer has put there, as the texts say."""
+    made = SmallInteger(name)
+    octets = np.arange(256, dtype="u1")
+    array = zarr.create_array(shape=256, dtype=name, chunks=256, compressors=None)
+    array.store.set("c/0", octets.tobytes())
+    bits = 2 if name.endswith("2") else 4
+    low = octets & ((1 << bits) - 1)
+    signed = low.astype("i2") - ((low >> (bits - 1)) * (1 << bits) if made.range[0] else 0)
+    for selection in (np.s_[...], np.s_[3:200], np.s_[5::7], np.s_[::-1], [9, 250, 31]):
+        read = array[selection]
+        assert np.array_equal(read.astype("i2"), signed[selection])
+        assert np.array_equal(read.view("u1"), low[selection])
+    assert int(array[255]) == signed[255]
+    # They are written as zero, what is in memory stays as it is.
+    given = octets.view(made.numpy_dtype)
+    array[...] = given
+    assert array.store.get("c/0") == low.tobytes()
+    assert np.array_equal(given.view("u1"), octets)
+
+
+def test_python_numbers_that_do_not_fit_are_refused():
+    array = zarr.create_array(shape=4, dtype="int4", chunks=2)
+    for value in (8, -9, [0, 1, 2, 8], 2**70):
+        with pytest.raises(SelectionError, match=r"int4 can hold -8 to 7, not"):
+            array[...] = value
+    with pytest.raises(SelectionError, match="not 9"):
+        array.append([9])
+    array[...] = [-8, 7, 0, True]
+    assert array[...].astype(int).tolist() == [-8, 7, 0, 1]
+    array[:2] = 3.0
+    assert array[...].astype(int).tolist() == [3, 3, 0, 1]
+    # Of arrays, the lowest bits are kept, as NumPy does it.
+    array[...] = np.array([8, 9, -9, 16])
+    assert array[...].astype(int).tolist() == [-8, -7, 7, 0]
+    assert zarr.zeros(2, dtype="uint2")[...].astype(int).tolist() == [0, 0]
+    assert zarr.ones(2, dtype="uint2")[...].astype(int).tolist() == [1, 1]
+    with pytest.raises(MetadataValidationError, match="/fill_value"):
+        zarr.create_array(shape=1, dtype="uint2", fill_value=4)
