@@ -1,5 +1,6 @@
 """Arrays whose chunks have differing lengths, by a grid that a user brings."""
 
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,9 @@ import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from zarr_core.errors import MetadataValidationError
+from zarr_core.chunk_key_encodings.default import DefaultEncoding
+from zarr_core.codecs.bytes import BytesCodec
+from zarr_core.errors import CodecChainError, MetadataValidationError
 from zarr_core.extension import ChunkAxis, ChunkGrid, ExtensionDefinition
 
 
@@ -94,6 +97,82 @@ def test_counts_and_blocks():
     assert array.blocks[1, 1].tolist() == np.arange(42).reshape(7, 6)[1:5, 3:].tolist()
     assert array.info_complete()["Storage ratio"] == "1.0"
     assert array.shards is None
+    assert array.chunks == array.read_chunk_sizes == array.write_chunk_sizes
+    assert array.chunks == ((1, 4, 2), (3, 3))
+    assert "chunks=((1, 4, 2), (3, 3))" in repr(array)
+    assert array.info["Chunk shape"] == "(1, 4, 2) x (3, 3)"
+    assert make(shape=(6, 5)).chunks == ((1, 4, 1), (3, 2))
+    assert make(shape=(0, 5)).chunks == ((), (3, 2))
+
+
+def test_lengths_of_chunks_that_are_all_alike():
+    array = zarr.create_array(shape=(7, 6), chunks=(3, 4), dtype="int8")
+    assert array.chunks == (3, 4)
+    assert array.read_chunk_sizes == array.write_chunk_sizes == ((3, 3, 1), (4, 2))
+    assert [list(axis.runs()) for axis in array._binding.axes] == [[(3, 3)], [(4, 2)]]
+    assert zarr.create_array(shape=(6, 0), chunks=3, dtype="int8").read_chunk_sizes == ((3, 3), ())
+    assert zarr.create_array(shape=(), dtype="int8").read_chunk_sizes == ()
+
+
+@dataclass(frozen=True)
+class OfThree(BytesCodec):
+    """Knows chunks with a multiple of three elements."""
+
+    def check(self, decoded):
+        if decoded.size % 3:
+            raise ValueError(f"{decoded.size} elements cannot be divided by 3")
+
+
+def test_codecs_that_fit_some_chunks_only():
+    given = {**GIVEN, "codec": {"acme.of_three": OfThree}}
+    store = zarr.MemoryStore()
+
+    def create(lengths, size, **options):
+        grid = {"name": "acme.differing", "configuration": {"lengths": [lengths]}}
+        return zarr.create_array(
+            store, shape=size, chunks=grid, dtype="int8", extensions=given, compressors=None,
+            serializer="acme.of_three", **options,
+        )  # fmt: skip
+
+    for lengths in ((2, 3), (3, 3, 4), (3, 3, 4, 3)):
+        with pytest.raises(CodecChainError, match="cannot be divided by 3"):
+            create(lengths, sum(lengths))
+        assert not list(store.list())
+    array = create((3, 6), 9)
+    before = store.get("zarr.json")
+    for change in (lambda: array.resize(11), lambda: array.append([1, 2])):
+        with pytest.raises(CodecChainError, match="cannot be divided by 3"):
+            change()
+        assert store.get("zarr.json") == before
+        assert list(store.list()) == ["zarr.json"]
+    array.append([1, 2, 3])
+    assert array[...].tolist() == [0] * 9 + [1, 2, 3]
+    # What does not fit at all is noticed when it is opened.
+    document = json.loads(bytes(before))
+    document["chunk_grid"]["configuration"]["lengths"] = [[4, 6]]
+    store.set("zarr.json", json.dumps(document).encode())
+    with pytest.raises(CodecChainError, match="zarr.json|/codecs"):
+        zarr.open(store, extensions=given)
+
+
+class Few(DefaultEncoding):
+    """Knows the keys of a hundred chunks."""
+
+    def check(self, counts):
+        if max(counts, default=0) > 100:
+            raise ValueError("there are keys for 100 chunks only")
+
+
+def test_keys_for_some_chunks_only():
+    options = {"dtype": "int8", "chunks": 1, "chunk_key_encoding": "acme.few"}
+    given = {"chunk_key_encoding": {"acme.few": Few}}
+    with pytest.raises(MetadataValidationError, match="/chunk_key_encoding.*100 chunks only"):
+        zarr.create_array(shape=101, extensions=given, **options)
+    array = zarr.create_array(shape=99, extensions=given, **options)
+    for change in (lambda: array.resize(101), lambda: array.append([1, 2])):
+        with pytest.raises(MetadataValidationError, match="100 chunks only"):
+            change()
+    assert zarr.open(array.store, extensions=given).shape == (99,)
 
 
 def test_the_grid_changes_with_the_shape():

@@ -78,7 +78,15 @@ def test_forms_of_shards(shards, expected):
         ((5, 5, 5), None, "3 lengths for 2"),
         ((5.0, 5), None, "lengths are integers"),
         (2.5, None, "lengths are integers"),
-        (((5, 5), (20,)), None, "rectilinear"),
+        (((5, 0, 5), 5), None, "at least 1"),
+        (((5, 4), 5), None, r"add up to 9, not to 10"),
+        (((), 5), None, "at least 1"),
+        (((5, 5.0), 5), None, "lengths are integers"),
+        ((((5, 5), 5), 5), None, "lengths are integers"),
+        (("55", 5), None, "lengths are integers"),
+        (((5, 5), 5), 10, "chunks in shards have one length"),
+        (4, ((6, 4), 20), "no multiple of chunks"),
+        (4, ((4, 8), (8, 4, 9)), "no multiple of chunks"),
         ("big", None, 'integers or "auto"'),
         (4, 6, "no multiple of chunks"),
         (4, (8, 6), "no multiple of chunks"),
@@ -89,6 +97,23 @@ def test_forms_of_shards(shards, expected):
 def test_what_is_no_shape_of_chunks(chunks, shards, message):
     with pytest.raises(ValueError, match=message):
         chunk_and_shard_shape((10, 20), 1, chunks, shards)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "shards", "expected"),
+    [
+        ([[3, 7], -1], None, (((3, 7), 20), None)),
+        (((5, 5), np.array([12, 8])), None, (((5, 5), (12, 8)), None)),
+        # Longer than the array: the last chunk ends beyond it.
+        ([[6, 6], 5], None, (((6, 6), 5), None)),
+        (2, [[4, 6], 20], ((2, 2), ((4, 6), 20))),
+        # What ends with the array is rounded up, as shards hold whole chunks.
+        (3, [[6, 4], [9, 11]], ((3, 3), ((6, 6), (9, 12)))),
+        ("auto", [[4, 6], 20], ((2, 20), ((4, 6), 20))),
+    ],
+)
+def test_lengths_that_differ(chunks, shards, expected):
+    assert chunk_and_shard_shape((10, 20), 1, chunks, shards) == expected
 
 
 def test_no_dimensions():

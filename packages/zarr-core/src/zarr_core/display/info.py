@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.array import Array
     from zarr_core.hierarchy.described import DescribedArray
     from zarr_core.hierarchy.listed import ListedGroup
+    from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 _FIELDS = 4  # of a structured data type that are named
+_LENGTHS = 5  # of chunks that are named where they differ
 
 
 class Info(Mapping[str, str]):
@@ -72,10 +74,10 @@ def array_line(array: Array) -> str:
         f"<Array {array.store}{'' if not array.path else f' {array.name}'}",
         f"({shape})",
         data_type(array),
-        f"chunks={array.chunks}",
+        f"chunks={_in_line(_chunk_shape(array))}",
     ]
-    if array.shards is not None:
-        parts.append(f"shards={array.shards}")
+    if array._is_sharded:
+        parts.append(f"shards={_in_line(_stored_shape(array))}")
     parts += [name for name in array._inner.names if name != "bytes"]
     parts.append(array._format.name)
     if array.skipped_extensions:
@@ -113,9 +115,9 @@ def array_info(array: DescribedArray, stored: bool = False) -> Info:
     ]
     if array.dimension_names is not None:
         rows.append(("Dimension names", ", ".join(map(str, array.dimension_names))))
-    rows.append(("Chunk shape", _shape(array.chunks)))
-    if array.shards is not None:
-        rows.append(("Shard shape", _shape(array.shards)))
+    rows.append(("Chunk shape", _shape(_chunk_shape(array))))
+    if array._is_sharded:
+        rows.append(("Shard shape", _shape(_stored_shape(array))))
     rows += [
         ("Fill value", str(array.fill_value)),
         ("Filters", _codecs(array.filters)),
@@ -137,7 +139,7 @@ def _stored_rows(array: DescribedArray) -> list[tuple[str, str]]:
     chunks = array._chunks
     stored = list(stored_chunks(chunks))
     nbytes = nbytes_of(chunks.store, (key for _, key in stored))
-    what = "Chunks" if array.shards is None else "Shards"
+    what = "Shards" if array._is_sharded else "Chunks"
     rows = [
         (f"{what} stored", f"{len(stored)} of {prod(array.cdata_shape)}"),
         ("Size stored", _size(nbytes)),
@@ -192,7 +194,29 @@ def _names(definitions: Iterable[ExtensionDefinition]) -> str:
     return ", ".join(definition.name for definition in definitions)
 
 
-def _shape(shape: tuple[int, ...]) -> str:
+def _chunk_shape(array: DescribedArray) -> tuple[int | str, ...]:
+    return array._inner.decoded.shape if array._is_sharded else _stored_shape(array)
+
+
+def _stored_shape(array: DescribedArray) -> tuple[int | str, ...]:
+    """The length of a stored object along each dimension, or the first of several."""
+    return tuple(map(_length, array._binding.axes))
+
+
+def _length(axis: ChunkAxis) -> int | str:
+    if axis.uniform is not None:
+        return axis.uniform
+    shown = [str(axis.length(chunk)) for chunk in range(min(axis.count, _LENGTHS))]
+    more = f", ... {axis.count} in all" if axis.count > _LENGTHS else ""
+    return f"({', '.join(shown)}{more})"
+
+
+def _in_line(shape: tuple[int | str, ...]) -> str:
+    items = ", ".join(map(str, shape))
+    return f"({items},)" if len(shape) == 1 else f"({items})"
+
+
+def _shape(shape: tuple[int | str, ...]) -> str:
     return " x ".join(map(str, shape)) or "() (one element)"
 
 

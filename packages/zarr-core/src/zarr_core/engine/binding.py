@@ -7,6 +7,7 @@ so arrays with the same document share it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.engine.chain import CodecChain
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.storage_transformer import StorageTransformer
     from zarr_core.metadata.array import ArrayMetadata
+
+
+_REMEMBERED = 256  # shapes of chunks whose codecs stay bound
+_CHECKED = 1000  # lengths along a dimension that are tried beforehand
 
 
 @dataclass(eq=False)
@@ -71,6 +76,8 @@ class Binding:
         self._uniform: BoundChain | None = None
         if None not in lengths:
             self._uniform = self._bind(tuple(length for length in lengths if length is not None))
+        else:
+            self.bound((0,) * len(lengths))  # refuses codecs that do not fit at once
 
     @property
     def is_uniform(self) -> bool:
@@ -87,9 +94,35 @@ class Binding:
         """
         return self._uniform or self._bind(self.grid.chunk_shape(self.axes, chunk))
 
+    def check_lengths(self, where: str) -> None:
+        """Refuse codecs that do not fit a length of chunk, before any is stored.
+
+        Parameters
+        ----------
+        where : str
+            The document, for messages.
+
+        Raises
+        ------
+        CodecChainError
+            If the codecs do not form a chain for such chunks.
+        """
+        if self._uniform is not None:
+            return
+        shape = self.grid.chunk_shape(self.axes, (0,) * len(self.axes))
+        for dimension, axis in enumerate(self.axes):
+            lengths = sorted({length for length, _ in axis.runs()})
+            for length in islice(lengths, _CHECKED):
+                try:
+                    self._bind((*shape[:dimension], length, *shape[dimension + 1 :]))
+                except CodecChainError as error:
+                    raise CodecChainError(f"{where} /codecs: {error}") from error
+
     def _bind(self, shape: tuple[int, ...]) -> BoundChain:
         bound = self._bound.get(shape)
         if bound is None:
+            if len(self._bound) >= _REMEMBERED:
+                self._bound.clear()  # a million chunks may have a million shapes
             decoded = ArrayRepresentation(shape, self.data_type, self.fill_value, self.keep_empty)
             bound = self._bound[shape] = self.chain.bind(decoded)
         return bound
@@ -136,6 +169,11 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
         axes = grid.axes(metadata.shape)
     except ValueError as error:
         problems.append(Problem("/chunk_grid", str(error)))
+    else:
+        try:
+            key_encoding.check(tuple(axis.count for axis in axes))
+        except ValueError as error:
+            problems.append(Problem("/chunk_key_encoding", str(error)))
     if problems:
         raise MetadataValidationError(where, problems)
     transformers: list[StorageTransformer] = []

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # Seconds.  A file system makes the small files of a directory one after the other:
 # only where encoding takes longer than that do threads pay.
 _PAYS = 150e-6
+_SHAPES = 16  # of chunks that are kept encoded where all elements are the same
 
 
 def write(chunks: Chunks, selection: Selection, value: Array) -> None:
@@ -68,9 +69,10 @@ def write(chunks: Chunks, selection: Selection, value: Array) -> None:
             new = value[target]
             if whole and same is not None:
                 bound = chunks.binding.bound(chunk)
-                if bound not in same:
-                    same[bound] = bound.encode(new)
-                _store(chunks, bound, chunks.key(chunk), same[bound])
+                pieces = same[bound] if bound in same else bound.encode(new)
+                if len(same) < _SHAPES:
+                    same[bound] = pieces
+                _store(chunks, bound, chunks.key(chunk), pieces)
                 return
             if new.dtype != dtype:  # by the chunk: all at once would take as much memory again
                 new = new.astype(dtype)

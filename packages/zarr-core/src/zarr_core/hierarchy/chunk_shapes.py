@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from math import isqrt, prod
+from math import gcd, isqrt, prod
 from operator import index as as_integer
-from typing import Any
+from typing import Any, TypeAlias
+
+Lengths: TypeAlias = tuple[Any, ...]
+"""One length for all chunks along a dimension, or the length of each."""
 
 CHUNK_BYTES = 1 << 20
 SHARD_BYTES = 1 << 25
@@ -12,7 +15,7 @@ SHARD_BYTES = 1 << 25
 
 def chunk_and_shard_shape(
     shape: tuple[int, ...], item_size: int, chunks: Any = "auto", shards: Any = None
-) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+) -> tuple[Lengths, Lengths | None]:
     """Choose the shapes of chunks and shards.
 
     Parameters
@@ -23,20 +26,22 @@ def chunk_and_shard_shape(
         Bytes an element.
     chunks : int, sequence, bool, None or "auto"
         One length for all dimensions or one each; -1 or None for the whole
-        dimension.  False: one chunk.  ``"auto"`` or True: see Notes.
+        dimension.  False: one chunk.  ``"auto"`` or True: see Notes.  A sequence in
+        place of a length: that of every chunk along the dimension.
     shards : int, sequence, "auto" or None
-        The same for shards; None for none.
+        The same for shards; None for none.  Where shards have differing lengths,
+        chunks still have one.
 
     Returns
     -------
-    chunks : tuple of int
-    shards : tuple of int or None
+    chunks : tuple of (int or tuple of int)
+    shards : tuple of (int or tuple of int), or None
 
     Raises
     ------
     ValueError
-        If a length is not positive, lengths are missing, or a shard is no multiple
-        of a chunk.
+        If a length is not positive, lengths are missing, a shard is no multiple
+        of a chunk, or chunks in shards have differing lengths.
 
     Notes
     -----
@@ -55,19 +60,22 @@ def chunk_and_shard_shape(
     ((313, 313), (2504, 1252))
     >>> chunk_and_shard_shape((100, 100), 4, chunks=30, shards=60)
     ((30, 30), (60, 60))
+    >>> chunk_and_shard_shape((60, 10), 4, chunks=[[10, 20, 30], 5])
+    (((10, 20, 30), 5), None)
     """
     if shards is None or shards is False:
         if _is_auto(chunks):
             return _chunk(shape, item_size), None
         return _explicit(chunks, shape, "chunks"), None
     if _is_auto(shards):
-        chunk = _chunk(shape, item_size) if _is_auto(chunks) else _explicit(chunks, shape, "chunks")
+        chunk = _chunk(shape, item_size) if _is_auto(chunks) else _inner(chunks, shape)
         return chunk, _shard(shape, chunk, item_size)
     shard = _explicit(shards, shape, "shards")
     if _is_auto(chunks):
-        return _divided(shard, item_size), shard
-    chunk = _explicit(chunks, shape, "chunks")
-    if any(outer % inner for outer, inner in zip(shard, chunk, strict=True)):
+        return _divided(tuple(map(_common, shard)), item_size), shard
+    chunk = _inner(chunks, shape)
+    shard = tuple(map(_whole, shard, chunk, shape))
+    if any(_common(outer) % inner for outer, inner in zip(shard, chunk, strict=True)):
         raise ValueError(
             f"shards {shard} are no multiple of chunks {chunk} in every dimension; "
             "a shard holds whole chunks"
@@ -75,11 +83,34 @@ def chunk_and_shard_shape(
     return chunk, shard
 
 
+def _inner(given: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    lengths = _explicit(given, shape, "chunks")
+    if any(isinstance(item, tuple) for item in lengths):
+        raise ValueError(
+            f"chunks={given!r}: chunks in shards have one length in each dimension; those of "
+            "the shards may differ: shards=[[10, 20], [5, 5]]"
+        )
+    return lengths
+
+
+def _common(lengths: int | tuple[int, ...]) -> int:
+    """The largest number of which all lengths are multiples."""
+    return lengths if isinstance(lengths, int) else gcd(*lengths)
+
+
+def _whole(shard: int | tuple[int, ...], chunk: int, size: int) -> int | tuple[int, ...]:
+    """The last shard, if it ends with the array, reaches to the end of its last chunk."""
+    if isinstance(shard, int) or sum(shard) != size:
+        return shard
+    *others, last = shard
+    return (*others, -(-last // chunk) * chunk)
+
+
 def _is_auto(given: Any) -> bool:
     return given is True or (isinstance(given, str) and given == "auto")
 
 
-def _explicit(given: Any, shape: tuple[int, ...], what: str) -> tuple[int, ...]:
+def _explicit(given: Any, shape: tuple[int, ...], what: str) -> Lengths:
     if given is None or given is False:
         return tuple(max(1, length) for length in shape)
     if isinstance(given, str):
@@ -91,21 +122,26 @@ def _explicit(given: Any, shape: tuple[int, ...], what: str) -> tuple[int, ...]:
         raise ValueError(
             f"{what}={items} has {len(items)} lengths for {len(shape)} dimensions (shape {shape})"
         )
-    lengths = []
+    lengths: list[int | tuple[int, ...]] = []
     for item, size in zip(items, shape, strict=True):
-        if item is None or (not hasattr(item, "__iter__") and item == -1):
+        several = hasattr(item, "__iter__") and not isinstance(item, str)
+        if item is None or (not several and item == -1):
             lengths.append(max(1, size))
             continue
         try:
-            length = as_integer(item)
+            each = tuple(map(as_integer, item if several else (item,)))
         except TypeError:
             raise ValueError(
-                f"{what}={given!r}: lengths are integers, -1 or None; chunks of differing lengths "
-                'need a chunk grid such as "rectilinear"'
+                f"{what}={given!r}: lengths are integers, -1 or None, or a sequence of integers "
+                "where they differ along a dimension"
             ) from None
-        if length < 1:
+        if min(each, default=0) < 1:
             raise ValueError(f"{what}={items}: a length is at least 1, or -1 for all")
-        lengths.append(length)
+        if several and sum(each) < size:
+            raise ValueError(
+                f"{what}={items}: the lengths {each} add up to {sum(each)}, not to {size}"
+            )
+        lengths.append(each if several else each[0])
     return tuple(lengths)
 
 

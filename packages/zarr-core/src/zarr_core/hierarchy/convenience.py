@@ -9,6 +9,7 @@ import numpy as np
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.create import create_array, create_group
 from zarr_core.hierarchy.open import open as open_node
+from zarr_core.hierarchy.storage import sizes_along
 from zarr_core.hierarchy.values import values_of
 
 if TYPE_CHECKING:
@@ -133,6 +134,19 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
     return {name: np.asarray(member[...]) for name, member in node.arrays()}
 
 
+def _chunking(like: Array, shape: Any) -> dict[str, Any]:
+    """Chunks and shards; where their lengths differ, as they would be had the array grown."""
+    grid, length = like._binding.grid, np.size(shape)
+    if like._binding.is_uniform or length != like.ndim:
+        chunks = like.chunks if like._is_sharded else like.metadata.chunk_grid
+        return {"chunks": chunks, "shards": like.shards}
+    new = tuple(np.ravel(shape).tolist())
+    resized = grid.resized(new)
+    if like._is_sharded:
+        return {"chunks": like.chunks, "shards": tuple(map(sizes_along, resized.axes(new)))}
+    return {"chunks": like.metadata.chunk_grid if resized is grid else resized.to_definition()}
+
+
 def _traits(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a new array has from another, unless the options say otherwise."""
     if not isinstance(like, Array):
@@ -142,8 +156,7 @@ def _traits(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     traits: dict[str, Any] = {
         "shape": like.shape,
         "dtype": metadata.data_type,
-        "chunks": like.chunks if like.shards is not None else metadata.chunk_grid,
-        "shards": like.shards,
+        **_chunking(like, options.get("shape", like.shape)),
         "filters": like.filters,
         "serializer": like.serializer,
         "compressors": like.compressors,
@@ -159,5 +172,5 @@ def _traits(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         for name in ("chunks", "shards", "filters", "dimension_names"):
             traits.pop(name, None)
     if "chunks" in options and "shards" not in options:
-        del traits["shards"]
+        traits.pop("shards", None)
     return traits

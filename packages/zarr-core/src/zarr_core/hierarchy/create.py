@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from zarr_core.definition import JSON
+    from zarr_core.hierarchy.chunk_shapes import Lengths
     from zarr_core.hierarchy.location import StoreLike
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.format import Format, NodeMetadata
@@ -87,7 +88,9 @@ def create_array(
         Shapes, or ``"auto"``: see
         :func:`zarr_core.hierarchy.chunk_shapes.chunk_and_shard_shape` for the forms and
         the rule.  ``shards`` may be a dictionary with ``shape`` and ``index_location``.
-        ``chunks`` may be the definition of a chunk grid.
+        Lengths that differ along a dimension, as in ``[[10, 20, 30], 5]``, make a
+        ``rectilinear`` grid, which zarr-grids has.  ``chunks`` may be the definition of
+        a chunk grid.
     filters, compressors
         The array -> array codecs and the bytes -> bytes codecs, of the chunks within the
         shards if there are shards: names, definitions, codecs, one or several, or
@@ -165,6 +168,7 @@ def create_array(
     )  # fmt: skip
     metadata = format_.express(metadata, _WHERE)
     binding = cached.binding(metadata, place, path, keep_empty)
+    binding.check_lengths(_WHERE)
     array = Array(
         place, path, format_, binding, missing_is_error=missing_is_error,
         consolidation=store._consolidation if isinstance(store, Node) else None,
@@ -262,7 +266,7 @@ def _array_metadata(
         chunk, shard = chunk_and_shard_shape(shape, item_size, chunks, shards)
         if shard is not None:
             codecs = codec_forms.sharded(chunk, codecs, index_location)
-        grid = ExtensionDefinition("regular", {"chunk_shape": list(shard or chunk)})
+        grid = _grid(chunk if shard is None else shard)
     try:
         fill = data_type.default_fill_value() if fill_value is None else data_type.cast(fill_value)
     except (ValueError, TypeError, OverflowError) as error:
@@ -308,6 +312,18 @@ def _resolved(
     return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).to_definitions()
 
 
+def _grid(lengths: Lengths) -> ExtensionDefinition:
+    """The definition of a grid with one length of chunk in each dimension, or with several."""
+    shape: list[JSON] = [list(item) if isinstance(item, tuple) else item for item in lengths]
+    if not any(isinstance(item, list) for item in shape):
+        return ExtensionDefinition("regular", {"chunk_shape": shape})
+    grid = ExtensionDefinition("rectilinear", {"kind": "inline", "chunk_shapes": shape})
+    written: ExtensionDefinition = require(
+        "chunk_grid", grid, _WHERE, "/chunk_grid"
+    ).to_definition()
+    return written
+
+
 def _shards(given: Any) -> tuple[Any, str]:
     """Shape of the shards and place of their index."""
     if not isinstance(given, dict):
@@ -334,9 +350,20 @@ def _ordered(order: str, filters: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _key_encoding(given: Any) -> ExtensionDefinition:
+    """The definition, with everything recorded that the encoding chose."""
+    definition = _key_encoding_given(given)
+    made = require("chunk_key_encoding", definition, _WHERE, "/chunk_key_encoding")
+    complete: ExtensionDefinition = made.to_definition()
+    if complete.name != definition.name:  # an alias stays what the user has chosen
+        return definition
+    return definition if complete.configuration == definition.configuration else complete
+
+
+def _key_encoding_given(given: Any) -> ExtensionDefinition:
     if isinstance(given, str) and given in _SEPARATORS:
         return ExtensionDefinition(given, {"separator": _SEPARATORS[given]})
-    if isinstance(given, dict) and "name" in given and given.keys() <= {"name", "separator"}:
+    named = isinstance(given, dict) and isinstance(given.get("name"), str)
+    if named and given.keys() <= {"name", "separator"}:
         # As zarr-python takes it.
         separator = given.get("separator", _SEPARATORS.get(given["name"], "/"))
         return ExtensionDefinition(given["name"], {"separator": separator})

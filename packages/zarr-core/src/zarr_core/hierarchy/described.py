@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.engine.chunks import Chunks
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.storage import chunks_in, nbytes_of, stored_chunks
+from zarr_core.hierarchy.storage import chunks_in, nbytes_of, sizes_along, stored_chunks
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry.scope import extensions
 
@@ -88,14 +88,45 @@ class DescribedArray(Node[ArrayMetadata]):
         return self.size * self.dtype.itemsize
 
     @property
-    def chunks(self) -> tuple[int, ...]:
-        """Shape of the smallest part that is read by itself: of inner chunks if there are shards."""
-        return self._inner.decoded.shape
+    def chunks(self) -> tuple[Any, ...]:
+        """Shape of the smallest part that is read by itself: of inner chunks if there are shards.
+
+        Where lengths differ, all of them along each dimension: ``((10, 20, 30), (5, 5))``.
+        The last ends with the array, so that they add up to its shape, as Dask has it.
+        """
+        return self._inner.decoded.shape if self._is_sharded else self._stored_shape
 
     @property
-    def shards(self) -> tuple[int, ...] | None:
-        """Shape of the shards, or None if every chunk is an object of its own."""
-        return None if self._inner is self._outer else self._outer.decoded.shape
+    def shards(self) -> tuple[Any, ...] | None:
+        """Shape of the shards, or None if every chunk is an object of its own.
+
+        Where lengths differ, all of them, as for :attr:`chunks`.
+        """
+        return self._stored_shape if self._is_sharded else None
+
+    @property
+    def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Lengths of all chunks along each dimension; of inner chunks if there are shards."""
+        if not self._is_sharded:
+            return self.write_chunk_sizes
+        return tuple(
+            (length,) * (size // length) + ((size % length,) if size % length else ())
+            for size, length in zip(self.shape, self._inner.decoded.shape, strict=True)
+        )
+
+    @property
+    def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Lengths of all stored objects along each dimension; the last ends with the array."""
+        return tuple(map(sizes_along, self._binding.axes))
+
+    @property
+    def _is_sharded(self) -> bool:
+        outer = self._outer
+        return (outer.inner or outer) is not outer
+
+    @property
+    def _stored_shape(self) -> tuple[Any, ...]:
+        return self._outer.decoded.shape if self._binding.is_uniform else self.write_chunk_sizes
 
     @property
     def _outer(self) -> BoundChain:
@@ -161,7 +192,7 @@ class DescribedArray(Node[ArrayMetadata]):
     @property
     def nchunks(self) -> int:
         """Number of chunks that hold elements of the array; inner chunks if there are shards."""
-        if self.shards is None:
+        if not self._is_sharded:
             return prod(self.cdata_shape)
         return prod(
             -(-length // chunk) for length, chunk in zip(self.shape, self.chunks, strict=True)
@@ -174,7 +205,7 @@ class DescribedArray(Node[ArrayMetadata]):
         Every chunk of a stored shard counts, also one that holds nothing but the
         fill value: to tell, each shard would have to be read.
         """
-        inner = None if self.shards is None else self.chunks
+        inner = self._inner.decoded.shape if self._is_sharded else None
         return sum(chunks_in(self._chunks, at, inner) for at, _ in stored_chunks(self._chunks))
 
     def nbytes_stored(self) -> int:

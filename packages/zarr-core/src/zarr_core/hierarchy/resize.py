@@ -97,9 +97,14 @@ def _as_shape(shape: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
 def _resized(array: Array, metadata: ArrayMetadata, shape: tuple[int, ...]) -> ArrayMetadata:
     grid = array._binding.grid
     resized = grid.resized(shape)
-    if resized is grid:
-        return metadata.replace(shape=shape)
-    return metadata.replace(shape=shape, chunk_grid=resized.to_definition())
+    new = metadata.replace(shape=shape)
+    if resized is not grid:
+        new = new.replace(chunk_grid=resized.to_definition())
+    # Whatever refuses the new shape does so before anything is stored.
+    with extensions(array._extensions):
+        binding = cached.binding(new, array.store, array.path, array._binding.keep_empty)
+    binding.check_lengths(array._where())
+    return new
 
 
 def _clear_beyond(chunks: Chunks, shape: tuple[int, ...], counts: Sequence[int]) -> None:

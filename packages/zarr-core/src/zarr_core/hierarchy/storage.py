@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from zarr_core.engine.chunks import Chunks
+    from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.store import Store
 
 
@@ -34,6 +35,16 @@ def extent(chunks: Chunks, chunk: tuple[int, ...]) -> tuple[int, ...]:
         min(axis.length(number), axis.size - axis.start(number))
         for axis, number in zip(chunks.axes, chunk, strict=True)
     )
+
+
+def sizes_along(axis: ChunkAxis) -> tuple[int, ...]:
+    """Lengths of all chunks along a dimension, as far as they lie inside the array."""
+    sizes: list[int] = []
+    for length, count in axis.runs():
+        sizes += [length] * count
+    if sizes:
+        sizes[-1] = axis.size - axis.start(axis.count - 1)
+    return tuple(sizes)
 
 
 def chunks_in(chunks: Chunks, chunk: tuple[int, ...], inner: tuple[int, ...] | None) -> int:

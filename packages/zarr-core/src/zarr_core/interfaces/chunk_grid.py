@@ -11,6 +11,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
 
     from zarr_core.definition import ExtensionDefinition
@@ -49,6 +51,12 @@ class ChunkAxis(ABC):
     def chunks_of(self, elements: np.ndarray[Any, np.dtype[np.intp]]) -> np.ndarray[Any, Any]:
         """The chunks that hold elements, vectorised over an integer array."""
 
+    def runs(self) -> Iterable[tuple[int, int]]:
+        """Lengths of all chunks in order, each with how many chunks in a row have it."""
+        if self.uniform is not None:
+            return ((self.uniform, self.count),)
+        return ((self.length(chunk), 1) for chunk in range(self.count))
+
 
 class ChunkGrid(ABC):
     """A chunk grid bound to its configuration; immutable, compared by value."""
@@ -86,5 +94,10 @@ class ChunkGrid(ABC):
         return tuple(axis.length(number) for axis, number in zip(axes, chunk, strict=True))
 
     def resized(self, shape: tuple[int, ...]) -> ChunkGrid:
-        """The grid to write when the array is resized to ``shape``; the same by default."""
+        """The grid to write when the array is resized to ``shape``; the same by default.
+
+        Chunks that hold elements of both arrays are to stay as they are, and lengths
+        to be multiples of what all were multiples of: a chunk may be a shard, which
+        holds whole chunks.
+        """
         return self

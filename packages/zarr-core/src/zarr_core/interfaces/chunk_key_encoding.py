@@ -46,6 +46,21 @@ class ChunkKeyEncoding(ABC):
             Number of dimensions of the array.
         """
 
+    def check(self, counts: tuple[int, ...]) -> None:
+        """Refuse an array whose chunks cannot have keys of their own; accepts all by default.
+
+        Parameters
+        ----------
+        counts : tuple of int
+            Number of chunks along each dimension of the array.
+
+        Raises
+        ------
+        ValueError
+            If it does not fit; says why.
+        """
+        return
+
     def affixes(self, ndim: int) -> tuple[str, str] | None:
         """How keys are put together, if that is by joining: ``(before, between)``.
 

@@ -70,10 +70,14 @@ def slice_parts(index: slice, axis: ChunkAxis) -> Iterator[AxisPart]:
     size = axis.size
     position, stop, step = index.start, index.stop, index.step
     target = 0
+    chunk = end = -1
     while position < stop:
         if uniform is not None:
             chunk = position // uniform
             start, length = chunk * uniform, uniform
+        elif position == end:  # as a rule: the next chunk need not be searched for
+            chunk, start = chunk + 1, end
+            length = axis.length(chunk)
         else:
             chunk = axis.chunk_of(position)
             start, length = axis.start(chunk), axis.length(chunk)
