@@ -15,7 +15,14 @@ HEAVY = {
     "pytest", "socket", "ssl", "tempfile", "zarr", "zstandard",
 }  # fmt: skip
 
-PLUGINS = ("zarr_codecs", "zarr_dtypes", "zarr_formats", "zarr_sharding", "zarr_stores")
+PLUGINS = (
+    "zarr_codecs",
+    "zarr_dtypes",
+    "zarr_formats",
+    "zarr_grids",
+    "zarr_sharding",
+    "zarr_stores",
+)
 
 PROGRAM = """
 import sys

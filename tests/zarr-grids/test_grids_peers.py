@@ -1,0 +1,104 @@
+"""What others write in these grids, or under these names, is read here, and the other way round."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core
+
+zarr = pytest.importorskip("zarr")
+NEWER = tuple(map(int, zarr.__version__.split(".")[:2])) >= (3, 2)
+
+VALUES = np.arange(6000, dtype="int32").reshape(60, 100)
+SHAPES = [[[10, 20, 30], [40, 60]], [[10, 20, 30], 40], [[[20, 3]], [[7, 10], 25, [5, 1]]]]
+
+
+def made(path, shapes, **options):
+    grid = {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": shapes}}
+    return zarr_core.create_array(path, data=VALUES, chunks=grid, **options)
+
+
+@pytest.fixture
+def zarr_python():
+    if not NEWER:
+        pytest.skip("zarr-python 3.2 was the first to know rectilinear grids")
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        yield
+
+
+@pytest.mark.parametrize("shapes", [*SHAPES, [[10, 50, 3, 3], [[30, 9]]]])
+@pytest.mark.usefixtures("zarr_python")
+def test_zarr_python_reads_and_changes_ours(tmp_path, shapes):
+    ours = made(tmp_path / "a", shapes)
+    theirs = zarr.open_array(tmp_path / "a", mode="r+")
+    assert (theirs[...] == VALUES).all()
+    assert theirs.read_chunk_sizes == ours.read_chunk_sizes
+    assert (theirs[7:33:3, ::7] == ours[7:33:3, ::7]).all()
+    theirs[5:25, 50:] = -1
+    theirs.append(VALUES[:30])
+    ours.refresh()
+    assert ours.shape == (90, 100)
+    assert (ours[...] == theirs[...]).all()
+    ours.append(VALUES[:3])
+    assert (zarr.open_array(tmp_path / "a")[...] == ours[...]).all()
+
+
+@pytest.mark.parametrize(
+    "chunks", [[[10, 20, 30], [50, 50]], [[10, 20, 30], 40], [[60], [1] * 100]]
+)
+@pytest.mark.usefixtures("zarr_python")
+def test_what_zarr_python_writes(tmp_path, chunks):
+    theirs = zarr.create_array(tmp_path / "a", shape=VALUES.shape, dtype="i4", chunks=chunks)
+    theirs[...] = VALUES
+    theirs.resize((45, 100))
+    ours = zarr_core.open(tmp_path / "a", mode="r+")
+    assert (ours[...] == VALUES[:45]).all()
+    assert ours.read_chunk_sizes == theirs.read_chunk_sizes
+    assert ours.metadata.chunk_grid.to_json() == {
+        "name": "rectilinear",
+        "configuration": json.loads((tmp_path / "a/zarr.json").read_bytes())["chunk_grid"][
+            "configuration"
+        ],
+    }
+    # The same is written for the same lengths.
+    made_here = zarr_core.create_array(shape=(60, 100), dtype="i4", chunks=chunks)
+    assert made_here.metadata.chunk_grid.to_json() == ours.metadata.chunk_grid.to_json()
+
+
+@pytest.mark.usefixtures("zarr_python")
+def test_shards_both_ways(tmp_path):
+    theirs = zarr.create_array(
+        tmp_path / "a", shape=(60, 100), dtype="i4", chunks=(5, 10), shards=[[10, 20, 30], [50, 50]]
+    )
+    theirs[...] = VALUES
+    ours = zarr_core.open(tmp_path / "a", mode="r+")
+    assert (ours[...] == VALUES).all()
+    assert (ours.chunks, ours.shards) == ((5, 10), ((10, 20, 30), (50, 50)))
+    ours.append(VALUES[:7])  # which zarr-python refuses, as 5 does not divide 7
+    again = zarr.open_array(tmp_path / "a")
+    assert again.write_chunk_sizes == ours.write_chunk_sizes
+    assert (again[...] == np.concatenate([VALUES, VALUES[:7]])).all()
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+@pytest.mark.parametrize("codec", [None, "gzip"])
+def test_zarrs_both_ways(tmp_path, shapes, codec):
+    zarrista = pytest.importorskip("zarrista", reason="zarrista needs a newer Python")
+    ours = made(tmp_path / "a", shapes, compressors=codec)
+    theirs = zarrista.Array.open(zarrista.store.FilesystemStore(str(tmp_path / "a")))
+    tensor = theirs.retrieve_array_subset(...)
+    assert (np.frombuffer(tensor.buffer(), "i4").reshape(tensor.shape) == VALUES).all()
+    theirs.store_array_subset(..., zarrista.ArrayBytes((VALUES + 1).tobytes()))
+    assert (ours[...] == VALUES + 1).all()
+    # Its own document of the same array.
+    theirs.store_metadata()
+    assert zarr_core.open(tmp_path / "a").chunks == ours.chunks
+
+
+def test_tensorstore_says_that_it_does_not_know_them(tmp_path):
+    """Were it to learn them, it would belong with the others above."""
+    tensorstore = pytest.importorskip("tensorstore")
+    made(tmp_path / "a", SHAPES[0])
+    kvstore = {"driver": "file", "path": f"{tmp_path / 'a'}/"}
+    with pytest.raises(ValueError, match="rectilinear"):
+        tensorstore.open({"driver": "zarr3", "kvstore": kvstore}, open=True).result()
