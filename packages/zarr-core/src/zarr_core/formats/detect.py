@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from zarr_core.errors import ExtensionLoadError, MetadataError, NodeNotFoundError
+from zarr_core.errors import ExtensionError, MetadataError, NodeNotFoundError
 from zarr_core.formats.nothing_here import nothing_here
 from zarr_core.registry.listing import names
 from zarr_core.registry.resolve import find, state
@@ -73,7 +73,7 @@ def read_node(
     for name in _candidates(zarr_format):
         try:
             format_ = format_named(name)
-        except ExtensionLoadError as error:
+        except ExtensionError as error:  # broken or in conflict: of no concern to others
             if zarr_format is not None:
                 raise
             broken.append(f"The format {name!r} could not be asked: {error}")
@@ -121,10 +121,11 @@ def rival(store: Store, path: str, format_: Format) -> Format | None:
             continue
         try:
             other = format_named(name)
+        except ExtensionError:  # as above
+            continue
+        try:
             if other.read(store, path) is not None:
                 return other
-        except ExtensionLoadError:
-            continue
         except MetadataError:
             return other
     return None

@@ -1,0 +1,254 @@
+"""Plugins as pip installs them: many, in conflict, broken, slow, in any order."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from plugins import SOURCES
+from wheels import unpack, wheel
+
+KINDS = ("codec", "data_type", "chunk_grid", "chunk_key_encoding", "storage_transformer", "store")
+MANY = 500
+BUDGET = 0.050  # seconds of processor time
+TRIES = 5  # the machine does other things too
+
+FIRST_USE = """
+import sys, time
+import zarr_core.extension
+from zarr_core.registry.resolve import find
+
+before = set(sys.modules)
+start = time.process_time()
+found = find("codec", "many.123.0")
+print(time.process_time() - start)
+assert found.__module__ == "many_123", found
+print(*sorted(set(sys.modules) - before))
+"""
+
+
+def run(program, *places, timeout=60):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, places))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def pip_install(target, *wheels):
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+    options = ["--no-deps", "--no-index", "--no-compile", "--target", str(target)]
+    subprocess.run([*pip, *options, *map(str, wheels)], check=True)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A folder with 500 distributions that have 2,000 entry points; one of them works."""
+    folder = tmp_path_factory.mktemp("many")
+    for number in range(MANY):
+        module = f"many_{number}"
+        lines = {}
+        for line in range(4):
+            kind = KINDS[(number * 4 + line) % len(KINDS)] if number != 123 else "codec"
+            lines.setdefault(kind, {})[f"many.{number}.{line}"] = f"{module}:Extension"
+        source = SOURCES["codec"] if number == 123 else "raise SystemExit('imported')"
+        unpack(
+            wheel(folder / "wheels", f"many-{number}", lines, {f"{module}/__init__.py": source}),
+            folder / "site",
+        )
+    return folder / "site"
+
+
+def test_the_first_name_among_two_thousand_is_found_in_no_time(many):
+    best = None
+    for _ in range(TRIES):
+        seconds, modules = run(FIRST_USE, many)
+        foreign = [name for name in modules.split() if not name.startswith("zarr_core.")]
+        assert foreign == ["many_123"], "nothing else is imported"
+        best = min(best or 9, float(seconds))
+        if best < BUDGET:
+            break
+    assert best < BUDGET
+
+
+def test_all_of_them_are_found(many):
+    program = """
+import sys
+import zarr_core
+lines = zarr_core.installed_extensions(load=False)
+mine = [line for line in lines if line.distribution.startswith("many-")]
+print(len(mine), len({line.distribution for line in mine}), sum(line.wins for line in mine))
+assert not [name for name in sys.modules if name.startswith("many_")]
+"""
+    assert run(program, many) == ["2000 500 2000"]
+
+
+# --- what pip installs ---
+
+REPORT = """
+import sys
+import zarr_core as zarr
+for line in zarr.installed_extensions(load=False):
+    if line.distribution.startswith("acme"):
+        print(line)
+for name in ("acme.one", "acme.two", "acme.both", "acme.broken"):
+    try:
+        array = zarr.create_array(data=[1, 2, 3], compressors=name)
+        print(name, array[:].tolist(), type(array.compressors[0]).__module__)
+    except zarr.errors.ZarrError as error:
+        print(name, type(error).__name__, error)
+print(*sorted(name for name in sys.modules if name.startswith("acme")))
+"""
+
+
+@pytest.fixture(scope="module")
+def acme(tmp_path_factory):
+    """Three wheels: two share a name, one cannot be imported."""
+    folder = tmp_path_factory.mktemp("acme")
+    codec = SOURCES["codec"]
+    return [
+        wheel(folder, name, {"codec": lines}, {f"{name.replace('-', '_')}.py": source})
+        for name, lines, source in (
+            (
+                "acme-one",
+                {"acme.one": "acme_one:Extension", "acme.both": "acme_one:Extension"},
+                codec,
+            ),
+            (
+                "acme-two",
+                {"acme.two": "acme_two:Extension", "acme.both": "acme_two:Extension"},
+                codec,
+            ),
+            ("acme-broken", {"acme.broken": "acme_broken:Extension"}, "1 / 0"),
+        )
+    ]
+
+
+EXPECTED = [
+    "codec acme.both  acme-one 1.0 (acme_one:Extension)  not used",
+    "codec acme.both  acme-two 1.0 (acme_two:Extension)  not used",
+    "codec acme.broken  acme-broken 1.0 (acme_broken:Extension)",
+    "codec acme.one  acme-one 1.0 (acme_one:Extension)",
+    "codec acme.two  acme-two 1.0 (acme_two:Extension)",
+    "acme.one [1, 2, 3] acme_one",
+    "acme.two [1, 2, 3] acme_two",
+    "acme.both ExtensionConflictError 2 distributions provide the codec 'acme.both': acme-one 1.0 "
+    "(acme_one:Extension); acme-two 1.0 (acme_two:Extension). "
+    "Choose one: zarr_core.config.set(providers={'codec.acme.both': 'acme-one'})",
+    "acme.broken ExtensionLoadError the codec 'acme.broken' is provided by acme-broken 1.0 as "
+    "acme_broken:Extension, which failed to load: ZeroDivisionError: division by zero. "
+    "Repair, upgrade or remove that distribution; other extensions are not affected.",
+    "acme_one acme_two",
+]
+
+
+def test_neither_order_of_installation_nor_of_the_path_changes_anything(acme, tmp_path):
+    one, two, broken = acme
+    pip_install(tmp_path / "a", one, two, broken)
+    assert run(REPORT, tmp_path / "a") == EXPECTED
+    for wheel_ in (broken, two, one):  # the other way round, one after the other
+        pip_install(tmp_path / "b", wheel_)
+    assert run(REPORT, tmp_path / "b") == EXPECTED
+    for wheel_ in acme:  # each in a place of its own
+        unpack(wheel_, tmp_path / wheel_.name)
+    places = [tmp_path / wheel_.name for wheel_ in acme]
+    assert run(REPORT, *places) == EXPECTED
+    assert run(REPORT, *places[::-1]) == EXPECTED
+
+
+def test_what_the_error_says_is_what_helps(acme, tmp_path):
+    for wheel_ in acme:
+        unpack(wheel_, tmp_path)
+    program = """
+import zarr_core
+try:
+    zarr_core.create_array(data=[1, 2, 3], compressors="acme.both")
+except zarr_core.errors.ExtensionConflictError as error:
+    _, _, line = str(error).partition("Choose one: ")
+eval(line)
+array = zarr_core.create_array(data=[1, 2, 3], compressors="acme.both")
+print(array[:].tolist(), type(array.compressors[0]).__module__)
+"""
+    assert run(program, tmp_path) == ["[1, 2, 3] acme_one"]
+
+
+SLOW = """
+import threading
+started, release = threading.Event(), threading.Event()
+import sys
+sys.modules["__main__"].slow = sys.modules[__name__]
+started.set()
+assert release.wait(50)
+"""
+
+
+def test_a_plugin_that_takes_long_keeps_only_its_own_users_waiting(acme, tmp_path):
+    lines = {"codec": {"acme.slow": "acme_slow:Extension"}}
+    unpack(
+        wheel(tmp_path / "w", "acme-slow", lines, {"acme_slow.py": SLOW + SOURCES["codec"]}),
+        tmp_path,
+    )
+    unpack(acme[0], tmp_path)
+    program = """
+import sys, threading, time
+import zarr_core as zarr
+
+def use(name):
+    print(name, zarr.create_array(data=[1, 2, 3], compressors=name)[:].tolist(), flush=True)
+
+zarr.installed_extensions(load=False)
+use("acme.one")
+assert "acme_slow" not in sys.modules
+slow = None
+waiting = threading.Thread(target=use, args=["acme.slow"])
+waiting.start()
+while slow is None:
+    time.sleep(0.001)
+assert slow.started.wait(50)
+use("acme.one")
+use("gzip")
+try:
+    use("acme.unheard")
+except LookupError:
+    print("unknown")
+slow.release.set()
+waiting.join()
+"""
+    done = "[1, 2, 3]"
+    assert run(program, tmp_path) == [
+        f"acme.one {done}",
+        f"acme.one {done}",
+        f"gzip {done}",
+        "unknown",
+        f"acme.slow {done}",
+    ]
+
+
+CREATE = """
+import zarr_core as zarr
+print(zarr.create_array(zarr.MemoryStore(), data=[1, 2, 3])[:].tolist())
+print(zarr.create_array("memory://x", data=[1, 2, 3], zarr_format=2)[:].tolist())
+try:
+    zarr.open("nowhere.zarr", mode="r")
+except zarr.errors.NodeNotFoundError as error:
+    print("not found", "acme" in str(error))
+"""
+
+
+@pytest.mark.parametrize("kind", ["format", "store", "codec", "data_type", "chunk_grid"])
+@pytest.mark.parametrize("trouble", ["broken", "in conflict"])
+def test_a_plugin_in_trouble_is_in_nobodys_way(kind, trouble, tmp_path):
+    for number in range(1 if trouble == "broken" else 2):
+        module = f"acme_{number}"
+        lines = {kind: {"acme.x": f"{module}:Extension"}}
+        file = wheel(tmp_path / "w", f"acme-{number}", lines, {f"{module}.py": "raise SystemExit"})
+        unpack(file, tmp_path / "site")
+    said = run(CREATE, tmp_path / "site")
+    assert said == ["[1, 2, 3]", "[1, 2, 3]", f"not found {kind == 'format'}"]
