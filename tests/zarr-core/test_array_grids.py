@@ -194,6 +194,19 @@ def test_the_grid_changes_with_the_shape():
     assert zarr.empty_like(array).metadata.chunk_grid == array.metadata.chunk_grid
 
 
+def test_handles_that_do_not_know_of_each_other():
+    """The grid that is stored grows, not the one that a handle remembers."""
+    one = make(shape=(7,), lengths=((1, 4, 2),))
+    other = zarr.open(one.store, extensions=GIVEN, mode="r+")
+    one.append(np.arange(3, dtype="int16"))
+    other.append(np.arange(9, dtype="int16"))
+    one.append(np.arange(2, dtype="int16"))
+    other.refresh()
+    expected = [0] * 7 + [*range(3), *range(9), *range(2)]
+    assert one[...].tolist() == other[...].tolist() == expected
+    assert one.metadata.chunk_grid.configuration["lengths"] == [[1, 4, 2, 3, 9, 2]]
+
+
 def test_a_grid_that_does_not_fit():
     for lengths, message in ((((1, 2),), "2 dim|1 dim"), (((1,), (3, 3)), "do not cover")):
         with pytest.raises(MetadataValidationError, match="/chunk_grid"):

@@ -13,6 +13,7 @@ from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.storage import stored_chunks
 from zarr_core.hierarchy.values import elements_of
+from zarr_core.registry.resolve import require
 from zarr_core.registry.scope import extensions
 from zarr_core.selection import parse
 from zarr_core.selection.normalised import Box
@@ -95,15 +96,17 @@ def _as_shape(shape: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
 
 
 def _resized(array: Array, metadata: ArrayMetadata, shape: tuple[int, ...]) -> ArrayMetadata:
-    grid = array._binding.grid
-    resized = grid.resized(shape)
-    new = metadata.replace(shape=shape)
-    if resized is not grid:
-        new = new.replace(chunk_grid=resized.to_definition())
-    # Whatever refuses the new shape does so before anything is stored.
+    where = array._where()
     with extensions(array._extensions):
+        # The grid that is stored: others may have made the array grow.
+        grid = require("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+        resized = grid.resized(shape)
+        new = metadata.replace(shape=shape)
+        if resized is not grid:
+            new = new.replace(chunk_grid=resized.to_definition())
+        # Whatever refuses the new shape does so before anything is stored.
         binding = cached.binding(new, array.store, array.path, array._binding.keep_empty)
-    binding.check_lengths(array._where())
+    binding.check_lengths(where)
     return new
 
 
