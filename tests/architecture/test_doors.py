@@ -85,7 +85,7 @@ def test_a_door_opens_when_it_is_needed(library):
 
 
 # What works with whole arrays, as users do, may also use what users have.
-USERS = "zarr_formats.conversion"
+USERS = ("zarr_formats.conversion", "zarr_conformance")
 
 
 def test_plugins_know_the_public_door_only():

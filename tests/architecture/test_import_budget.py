@@ -17,6 +17,7 @@ HEAVY = {
 
 PLUGINS = (
     "zarr_codecs",
+    "zarr_conformance",
     "zarr_dtypes",
     "zarr_formats",
     "zarr_grids",

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
+KIT = TESTS.parent / "packages" / "zarr-conformance" / "src" / "zarr_conformance" / "kit"
 LEVELS = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY", "must", "must not", "should", "may")
 
 
@@ -49,7 +50,7 @@ def faults(clauses: list[Clause]) -> list[str]:
 @cache
 def tests_in(file: str) -> frozenset[str]:
     """Names of the tests in a file, those of classes with the class before them."""
-    paths = [path for path in TESTS.rglob(file) if path.name == file]
+    paths = [path for place in (TESTS, KIT) for path in place.rglob(file) if path.name == file]
     if len(paths) != 1:
         return frozenset()
     names = set()

@@ -8,7 +8,9 @@ TRANSFORMERS = "Storage transformers"
 SHARDING = "Sharding storage transformer"
 DATETIME = "Datetime data types"
 
-_STORE = "store_contract.py::StoreContract::test_"
+_VALUES = "store_values.py::StoreValueTests::test_"
+_STORE_KEYS = "store_keys.py::StoreKeyTests::test_"
+_CHANGES = "store_changes.py::StoreChangeTests::test_"
 _KEYS = "test_draft_keys.py::test_"
 _TYPE = "test_draft_data_types.py::test_"
 _CODEC = "test_draft_codecs.py::test_"
@@ -26,29 +28,29 @@ def _row(level, name, section, text, *tests):
 MORE = [
     # Stores
     _row("must", "store-operations", "Stores", "A store has the operations of the interface.",
-         f"{_STORE}a_value_comes_back", f"{_STORE}erase", f"{_STORE}list_dir",
-         f"{_STORE}list_prefix_ends_at_a_slash"),
+         f"{_VALUES}a_value_comes_back", f"{_CHANGES}erase", f"{_STORE_KEYS}list_dir",
+         f"{_STORE_KEYS}list_prefix_ends_at_a_slash"),
     _row("may", "store-capabilities", STORES, "A store need not have all capabilities.",
-         f"{_STORE}read_only", f"{_FORMAT}a_store_that_cannot_list"),
+         f"{_CHANGES}read_only", f"{_FORMAT}a_store_that_cannot_list"),
     _row("may", "store-case", STORES, "Keys are case sensitive.",
-         f"{_STORE}keys_differ_in_case_and_in_normal_form", f"{_KEYS}names_differ_in_case"),
+         f"{_STORE_KEYS}keys_differ_in_case_and_in_normal_form", f"{_KEYS}names_differ_in_case"),
     _row("may", "range-open", STORES, "A range may be without length: up to the end.",
-         f"{_STORE}partial_values_are_slices"),
+         f"{_VALUES}partial_values_are_slices"),
     _row("may", "ranges-repeated", STORES, "A key may occur several times with other ranges.",
-         f"{_STORE}partial_values_keep_their_order"),
+         f"{_VALUES}partial_values_keep_their_order"),
     _row("may", "ranges-missing", STORES, "Values of missing keys are none.",
-         f"{_STORE}partial_values_keep_their_order"),
+         f"{_VALUES}partial_values_keep_their_order"),
     _row("may", "starts-repeated", STORES, "A key may occur several times with other starts.",
-         f"{_STORE}set_partial_values"),
+         f"{_VALUES}set_partial_values"),
     _row("must not", "starts-overlap", STORES, "Values of one key do not overlap.",
-         f"{_STORE}set_partial_values"),
+         f"{_VALUES}set_partial_values"),
     _row("may", "listing-some", STORES, "A listable store has one or more of three operations.",
-         f"{_STORE}list", f"{_STORE}list_dir"),
+         f"{_STORE_KEYS}list", f"{_STORE_KEYS}list_dir"),
     _row("should", "partial-optional", STORES,
          "Operations on partial values are optional, with fallbacks.",
-         f"{_STORE}partial_values_are_slices", f"{_STORE}set_partial_values"),
+         f"{_VALUES}partial_values_are_slices", f"{_VALUES}set_partial_values"),
     _row("should", "partial-supplied", STORES, "They are supplied where possible.",
-         f"{_STORE}reader"),
+         f"{_VALUES}reader"),
     _row("should", "whole-by-partial", STORES,
          "Operations on whole values may be made of those on partial values.",
          f"{_SHARDS}what_it_says_of_itself_is_what_the_store_behind_says",
@@ -175,5 +177,5 @@ MORE = [
     # File system store
     _row("must", "files", "File system store", "Keys are paths below a directory, and back.",
          "test_store_local.py::test_urls", f"{_FORMAT}a_prefix_that_holds_nothing_is_no_group",
-         f"{_STORE}list"),
+         f"{_STORE_KEYS}list"),
 ]  # fmt: skip

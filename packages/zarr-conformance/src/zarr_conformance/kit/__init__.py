@@ -1,0 +1,40 @@
+"""Test classes to inherit from, one for each kind of extension."""
+
+import pytest
+
+# So that a failing assertion shows its values, as those of the author's own tests do.
+pytest.register_assert_rewrite(
+    *(
+        f"{__name__}.{module}"
+        for module in (
+            "array_to_array", "array_to_bytes", "bytes_to_bytes", "chunk_grid",
+            "chunk_key_encoding", "codec", "data_type", "documents", "extension", "format",
+            "junk", "storage_transformer", "store", "store_case", "store_changes", "store_keys",
+            "store_values",
+        )
+    )
+)  # fmt: skip
+
+from zarr_conformance.kit.array_to_array import ArrayToArrayCodecTests  # noqa: E402 - after that
+from zarr_conformance.kit.array_to_bytes import ArrayToBytesCodecTests  # noqa: E402 - as above
+from zarr_conformance.kit.bytes_to_bytes import BytesToBytesCodecTests  # noqa: E402 - as above
+from zarr_conformance.kit.chunk_grid import ChunkGridTests  # noqa: E402 - as above
+from zarr_conformance.kit.chunk_key_encoding import ChunkKeyEncodingTests  # noqa: E402 - as above
+from zarr_conformance.kit.data_type import DataTypeTests  # noqa: E402 - as above
+from zarr_conformance.kit.format import FormatTests  # noqa: E402 - as above
+from zarr_conformance.kit.storage_transformer import (  # noqa: E402 - as above
+    StorageTransformerTests,
+)
+from zarr_conformance.kit.store import StoreTests  # noqa: E402 - as above
+
+__all__ = [
+    "ArrayToArrayCodecTests",
+    "ArrayToBytesCodecTests",
+    "BytesToBytesCodecTests",
+    "ChunkGridTests",
+    "ChunkKeyEncodingTests",
+    "DataTypeTests",
+    "FormatTests",
+    "StorageTransformerTests",
+    "StoreTests",
+]

@@ -1,0 +1,77 @@
+"""Codecs from arrays to arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import ArrayToArrayCodec, ExtensionDefinition, take
+
+from zarr_conformance.kit.codec import CodecTests
+from zarr_conformance.kit.examples import check_examples
+from zarr_conformance.kit.selections import some_selections
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core.extension import BoundChain
+
+    Array = np.ndarray[Any, Any]
+
+
+class ArrayToArrayCodecTests(CodecTests):
+    """Inherit from this to test a codec from arrays to arrays, such as a filter.
+
+    Examples
+    --------
+    >>> class TestNegate(ArrayToArrayCodecTests):
+    ...     name = "acme.negate"
+    ...     data_types = ["int16", "float32"]
+    """
+
+    def codecs(self, configuration: Mapping[str, Any], serializer: Any) -> list[Any]:
+        return [ExtensionDefinition(self.name, configuration), serializer]
+
+    def arguments(self, configuration: Mapping[str, Any], serializer: Any) -> dict[str, Any]:
+        return {
+            "filters": [ExtensionDefinition(self.name, configuration)],
+            "serializer": serializer,
+            "compressors": None,
+        }
+
+    def test_the_encoded_array_is_as_promised(self, configuration: Mapping[str, Any]) -> None:
+        """``encoded_representation`` says which shape and data type ``encode`` gives."""
+
+        def check(case: tuple[BoundChain, Array]) -> None:
+            chain, chunk = case
+            codec = chain.array_to_array[0]
+            promised = codec.encoded_representation(chain.decoded)
+            encoded = codec.encode(chunk)
+            assert encoded.shape == promised.shape
+            assert encoded.dtype == promised.data_type.numpy_dtype
+            assert promised.fill_value.shape == ()
+            assert promised.fill_value.dtype == promised.data_type.numpy_dtype
+            before = encoded.copy()
+            codec.decode(encoded, chain.decoded)
+            assert encoded.tobytes() == before.tobytes(), "decode changed what it was given"
+
+        check_examples(check, self._cases(configuration), self.examples)
+
+    def test_parts_are_where_the_codec_says(self, configuration: Mapping[str, Any]) -> None:
+        """``encoded_part`` finds the same elements in the encoded chunk."""
+
+        def check(case: tuple[BoundChain, Array]) -> None:
+            chain, chunk = case
+            codec = chain.array_to_array[0]
+            assert isinstance(codec, ArrayToArrayCodec)
+            for selection in some_selections(chunk.shape):
+                part = np.zeros(selection.shape, chunk.dtype)
+                moved = codec.encoded_part(selection, part)
+                if moved is None:
+                    continue
+                inner, view = moved
+                view[...] = take(np.asarray(codec.encode(chunk)), inner)
+                expected = take(chunk, selection)
+                assert self.same(part, np.asarray(expected)), f"part {selection}"
+
+        check_examples(check, self._cases(configuration), self.examples)

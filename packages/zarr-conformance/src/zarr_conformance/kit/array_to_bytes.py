@@ -1,0 +1,82 @@
+"""Codecs from arrays to bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import BufferReader, ExtensionDefinition, put, take
+
+from zarr_conformance.kit.codec import CodecTests
+from zarr_conformance.kit.examples import check_examples
+from zarr_conformance.kit.selections import some_selections
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core.extension import BoundChain
+
+    Array = np.ndarray[Any, Any]
+
+
+class ArrayToBytesCodecTests(CodecTests):
+    """Inherit from this to test a codec from arrays to bytes.
+
+    Examples
+    --------
+    >>> class TestPacked(ArrayToBytesCodecTests):
+    ...     name = "acme.packed"
+    ...     data_types = ["bool"]
+    """
+
+    def codecs(self, configuration: Mapping[str, Any], serializer: Any) -> list[Any]:
+        return [ExtensionDefinition(self.name, configuration)]
+
+    def arguments(self, configuration: Mapping[str, Any], serializer: Any) -> dict[str, Any]:
+        return {
+            "filters": None,
+            "serializer": ExtensionDefinition(self.name, configuration),
+            "compressors": None,
+        }
+
+    def test_parts_are_those_of_the_whole(self, configuration: Mapping[str, Any]) -> None:
+        """Decoding a part gives what decoding the whole gives there."""
+
+        def check(case: tuple[BoundChain, Array]) -> None:
+            chain, chunk = case
+            codec = chain.array_to_bytes
+            if not (codec.supports_parts or codec.decodes_parts):
+                return
+            stored = _stored(codec.encode(chunk, chain.decoded))
+            whole = np.asarray(chain.decode(stored))
+            for selection in some_selections(chunk.shape):
+                part = np.zeros(selection.shape, chunk.dtype)
+                codec.decode_part(BufferReader(stored), chain.decoded, selection, part)
+                expected = np.asarray(take(whole, selection))
+                assert self.same(part, expected), f"part {selection}"
+
+        check_examples(check, self._cases(configuration), self.examples)
+
+    def test_parts_are_replaced(self, configuration: Mapping[str, Any]) -> None:
+        """Encoding a part leaves the rest as it is stored."""
+
+        def check(case: tuple[BoundChain, Array]) -> None:
+            chain, chunk = case
+            codec = chain.array_to_bytes
+            if not codec.supports_parts:
+                return
+            stored = _stored(codec.encode(chunk, chain.decoded))
+            for selection in some_selections(chunk.shape):
+                value = np.full(selection.shape, chunk.reshape(-1)[0], chunk.dtype)
+                expected = chunk.copy()
+                put(expected, selection, value)
+                changed = codec.encode_part(BufferReader(stored), chain.decoded, selection, value)
+                decoded = np.asarray(chain.decode(_stored(changed)))
+                assert self.same(decoded, expected), f"part {selection}"
+
+        check_examples(check, self._cases(configuration), max(self.examples // 3, 3))
+
+
+def _stored(pieces: Any) -> bytes:
+    assert pieces is not None, "encode gave None for a chunk that is to be kept"
+    return b"".join(pieces) if isinstance(pieces, list | tuple) else bytes(pieces)

@@ -1,0 +1,187 @@
+"""What every extension that a document names has to keep, whatever its kind."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+import zarr_core as zarr
+from zarr_core.extension import (
+    ExtensionConfigurationError,
+    ExtensionDefinition,
+    make_extension,
+    package_schema,
+)
+
+from zarr_conformance.kit import documents
+from zarr_conformance.kit.junk import junk_configurations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from zarr_core.extension import JSON, Schema
+
+
+class ExtensionTests:
+    """The common part of all kinds; inherit from the class of your kind instead."""
+
+    kind: ClassVar[str]
+    """The kind of extension, such as ``"codec"``."""
+
+    name: ClassVar[str]
+    """The name in the metadata."""
+
+    configurations: ClassVar[Sequence[Mapping[str, Any]]] = ({},)
+    """Configurations to test with, as a user would give them."""
+
+    bad_configurations: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    """Configurations that must be refused, beside those that are wrong for any extension."""
+
+    extension: ClassVar[type[Any] | None] = None
+    """The class, while it is not yet installed; None to find it by its name, as users do."""
+
+    may_be_left_out: ClassVar[bool] = False
+    """Whether ``must_understand`` may be false for extensions of this kind."""
+
+    unknown_members = False
+    """Whether a configuration may have members that nobody knows."""
+
+    examples = 25
+    """How many examples hypothesis tries in each test."""
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Run tests for every configuration."""
+        for argument, found in (
+            ("configuration", self.configurations),
+            ("bad_configuration", self.bad_configurations),
+        ):
+            if argument in metafunc.fixturenames:
+                metafunc.parametrize(argument, found, ids=[json.dumps(item) for item in found])
+
+    @pytest.fixture(autouse=True)
+    def _extension_given(self) -> Iterator[None]:
+        given = None if self.extension is None else {self.kind: {self.name: self.extension}}
+        with zarr.extensions(given):
+            yield
+
+    # --- what a kind says ---
+
+    def make(self, configuration: Mapping[str, Any]) -> Any:
+        """The extension with a configuration that a user gives."""
+        definition = ExtensionDefinition(self.name, configuration)
+        made = make_extension(self.kind, definition, "kit", complete=False)
+        assert made is not None
+        return made
+
+    def written(self, made: Any) -> ExtensionDefinition:
+        """The definition that is written into metadata."""
+        found = made.to_definition()
+        assert isinstance(found, ExtensionDefinition), "to_definition gives an ExtensionDefinition"
+        return found
+
+    def array(self, configuration: Mapping[str, Any]) -> zarr.Array:
+        """A small array in memory that uses the extension."""
+        raise TypeError(f"{type(self).__name__} inherits from the class of no kind")
+
+    def schema(self, made: Any) -> Schema:
+        """The schema that the package ships."""
+        name = self.written(made).name
+        module = type(made).__module__
+        tried = []
+        while module:
+            if module in sys.modules and hasattr(sys.modules[module], "__path__"):
+                try:
+                    return package_schema(module, self.kind, name)
+                except FileNotFoundError as error:
+                    tried.append(str(error.filename))
+            module = module.rpartition(".")[0]
+        pytest.fail(f"there is no schema of the configuration; write {tried[-1:] or 'one'}")
+
+    # --- found by name ---
+
+    def test_it_is_installed(self) -> None:
+        """An entry point offers the name, and nobody else is in its way."""
+        if self.extension is not None:
+            pytest.skip("the class is given: it need not be installed")
+        lines = [
+            line
+            for line in zarr.installed_extensions(load=False)
+            if (line.kind, line.name) == (self.kind, self.name)
+        ]
+        assert lines, f'no entry point "{self.name}" in the group zarr_core.{self.kind}'
+        assert any(line.wins for line in lines), f"conflict: {', '.join(map(str, lines))}"
+
+    # --- configuration ---
+
+    def test_the_configuration_is_read_as_it_was_written(
+        self, configuration: Mapping[str, Any]
+    ) -> None:
+        """What the extension writes makes the same extension, and is plain JSON."""
+        made = self.make(configuration)
+        definition = self.written(made)
+        text = json.dumps(dict(definition.configuration), allow_nan=False)
+        again = make_extension(
+            self.kind, ExtensionDefinition(definition.name, json.loads(text)), "kit"
+        )
+        assert type(again) is type(made)
+        assert self.written(again) == definition
+
+    def test_what_is_given_is_what_is_written(self, configuration: Mapping[str, Any]) -> None:
+        """No member that was given is lost or replaced."""
+        definition = self.written(self.make(configuration))
+        text = json.dumps(dict(definition.configuration))
+        if definition.name == self.name:
+            written = json.loads(text)
+            assert {name: written.get(name) for name in configuration} == dict(configuration)
+
+    def test_the_schema_accepts_what_is_written(self, configuration: Mapping[str, Any]) -> None:
+        """The schema that ships with the extension fits what the code writes."""
+        made = self.make(configuration)
+        definition = self.written(made)
+        assert self.schema(made).problems(dict(definition.configuration)) == []
+
+    def test_wrong_configurations_are_refused(self, configuration: Mapping[str, Any]) -> None:
+        """A member that nobody knows, or of the wrong type, is a configuration error."""
+        complete = dict(self.written(self.make(configuration)).configuration)
+        refused: dict[str, bool] = dict.fromkeys(complete, False)
+        for wrong in junk_configurations(complete):
+            member = next(name for name in wrong if wrong[name] is not complete[name])
+            refused[member] |= self._is_refused(wrong)
+        assert all(refused.values()), f"anything is accepted for {refused}"
+        if not self.unknown_members:
+            assert self._is_refused({**complete, "no_such_member": 1}), (
+                'a member "no_such_member" is accepted; '
+                'say "additionalProperties": false in the schema'
+            )
+
+    def test_bad_configurations_are_refused(self, bad_configuration: Mapping[str, Any]) -> None:
+        """So are those that the author lists."""
+        assert self._is_refused(bad_configuration), f"{bad_configuration} is accepted"
+
+    def _is_refused(self, configuration: Mapping[str, JSON]) -> bool:
+        definition = ExtensionDefinition(self.name, configuration)
+        try:
+            make_extension(self.kind, definition, "kit")
+        except ExtensionConfigurationError:
+            return True
+        return False
+
+    # --- metadata ---
+
+    def test_metadata_stay_as_they_were_written(self, configuration: Mapping[str, Any]) -> None:
+        """Changing an attribute changes nothing else: spelling, flags, order of members."""
+        store = self.array(configuration).store
+        document = documents.read(store)
+        definition = documents.definition_in(document, self.name)
+        assert definition is not None, f"nothing in the document names {self.name!r}"
+        for spelling in documents.spellings(definition, self.name, self.may_be_left_out):
+            changed: Any = documents.respelled(document, self.name, spelling)
+            documents.write(store, changed)
+            array = zarr.open_array(store, mode="r+")
+            array.attrs["note"] = "changed"
+            again = documents.read(store)
+            assert json.dumps(again.pop("attributes")) == '{"note": "changed"}'
+            changed.pop("attributes", None)
+            assert json.dumps(again, sort_keys=False) == json.dumps(changed, sort_keys=False)

@@ -1,0 +1,75 @@
+"""Stores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import zarr_core as zarr
+
+from zarr_conformance.kit.store_changes import StoreChangeTests
+from zarr_conformance.kit.store_keys import StoreKeyTests
+from zarr_conformance.kit.store_values import StoreValueTests
+
+if TYPE_CHECKING:
+    from zarr_core.extension import Store
+
+
+class StoreTests(StoreValueTests, StoreKeyTests, StoreChangeTests):
+    """Inherit from this to test a store.
+
+    Say how to ``make`` an empty one, how to open it ``again``, and which of the
+    capabilities it lacks.  A test that cannot hold is switched off by ``test_x = None``.
+
+    Examples
+    --------
+    >>> class TestLog(StoreTests):
+    ...     name = "acme-log"
+    ...     def make(self, tmp_path):
+    ...         return LogStore(tmp_path / "store.log")
+    ...     def again(self, store, *, read_only):
+    ...         return LogStore(store.path, read_only=read_only)
+    """
+
+    name: ClassVar[str | None] = None
+    """The scheme of its URLs, the name of its entry point; None for a store without."""
+
+    def test_it_is_installed(self) -> None:
+        """An entry point offers the scheme, and nobody else is in its way."""
+        if self.name is None:
+            return
+        found = [
+            line
+            for line in zarr.installed_extensions(load=False)
+            if (line.kind, line.name) == ("store", self.name)
+        ]
+        assert found, f'no entry point "{self.name}" in the group zarr_core.store'
+        assert any(line.wins for line in found), f"conflict: {', '.join(map(str, found))}"
+
+    def test_its_url_leads_to_it(self, store: Store) -> None:
+        """``open`` finds the store by the URL that it gives for itself."""
+        if self.name is None:
+            return
+        store.set("zarr.json", b'{"zarr_format": 3, "node_type": "group"}')
+        url = store.url
+        store.close()
+        assert url.startswith(f"{self.name}://")
+        found = zarr.open_group(url, mode="r").store
+        assert found == store
+        assert found.read_only
+        found.close()
+
+    def test_a_hierarchy_lives_in_it(self, store: Any) -> None:
+        """Groups and arrays are written, changed in part, listed, read by another object."""
+        root = zarr.create_group(store, attributes={"title": "kit"})
+        values = np.arange(300, dtype="int32").reshape(20, 15)
+        array = root.create_array("a/field", data=values, chunks=(6, 4), compressors=None)
+        if self.can_erase:
+            array[3:9, ::2] = values[3:9, ::2] = -5
+        store.close()
+        other = self.again(store, read_only=True)
+        again: Any = zarr.open_group(other, mode="r")
+        assert again.attrs["title"] == "kit"
+        assert [path for path, _ in again.members(max_depth=None)] == ["a", "a/field"]
+        assert np.array_equal(again["a/field"][...], values)
+        other.close()
