@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from plain_data_type import Plain
 from zarr_codecs.astype import AsTypeCodec
-from zarr_codecs.bitround import BitRoundCodec
 from zarr_codecs.categorize import CategorizeCodec
 from zarr_codecs.delta import DeltaCodec
 from zarr_codecs.fixedscaleoffset import FixedScaleOffsetCodec
-from zarr_codecs.packbits import PackBitsCodec
+from zarr_codecs.numcodecs_bitround import NumcodecsBitRoundCodec
+from zarr_codecs.numcodecs_packbits import NumcodecsPackBitsCodec
 from zarr_codecs.quantize import QuantizeCodec
 from zarr_core.extension import (
     ArrayRepresentation,
@@ -113,17 +113,17 @@ def test_one_element(name, configuration, dtype, shape):
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 64])
 def test_packs_any_number_of_bits(size):
     array = np.arange(size) % 3 == 1
-    encoded, back = run(PackBitsCodec(), array)
+    encoded, back = run(NumcodecsPackBitsCodec(), array)
     assert bytes(encoded) == numcodecs.PackBits().encode(array).tobytes()
     assert (back == array).all()
 
 
 def test_packed_bits_say_how_many_they_are():
     array = np.ones(11, bool)
-    encoded = PackBitsCodec().encode(array)
+    encoded = NumcodecsPackBitsCodec().encode(array)
     encoded[0] = 4
     with pytest.raises(ChunkDecodeError, match="4 bits have no meaning, it should be 5"):
-        PackBitsCodec().decode(encoded, representation(array))
+        NumcodecsPackBitsCodec().decode(encoded, representation(array))
 
 
 integers = npst.arrays(
@@ -146,7 +146,7 @@ def test_delta_of_any_integers_is_exact(array):
     keepbits=st.integers(0, 10),
 )
 def test_bitround_of_any_floats_is_that_of_numcodecs(array, keepbits):
-    encoded, _ = run(BitRoundCodec(keepbits), array)
+    encoded, _ = run(NumcodecsBitRoundCodec(keepbits), array)
     assert encoded.tobytes() == numcodecs.BitRound(keepbits).encode(array).tobytes()
 
 
@@ -238,9 +238,9 @@ def test_refuses_other_elements_than_it_is_configured_for(codec, dtype):
 @pytest.mark.parametrize(
     ("codec", "dtype", "message"),
     [
-        (PackBitsCodec(), "u1", "only elements of the data type bool"),
-        (BitRoundCodec(3), "i4", "only floats of 16, 32 or 64 bits"),
-        (BitRoundCodec(11), "f2", "keepbits 11, but the mantissa of float16 has 10 bits"),
+        (NumcodecsPackBitsCodec(), "u1", "only elements of the data type bool"),
+        (NumcodecsBitRoundCodec(3), "i4", "only floats of 16, 32 or 64 bits"),
+        (NumcodecsBitRoundCodec(11), "f2", "keepbits 11, but the mantissa of float16 has 10 bits"),
         (QuantizeCodec(3), "i4", "of a kind that the codec does not take"),
     ],
     ids=repr,

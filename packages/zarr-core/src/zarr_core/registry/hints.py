@@ -14,7 +14,7 @@ _WELL_KNOWN: dict[str, dict[str, str]] = {
     "zarr-bridge": {"bridge": "zarr-python"},
     "zarr-codecs": {
         "bridge": "numcodecs",
-        "codec": "blosc crc32c gzip transpose zstd "
+        "codec": "blosc conditional crc32c gzip transpose zstd "
         "adler32 bitround bz2 cast_value crc32 fletcher32 lz4 lzma packbits pcodec reshape "
         "scale_offset shuffle squeeze vlen-bytes vlen-utf8 zfp zlib numcodecs.* v2.filters",
     },

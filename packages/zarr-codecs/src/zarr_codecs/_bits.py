@@ -1,0 +1,194 @@
+"""Some of the bits of elements, packed without gaps."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from zarr_core.extension import DataType
+
+    Array = np.ndarray[Any, Any]
+
+# The number of bits is the first number in the name of the data type.
+_NUMBER = re.compile(r"(complex_)?(?:u?int|b?float)(\d+)(?:_e\d+m\d+\w*)?").fullmatch
+_OTHERS = {"bool": (1, 1), "complex64": (2, 32), "complex128": (2, 64)}
+_BYTE = 8  # bits
+_BLOCK = 1 << 14  # elements packed at once, where each bit takes a byte for a while
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which bits of an element are packed.
+
+    Parameters
+    ----------
+    components : int
+        2 for complex numbers, otherwise 1.
+    bits : int
+        Bits that a component has.
+    first, last : int
+        Those that are packed, counted from the lowest.
+    signed : bool
+        Whether bits above the last are like it, rather than 0.
+    """
+
+    components: int
+    bits: int
+    first: int
+    last: int
+    signed: bool
+
+    @property
+    def width(self) -> int:
+        """Bits of a component that are packed."""
+        return self.last - self.first + 1
+
+    def nbytes(self, count: int) -> int:
+        """Bytes that so many elements take."""
+        return -(-count * self.components * self.width // _BYTE)
+
+    def padding(self, count: int) -> int:
+        """Bits after the last of so many elements."""
+        return -count * self.components * self.width % _BYTE
+
+    def pack(self, elements: Array) -> Array:
+        """Pack elements.
+
+        Parameters
+        ----------
+        elements : ndarray, shape (n,)
+            Contiguous, in native byte order.
+
+        Returns
+        -------
+        ndarray of uint8
+        """
+        octets = self._octets(elements)
+        if self.width == _BYTE * octets.shape[1]:
+            return octets.reshape(-1)
+        if octets.shape[1] == 1 and self.width in (1, 2, 4):
+            return self._pack_few(octets[:, 0])
+        return np.concatenate(
+            [np.empty(0, np.uint8)]
+            + [
+                np.packbits(
+                    np.unpackbits(octets[at : at + _BLOCK], axis=1, bitorder="little")[
+                        :, self.first : self.last + 1
+                    ],
+                    bitorder="little",
+                )
+                for at in range(0, len(octets), _BLOCK)
+            ]
+        )
+
+    def unpack(self, packed: Array, count: int, dtype: np.dtype[Any]) -> Array:
+        """Unpack elements.
+
+        Parameters
+        ----------
+        packed : ndarray of uint8
+            Exactly the bytes of so many elements.
+        count : int
+            How many.
+        dtype : dtype
+            Theirs.
+
+        Returns
+        -------
+        ndarray, shape (count,)
+        """
+        elements = np.empty(count, dtype)
+        octets = self._octets(elements)
+        if self.width == _BYTE * octets.shape[1]:
+            octets[...] = packed.reshape(octets.shape)
+        elif octets.shape[1] == 1 and self.width in (1, 2, 4):
+            octets[:, 0] = self._unpack_few(packed)[: len(octets)]
+        else:
+            for at in range(0, len(octets), _BLOCK):
+                self._unpack_block(packed[at * self.width // _BYTE :], octets[at : at + _BLOCK])
+        if sys.byteorder == "big":
+            elements.view(np.uint8).reshape(octets.shape)[...] = octets[:, ::-1].copy()
+        return elements
+
+    def _octets(self, elements: Array) -> Array:
+        """The bytes of each component in a row, the lowest first."""
+        size = elements.itemsize // self.components
+        octets: Array = elements.view(np.uint8).reshape(len(elements) * self.components, size)
+        return octets if sys.byteorder == "little" else octets[:, ::-1].copy()
+
+    def _pack_few(self, values: Array) -> Array:
+        if self.bits == 1:  # bool: NumPy lets one make some that are neither 0 nor 1
+            return np.packbits(values, bitorder="little")
+        values = values >> np.uint8(self.first)
+        values &= np.uint8((1 << self.width) - 1)
+        if self.width == 1:
+            return np.packbits(values, bitorder="little")
+        each = _BYTE // self.width
+        if rest := -len(values) % each:
+            values = np.concatenate((values, np.zeros(rest, np.uint8)))
+        packed: Array = values[::each].copy()
+        for place in range(1, each):
+            packed |= values[place::each] << np.uint8(place * self.width)
+        return packed
+
+    def _unpack_few(self, packed: Array) -> Array:
+        shifts = np.arange(0, _BYTE, self.width, dtype=np.uint8)
+        if self.width == 1:
+            values = np.unpackbits(packed, bitorder="little")
+        else:
+            values = ((packed[:, None] >> shifts) & np.uint8((1 << self.width) - 1)).reshape(-1)
+        if self.signed and self.last + 1 < self.bits:
+            up = _BYTE - self.width
+            values = ((values << np.uint8(up)).view(np.int8) >> np.int8(up)).view(np.uint8)
+        if self.first:
+            values = values << np.uint8(self.first)
+        if self.signed and self.bits < _BYTE:
+            values &= np.uint8((1 << self.bits) - 1)
+        return values
+
+    def _unpack_block(self, packed: Array, octets: Array) -> None:
+        flat = np.unpackbits(packed, count=len(octets) * self.width, bitorder="little")
+        bits = flat.reshape(len(octets), self.width)
+        whole = np.zeros((len(octets), _BYTE * octets.shape[1]), np.uint8)
+        whole[:, self.first : self.last + 1] = bits
+        if self.signed:
+            whole[:, self.last + 1 : self.bits] = bits[:, -1:]
+        octets[...] = np.packbits(whole, axis=1, bitorder="little")
+
+
+@lru_cache(maxsize=256)
+def layout(data_type: DataType, first: int | None, last: int | None) -> Layout:
+    """Find which bits of the elements of a data type are packed.
+
+    Parameters
+    ----------
+    data_type : DataType
+        That of the elements.
+    first, last : int, optional
+        The first and the last bit; all bits if not given.
+
+    Raises
+    ------
+    ValueError
+        If the elements are of no such type, or have fewer bits.
+    """
+    name = data_type.to_definition().name
+    if name in _OTHERS:
+        components, bits = _OTHERS[name]
+    elif match := _NUMBER(name):
+        components, bits = 2 if match[1] else 1, int(match[2])
+    else:
+        raise ValueError("only bool, integers, floats and complex numbers can be packed")
+    first = first or 0
+    last = bits - 1 if last is None else last
+    if not first <= last < bits:
+        raise ValueError(
+            f"bits {first} to {last} are to be stored; elements or their components have {bits}"
+        )
+    return Layout(components, bits, first, last, name.startswith("int"))

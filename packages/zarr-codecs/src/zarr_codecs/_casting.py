@@ -1,0 +1,268 @@
+"""Numbers of one data type converted to another, by a rule for those that it does not have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_codecs._real import Floats, Integers
+
+if TYPE_CHECKING:
+    Array = np.ndarray[Any, Any]
+
+_EXACT = 53  # bits of an integer that float64 has
+_NATIVE = (np.dtype(np.float16), np.dtype(np.float32))  # to which NumPy rounds as it should
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What becomes of numbers that the other type does not have.
+
+    Parameters
+    ----------
+    rounding : str
+        As in the configuration of ``cast_value``.
+    out_of_range : {"clamp", "wrap"} or None
+        What is done beyond the range; None if that is an error.
+    """
+
+    rounding: str = "nearest-even"
+    out_of_range: str | None = None
+
+
+def cast(
+    array: Array, source: Integers | Floats, target: Integers | Floats, dtype: Any, rule: Rule
+) -> Array:
+    """Convert numbers.
+
+    Parameters
+    ----------
+    array : ndarray
+        The numbers, those of ``source``; not changed.
+    source, target : Integers or Floats
+        What the types can represent.
+    dtype : dtype
+        That of the result.
+    rule : Rule
+        For numbers that the other type does not have.
+
+    Returns
+    -------
+    ndarray of dtype, same shape
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range and there is no rule for it, or not a number
+        in a type that has only numbers.
+    """
+    if not array.size or source == target:
+        return array.astype(dtype, copy=False)
+    flat = array.reshape(-1)
+    if isinstance(source, Integers):
+        flat = _wide(flat, source)
+        if isinstance(target, Integers):
+            result = _integers(flat, source, target, dtype, rule)
+        else:
+            result = _to_floats(_as_float64(flat, target, rule), target, dtype, rule)
+    elif isinstance(target, Integers):
+        result = _to_integers(flat.astype(np.float64, copy=False), target, dtype, rule)
+    elif _includes(target, source):
+        result = flat.astype(dtype)
+    else:
+        result = _to_floats(flat.astype(np.float64, copy=False), target, dtype, rule)
+    return result.reshape(array.shape)
+
+
+def _wide(array: Array, source: Integers) -> Array:
+    """Integers in a dtype in which NumPy computes with them."""
+    if source.bits < 8:
+        return array.astype(np.int8 if source.signed else np.uint8)
+    return array
+
+
+# --- to integers ---
+
+
+def _integers(array: Array, source: Integers, target: Integers, dtype: Any, rule: Rule) -> Array:
+    if target.low <= source.low and source.high <= target.high:
+        return array.astype(dtype)
+    smallest, largest = int(array.min()), int(array.max())
+    if target.low <= smallest and largest <= target.high:
+        return array.astype(dtype)
+    if rule.out_of_range is None:
+        raise _beyond(smallest if smallest < target.low else largest, target)
+    if rule.out_of_range == "clamp":
+        low, high = max(target.low, source.low), min(target.high, source.high)
+        return np.clip(array, array.dtype.type(low), array.dtype.type(high)).astype(dtype)
+    return _wrapped(array.astype(np.uint64), target, dtype)
+
+
+def _to_integers(values: Array, target: Integers, dtype: Any, rule: Rule) -> Array:
+    if not np.isfinite(values).all():
+        raise ValueError(f"{values[~np.isfinite(values)].flat[0]} is no integer")
+    values = rounded(values, rule.rounding)
+    smallest, largest = float(values.min()), float(values.max())
+    if smallest < target.low or largest > target.high:  # Python compares them exactly
+        if rule.out_of_range is None:
+            raise _beyond(smallest if smallest < target.low else largest, target)
+        if rule.out_of_range == "clamp":
+            above, below = values >= float(target.high + 1), values < float(target.low)
+            result = _plain(np.where(above | below, 0.0, values), target).astype(dtype)
+            result[above] = target.high
+            result[below] = target.low
+            return result
+        remainder = np.fmod(values, 2.0**64)
+        remainder[remainder >= 2.0**63] -= 2.0**64
+        remainder[remainder < -(2.0**63)] += 2.0**64
+        return _wrapped(remainder.astype(np.int64).view(np.uint64), target, dtype)
+    return _plain(values, target).astype(dtype)
+
+
+def _plain(values: Array, target: Integers) -> Array:
+    """Whole numbers within the range as integers of NumPy."""
+    return values.astype(np.int64 if target.signed else np.uint64)
+
+
+def _wrapped(bits: Array, target: Integers, dtype: Any) -> Array:
+    """The lowest bits of integers."""
+    unused = np.uint64(64 - target.bits)
+    bits = bits << unused
+    if target.signed:
+        return (bits.view(np.int64) >> unused.astype(np.int64)).astype(dtype)
+    return (bits >> unused).astype(dtype)
+
+
+# --- to floats ---
+
+
+def _includes(target: Floats, source: Floats) -> bool:
+    """Whether every number of one type is one of the other."""
+    return (
+        target.precision >= source.precision
+        and target.largest >= source.largest
+        and target.least <= source.least
+        and target.nan >= source.nan
+        and target.infinite >= source.infinite
+        and target.signed >= source.signed
+    )
+
+
+def _as_float64(array: Array, target: Floats, rule: Rule) -> Array:
+    """Integers as numbers of float64 that are rounded to the target as the integers would be."""
+    if array.dtype.itemsize < 8:
+        return array.astype(np.float64)
+    negative = array < 0 if array.dtype.kind == "i" else np.zeros(array.shape, bool)
+    size = array.astype(np.uint64)
+    size = np.where(negative, ~size + np.uint64(1), size)
+    large = size >> np.uint64(_EXACT) != 0
+    if not large.any():
+        return array.astype(np.float64)
+    drop = np.zeros(size.shape, np.uint64)
+    for bit in range(_EXACT, 64):
+        drop += size >> np.uint64(bit) != 0
+    kept = size >> drop
+    lost = size - (kept << drop)
+    if target.precision < _EXACT:
+        # To odd, so that rounding once more is as rounding once.
+        kept |= lost != 0
+    else:
+        half = np.where(large, np.uint64(1) << (np.maximum(drop, 1) - np.uint64(1)), np.uint64(1))
+        up = {
+            "nearest-even": (lost > half) | ((lost == half) & (kept & np.uint64(1) == 1)),
+            "nearest-away": lost >= half,
+            "towards-zero": np.zeros(size.shape, bool),
+            "towards-positive": (lost != 0) & ~negative,
+            "towards-negative": (lost != 0) & negative,
+        }[rule.rounding]
+        kept = kept + (up & large)
+    values = np.ldexp(kept.astype(np.float64), drop.astype(np.int32))
+    return np.where(negative, -values, values)
+
+
+def _to_floats(values: Array, target: Floats, dtype: Any, rule: Rule) -> Array:
+    """Numbers of float64 to a type of at most as many bits."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        if not target.nan and np.isnan(values).any():
+            raise ValueError("NaN is no value of the data type")
+        if not target.infinite and np.isinf(values).any():
+            raise ValueError("infinity is no value of the data type")
+    if rule.rounding == "nearest-even" and dtype in _NATIVE and target.precision < _EXACT:
+        with np.errstate(all="ignore"):
+            result = values.astype(dtype)
+        beyond = np.isinf(result) & finite
+        if rule.out_of_range != "clamp" and beyond.any():
+            raise _beyond(float(values[beyond][0]), target)
+        return result
+    numbers = values if finite.all() else np.where(finite, values, 1.0)
+    if target.precision < _EXACT:
+        numbers = _to_precision(numbers, target, rule.rounding)
+    beyond = (numbers > target.largest) | (numbers < target.lowest)
+    if beyond.any():
+        if rule.out_of_range != "clamp":
+            raise _beyond(float(values[beyond][0]), target)
+        high, low = (np.inf, -np.inf) if target.infinite else (target.largest, target.lowest)
+        numbers = np.where(numbers > target.largest, high, np.where(beyond, low, numbers))
+    return np.where(finite, numbers, values).astype(dtype)
+
+
+def _to_precision(values: Array, target: Floats, rounding: str) -> Array:
+    """Round finite numbers to so many bits, with exponents as large as need be."""
+    _, exponents = np.frexp(values)
+    unit = np.maximum(exponents, target.low_exponent + 1) - target.precision
+    scaled = np.ldexp(values, -unit)
+    result = rounded(scaled, rounding)
+    if target.precision == 1 and rounding == "nearest-even":
+        # Without any other digit it is the exponent, as it is stored, that is even.
+        middle = (np.abs(scaled) == 1.5) & ((unit - target.low_exponent) % 2 == 0)
+        result[middle] = 1
+    signed: Array = np.copysign(np.ldexp(result, unit), values)
+    return signed
+
+
+# --- rounding ---
+
+
+def rounded(values: Array, rounding: str) -> Array:
+    """Round to whole numbers.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+        Finite numbers.
+    rounding : str
+        As in the configuration of ``cast_value``.
+
+    Returns
+    -------
+    ndarray of float64
+        With the sign also of zeros.
+    """
+    if rounding == "nearest-away":
+        whole = np.trunc(values)
+        result: Array = whole + np.copysign(np.abs(values - whole) >= 0.5, values)
+    else:
+        result = _ROUNDINGS[rounding](values)
+    return result
+
+
+_ROUNDINGS: dict[str, Any] = {
+    "nearest-even": np.rint,
+    "towards-zero": np.trunc,
+    "towards-positive": np.ceil,
+    "towards-negative": np.floor,
+}
+ROUNDINGS = (*_ROUNDINGS, "nearest-away")
+"""The ways to round."""
+
+
+def _beyond(value: float, target: Integers | Floats) -> ValueError:
+    low, high = (
+        (target.low, target.high)
+        if isinstance(target, Integers)
+        else (target.lowest, target.largest)
+    )
+    return ValueError(f"{value} is out of range; the data type has {low} to {high}")

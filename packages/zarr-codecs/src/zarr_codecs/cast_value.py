@@ -1,0 +1,216 @@
+"""cast_value codec (array -> array): the same numbers in another data type.
+
+Name:           cast_value
+Specification:  zarr-extensions, codecs/cast_value
+Configuration:  {"data_type": "uint8", "rounding": "nearest-even", "out_of_range": "clamp",
+                "scalar_map": {"encode": [["NaN", 0]], "decode": [[0, "NaN"]]}}
+Schema:         schemas/codec/cast_value.json
+Partial decode: no
+Compatible:     zarr-python
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from zarr_core.extension import (
+    ArrayToArrayCodec,
+    ChunkDecodeError,
+    DataType,
+    ExtensionDefinition,
+    data_type_for,
+    make_extension,
+)
+
+from zarr_codecs._casting import ROUNDINGS, Rule, cast
+from zarr_codecs._real import Floats, Integers, numbers_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from zarr_core.extension import JSON, ArrayRepresentation
+
+    Array = np.ndarray[Any, Any]
+    Pairs = tuple[tuple[Array, Array], ...]
+
+ScalarMap: TypeAlias = "Mapping[str, Sequence[Sequence[JSON]]]"
+
+_NAME = "cast_value"
+_DIRECTIONS = ("encode", "decode")
+
+
+@dataclass(frozen=True, slots=True)
+class CastValueCodec(ArrayToArrayCodec):
+    """Convert every number to the number of another type that is the same, or nearest.
+
+    Parameters
+    ----------
+    data_type : str, mapping or DataType
+        The type that is stored: a real number of any kind.
+    rounding : {"nearest-even", "towards-zero", "towards-positive", "towards-negative", "nearest-away"}
+        What becomes of a number between two of the other type.
+    out_of_range : {"clamp", "wrap"}, optional
+        What becomes of a number beyond the range of the other type: the end of the
+        range (or infinity, where there is one), or the lowest bits of an integer.
+        An error if not given.
+    scalar_map : mapping, optional
+        Under ``encode`` and ``decode``, pairs of a number and of what it becomes
+        whatever the other members say, each in the form that fill values have in JSON.
+    """
+
+    data_type: Any
+    rounding: Literal[
+        "nearest-even", "towards-zero", "towards-positive", "towards-negative", "nearest-away"
+    ] = "nearest-even"
+    out_of_range: Literal["clamp", "wrap"] | None = None
+    scalar_map: ScalarMap | None = None
+    _target: DataType = field(init=False, repr=False, compare=False)
+    _casts: dict[np.dtype[Any], _Casts] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        target = self.data_type
+        if not isinstance(target, DataType):
+            target = make_extension(
+                "data_type",
+                ExtensionDefinition.from_json(target),
+                pointer="/configuration/data_type",
+            )
+            assert isinstance(target, DataType)  # which is never left out
+        if self.rounding not in ROUNDINGS:
+            raise ValueError(f"rounding {self.rounding!r} is none of {', '.join(ROUNDINGS)}")
+        if self.out_of_range not in (None, "clamp", "wrap"):
+            raise ValueError(f'out_of_range must be "clamp" or "wrap", not {self.out_of_range!r}')
+        numbers = numbers_of(target)
+        if self.out_of_range == "wrap" and not isinstance(numbers, Integers):
+            raise ValueError('out_of_range "wrap" is for integers; data_type is none')
+        for direction, pairs in (self.scalar_map or {}).items():
+            if direction not in _DIRECTIONS or any(len(pair) != 2 for pair in pairs):
+                raise ValueError('scalar_map must have pairs under "encode" and "decode" only')
+        put = object.__setattr__
+        if isinstance(self.data_type, DataType):
+            put(self, "data_type", target.to_definition().to_json())
+        put(self, "_target", target)
+
+    def to_configuration(self) -> dict[str, JSON]:
+        """Give the configuration, without what says nothing."""
+        configuration: dict[str, JSON] = {"data_type": self.data_type, "rounding": self.rounding}
+        if self.out_of_range is not None:
+            configuration["out_of_range"] = self.out_of_range
+        if self.scalar_map is not None:
+            configuration["scalar_map"] = {
+                direction: [list(pair) for pair in pairs]
+                for direction, pairs in self.scalar_map.items()
+            }
+        return configuration
+
+    def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
+        """Change the data type, and convert the fill value.
+
+        Raises
+        ------
+        ValueError
+            If the elements are no real numbers, the scalar map names some that there
+            are not, or the fill value is another one after it was converted twice.
+        """
+        casts = self._casts_of(decoded.data_type)
+        fill = decoded.fill_value
+        try:
+            stored = casts.encode(fill)
+            again = casts.decode(stored)
+        except ValueError as error:
+            raise ValueError(f"the fill value {fill} cannot be converted: {error}") from error
+        if again != fill and not (again != again and fill != fill):
+            raise ValueError(
+                f"the fill value {fill} becomes {stored}, which becomes {again}: it is lost"
+            )
+        return replace(decoded, data_type=self._target, fill_value=stored)
+
+    def encode(self, array: Array) -> Array:
+        """Convert to the data type that is stored."""
+        casts = self._casts.get(array.dtype)
+        if casts is None:  # not asked before what comes out
+            casts = self._casts_of(data_type_for(array.dtype))
+        return casts.encode(array)
+
+    def decode(self, array: Array, decoded: ArrayRepresentation) -> Array:
+        """Convert to the data type of the array."""
+        try:
+            return self._casts_of(decoded.data_type).decode(array)
+        except ValueError as error:
+            raise ChunkDecodeError(str(error), _NAME) from error
+
+    def _casts_of(self, source: DataType) -> _Casts:
+        casts = self._casts.get(source.numpy_dtype)
+        if casts is None:
+            rule = Rule(self.rounding, self.out_of_range)
+            scalars = self.scalar_map or {}
+            casts = self._casts[source.numpy_dtype] = _Casts(
+                _Cast.of(source, self._target, rule, scalars, "encode"),
+                _Cast.of(self._target, source, rule, scalars, "decode"),
+            )
+        return casts
+
+    def __hash__(self) -> int:
+        return hash((str(self.data_type), self.rounding, self.out_of_range))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.data_type, self.rounding, self.out_of_range, self.scalar_map)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cast:
+    """One direction, for arrays of one data type."""
+
+    source: Integers | Floats
+    target: Integers | Floats
+    dtype: np.dtype[Any]
+    rule: Rule
+    pairs: Pairs
+
+    @classmethod
+    def of(
+        cls, source: DataType, target: DataType, rule: Rule, scalars: ScalarMap, direction: str
+    ) -> _Cast:
+        found: list[tuple[Array, Array]] = []
+        for place, (before, after) in enumerate(scalars.get(direction, ())):
+            where = f"scalar_map/{direction}/{place}"
+            found.append((_scalar(source, before, where), _scalar(target, after, where)))
+        # The first of equal ones counts, so it is put in place last.
+        pairs = tuple(reversed(found))
+        numbers = numbers_of(source), numbers_of(target)
+        return cls(*numbers, target.numpy_dtype, rule, pairs)
+
+    def __call__(self, array: Array) -> Array:
+        if not self.pairs:
+            return cast(array, self.source, self.target, self.dtype, self.rule)
+        matches = [array != array if key != key else array == key for key, _ in self.pairs]
+        mapped = np.logical_or.reduce(matches)
+        if not mapped.any():
+            return cast(array, self.source, self.target, self.dtype, self.rule)
+        # What is mapped need not be convertible: something that is stands there meanwhile.
+        rest = array[~mapped]
+        result = np.empty(array.shape, self.dtype)
+        result[~mapped] = cast(rest, self.source, self.target, self.dtype, self.rule)
+        for match, (_, value) in zip(matches, self.pairs, strict=True):
+            result[match] = value
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Casts:
+    """Both directions, for arrays of one data type."""
+
+    encode: _Cast
+    decode: _Cast
+
+
+def _scalar(data_type: DataType, value: JSON, where: str) -> Array:
+    """A number in the form that fill values have, in which the specification also writes a plus."""
+    try:
+        return data_type.fill_value_from_json("Infinity" if value == "+Infinity" else value)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error

@@ -1,0 +1,213 @@
+"""scale_offset codec (array -> array): numbers less an offset, times a factor.
+
+Name:           scale_offset
+Specification:  zarr-extensions, codecs/scale_offset
+Configuration:  {"offset": 5, "scale": 0.1}
+Schema:         schemas/codec/scale_offset.json
+Partial decode: no
+Compatible:     zarr-python
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import ArrayToArrayCodec, ChunkDecodeError, data_type_for
+
+from zarr_codecs._casting import Rule, cast
+from zarr_codecs._real import Floats, Integers, numbers_of
+
+if TYPE_CHECKING:
+    from zarr_core.extension import JSON, ArrayRepresentation, DataType
+
+    Array = np.ndarray[Any, Any]
+
+_NAME = "scale_offset"
+_FLOAT64 = Floats(53, -1022, (2 - 2.0**-52) * 2.0**1023)
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleOffsetCodec(ArrayToArrayCodec):
+    """Store ``(element - offset) * scale``, computed as the data type computes.
+
+    Parameters
+    ----------
+    offset, scale : JSON, optional
+        In the form that fill values of the data type have; 0 and 1 if not given.
+    """
+
+    offset: JSON = None
+    scale: JSON = None
+    _arithmetics: dict[np.dtype[Any], _Whole | _Real] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def to_configuration(self) -> dict[str, JSON]:
+        """Give the members that there are."""
+        members = {"offset": self.offset, "scale": self.scale}
+        return {name: value for name, value in members.items() if value is not None}
+
+    def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
+        """The same, with the fill value that it becomes.
+
+        Raises
+        ------
+        ValueError
+            If the elements are no real numbers, ``offset`` or ``scale`` are none of
+            these, or what becomes of the fill value is none.
+        """
+        arithmetic = self._arithmetic(decoded.data_type)
+        try:
+            fill_value = arithmetic.encode(decoded.fill_value.reshape(1)).reshape(())
+        except ValueError as error:
+            raise ValueError(
+                f"the fill value {decoded.fill_value} cannot be encoded: {error}"
+            ) from error
+        return replace(decoded, fill_value=fill_value)
+
+    def encode(self, array: Array) -> Array:
+        """Subtract, then multiply."""
+        arithmetic = self._arithmetics.get(array.dtype)
+        if arithmetic is None:  # not asked before what comes out
+            arithmetic = self._arithmetic(data_type_for(array.dtype))
+        return arithmetic.encode(np.atleast_1d(array)).reshape(array.shape)
+
+    def decode(self, array: Array, decoded: ArrayRepresentation) -> Array:
+        """Divide, then add."""
+        try:
+            result = self._arithmetic(decoded.data_type).decode(np.atleast_1d(array))
+        except ValueError as error:
+            raise ChunkDecodeError(str(error), _NAME) from error
+        return result.reshape(decoded.shape)
+
+    def _arithmetic(self, data_type: DataType) -> _Whole | _Real:
+        arithmetic = self._arithmetics.get(data_type.numpy_dtype)
+        if arithmetic is None:
+            numbers, dtype = numbers_of(data_type), data_type.numpy_dtype
+            offset = _scalar(data_type, "offset", self.offset)
+            scale = _scalar(data_type, "scale", self.scale)
+            if scale == 0 or not all(isfinite(number or 0) for number in (offset, scale)):
+                raise ValueError(
+                    f"offset {offset} and scale {scale} must be finite, scale also not 0"
+                )
+            arithmetic = (
+                _Whole(numbers, dtype, offset or 0, 1 if scale is None else scale)
+                if isinstance(numbers, Integers)
+                else _Real(numbers, dtype, offset, scale)
+            )
+            self._arithmetics[data_type.numpy_dtype] = arithmetic
+        return arithmetic
+
+    def __hash__(self) -> int:
+        return hash((str(self.offset), str(self.scale)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.offset, self.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """Arithmetic of integers.  Where the ends of a chunk are in range, all of it is."""
+
+    numbers: Integers
+    dtype: np.dtype[Any]
+    offset: int
+    scale: int
+
+    def encode(self, array: Array) -> Array:
+        if not array.size:
+            return array
+        wide, low, high = self._wide(array)
+        self._check(low - self.offset, high - self.offset)
+        self._check((low - self.offset) * self.scale, (high - self.offset) * self.scale)
+        number = wide.dtype.type
+        result: Array = (wide - number(self.offset)) * number(self.scale)
+        return result.astype(self.dtype, copy=False)
+
+    def decode(self, array: Array) -> Array:
+        if not array.size:
+            return array
+        wide, low, high = self._wide(array)
+        self._check(low // self.scale, high // self.scale)
+        self._check(low // self.scale + self.offset, high // self.scale + self.offset)
+        number = wide.dtype.type
+        if abs(self.scale) != 1 and (wide % number(self.scale)).any():
+            raise ValueError(f"a number is not divisible by the scale {self.scale}")
+        result: Array = wide // number(self.scale) + number(self.offset)
+        return result.astype(self.dtype, copy=False)
+
+    def _wide(self, array: Array) -> tuple[Array, int, int]:
+        """The numbers in a dtype of NumPy, the smallest, the largest."""
+        if self.numbers.bits < 8:
+            array = array.astype(np.int8 if self.numbers.signed else np.uint8)
+        return array, int(array.min()), int(array.max())
+
+    def _check(self, *ends: int) -> None:
+        for end in ends:
+            if not self.numbers.low <= end <= self.numbers.high:
+                raise ValueError(
+                    f"{end} is out of range; the data type has {self.numbers.low} to "
+                    f"{self.numbers.high}"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class _Real:
+    """Arithmetic of floating-point numbers, rounded to their type after each step."""
+
+    numbers: Floats
+    dtype: np.dtype[Any]
+    offset: float | None
+    scale: float | None
+
+    def encode(self, array: Array) -> Array:
+        result = array
+        with np.errstate(all="ignore"):
+            if self.offset is not None:
+                result = self._rounded(self._wide(result) - self._number(self.offset))
+            if self.scale is not None:
+                result = self._rounded(self._wide(result) * self._number(self.scale))
+        return self._checked(array, result)
+
+    def decode(self, array: Array) -> Array:
+        result = array
+        with np.errstate(all="ignore"):
+            if self.scale is not None:
+                result = self._rounded(self._wide(result) / self._number(self.scale))
+            if self.offset is not None:
+                result = self._rounded(self._wide(result) + self._number(self.offset))
+        return self._checked(array, result)
+
+    def _number(self, value: float) -> Any:
+        return self.dtype.type(value) if self.dtype.kind == "f" else value
+
+    def _wide(self, array: Array) -> Array:
+        return array if self.dtype.kind == "f" else array.astype(np.float64)
+
+    def _rounded(self, array: Array) -> Array:
+        """What came out of one step.  By way of float64 small types are rounded once."""
+        if self.dtype.kind == "f":
+            return array
+        return cast(array, _FLOAT64, self.numbers, self.dtype, Rule())
+
+    def _checked(self, before: Array, after: Array) -> Array:
+        if after is before or self.dtype.kind != "f":  # others were checked at every step
+            return after
+        lost = ~np.isfinite(after)
+        if lost.any() and (lost & np.isfinite(before)).any():
+            raise ValueError(f"a number beyond the range of {self.dtype} came out")
+        return after
+
+
+def _scalar(data_type: DataType, name: str, value: JSON) -> Any:
+    """A number in the form that fill values have; None if there is none."""
+    if value is None:
+        return None
+    try:
+        number = data_type.fill_value_from_json(value)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+    return int(number[()]) if isinstance(numbers_of(data_type), Integers) else float(number[()])

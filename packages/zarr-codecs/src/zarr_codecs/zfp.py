@@ -1,0 +1,183 @@
+"""zfp codec (array -> bytes): blocks of numbers compressed by zfp.
+
+Name:           zfp
+Specification:  zarr-extensions, codecs/zfp; zfp 1.0
+Configuration:  {"mode": "fixed_accuracy", "tolerance": 0.05}
+Schema:         schemas/codec/zfp.json
+Partial decode: no
+Compatible:     zarrs
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from zarr_core.extension import ArrayToBytesCodec, ChunkDecodeError
+
+from zarr_codecs import _libzfp
+
+if TYPE_CHECKING:
+    from zarr_core.extension import ArrayRepresentation, Buffer
+
+    Array = np.ndarray[Any, Any]
+
+_NAME = "zfp"
+_MEMBERS = {
+    "reversible": (),
+    "fixed_accuracy": ("tolerance",),
+    "fixed_rate": ("rate",),
+    "fixed_precision": ("precision",),
+    "expert": ("minbits", "maxbits", "maxprec", "minexp"),
+}
+_PLAIN = ("int32", "int64", "float32", "float64")
+_FLOATS = ("float16", "bfloat16")  # stored as float32
+_TIMES = ("numpy.datetime64", "numpy.timedelta64")  # stored as int64
+_FEW_BITS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (2, 4, 8, 16)}
+_LARGEST = {"uint32": "int32", "uint64": "int64"}  # stored as these
+_DIMENSIONS = 4
+_PROMOTED = 31  # bits that are in use of integers of 32 bits
+
+
+@dataclass(frozen=True, slots=True)
+class ZfpCodec(ArrayToBytesCodec):
+    """Compress numbers, with or without loss; there is no header.
+
+    Integers of less than 32 bits are stored as their multiples of 32 bits, floats of 16
+    bits as those of 32.  ``uint32`` and ``uint64`` are stored as integers with a sign,
+    so they cannot be larger than those.
+
+    Parameters
+    ----------
+    mode : {"reversible", "fixed_accuracy", "fixed_rate", "fixed_precision", "expert"}
+        Which of the others counts.
+    tolerance : float, optional
+        ``fixed_accuracy``: the largest absolute error.
+    rate : float, optional
+        ``fixed_rate``: bits of an element.
+    precision : int, optional
+        ``fixed_precision``: bits that are kept of an element, at least 1.
+    minbits, maxbits, maxprec, minexp : int, optional
+        ``expert``: bits of a block, at least and at most; bit planes that are kept;
+        the exponent of the lowest of them.
+    """
+
+    mode: Literal["reversible", "fixed_accuracy", "fixed_rate", "fixed_precision", "expert"]
+    tolerance: float | None = None
+    rate: float | None = None
+    precision: int | None = None
+    minbits: int | None = None
+    maxbits: int | None = None
+    maxprec: int | None = None
+    minexp: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode not in _MEMBERS:
+            raise ValueError(f"mode must be one of {', '.join(_MEMBERS)}, not {self.mode!r}")
+        needed = _MEMBERS[self.mode]
+        for members in _MEMBERS.values():
+            for member in members:
+                given = getattr(self, member) is not None
+                if given is not (member in needed):
+                    raise ValueError(
+                        f"mode {self.mode!r} {'has no' if given else 'needs'} {member}"
+                    )
+        for member in ("tolerance", "rate"):
+            value = getattr(self, member)
+            if value is not None and not (isfinite(value) and value >= 0):
+                raise ValueError(f"{member} must be at least 0, not {value!r}")
+        if self.mode == "fixed_rate" and not self.rate:
+            raise ValueError("rate must be more than 0")
+        for member in ("precision", "maxprec"):
+            value = getattr(self, member)
+            if value is not None and not 1 <= value <= _libzfp.MOST_PLANES:
+                raise ValueError(f"{member} must be 1 to {_libzfp.MOST_PLANES}, not {value!r}")
+        if self.mode == "expert":
+            _libzfp.check_expert(self._parameters["expert"])
+
+    def check(self, decoded: ArrayRepresentation) -> None:
+        """Refuse what zfp has no blocks for."""
+        name = decoded.data_type.to_definition().name
+        known = (*_PLAIN, *_FLOATS, *_TIMES, *_FEW_BITS, *_LARGEST)
+        if name not in known:
+            raise ValueError(f"only elements of {', '.join(known)} can be stored so")
+        if len(decoded.shape) > _DIMENSIONS:
+            raise ValueError(
+                f"only chunks of up to {_DIMENSIONS} dimensions can be stored so; "
+                "the codec reshape before this one can reduce them"
+            )
+
+    def encode(self, array: Array, decoded: ArrayRepresentation) -> Buffer:
+        """Compress to one stream."""
+        promoted = _promoted(array, decoded.data_type.to_definition().name)
+        return _libzfp.compress(np.ascontiguousarray(np.atleast_1d(promoted)), self._parameters)
+
+    def decode(self, data: Buffer, decoded: ArrayRepresentation) -> Array:
+        """Decompress the stream."""
+        name = decoded.data_type.to_definition().name
+        shape = decoded.shape or (1,)
+        dtype = _carrier(name)
+        try:
+            array = _libzfp.decompress(data, shape, dtype, self._parameters)
+        except ValueError as error:
+            raise ChunkDecodeError(str(error), _NAME) from error
+        return _demoted(array, name, decoded.data_type.numpy_dtype).reshape(decoded.shape)
+
+    @property
+    def _parameters(self) -> _libzfp.Parameters:
+        members = _MEMBERS[self.mode]
+        if self.mode == "expert":
+            return {"expert": tuple(getattr(self, member) for member in members)}
+        return {member: getattr(self, member) for member in members}
+
+
+def _carrier(name: str) -> np.dtype[Any]:
+    """The dtype in which zfp gets elements of a data type."""
+    if name in _FEW_BITS:
+        return np.dtype(np.int32)
+    if name in _FLOATS:
+        return np.dtype(np.float32)
+    if name in _TIMES:
+        return np.dtype(np.int64)
+    dtype: np.dtype[Any] = np.dtype(_LARGEST.get(name, name))
+    return dtype
+
+
+def _promoted(array: Array, name: str) -> Array:
+    """Elements in a dtype that zfp has ("Compression", step 1)."""
+    dtype = _carrier(name)
+    if name in _FEW_BITS:
+        bits = _FEW_BITS[name]
+        wide = (
+            array.astype(np.int8 if bits < 8 and name[0] == "i" else np.uint8)
+            if bits < 8
+            else array
+        )
+        wide = wide.astype(np.int32)
+        if name[0] == "u":
+            wide = wide - np.int32(1 << (bits - 1))
+        shifted: Array = wide << np.int32(_PROMOTED - bits)
+        return shifted
+    if name in _LARGEST and array.size and array.max() > np.iinfo(dtype).max:
+        raise ValueError(f"{array.max()} is more than {dtype} has, as which it is to be stored")
+    return array.view(dtype) if name in _TIMES else array.astype(dtype, copy=False)
+
+
+def _demoted(array: Array, name: str, dtype: np.dtype[Any]) -> Array:
+    """Elements in their own dtype again ("Decompression", step 2)."""
+    if name in _FEW_BITS:
+        bits = _FEW_BITS[name]
+        half = 1 << (bits - 1)
+        narrow = np.clip(array >> np.int32(_PROMOTED - bits), -half, half - 1)
+        if name[0] == "u":
+            narrow += np.int32(half)
+        result: Array = narrow.astype(dtype)
+        return result
+    if name in _LARGEST:
+        return np.maximum(array, 0).astype(dtype)
+    if name in _TIMES:
+        return array.view(dtype)
+    with np.errstate(all="ignore"):
+        return array.astype(dtype, copy=False)

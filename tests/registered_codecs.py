@@ -1,0 +1,57 @@
+"""Making registered codecs, and running them as an array does."""
+
+import numpy as np
+import pytest
+from plain_data_type import Plain
+from zarr_core.extension import (
+    ArrayRepresentation,
+    ArrayToArrayCodec,
+    CodecChain,
+    ExtensionDefinition,
+    ExtensionLoadError,
+    UnknownExtensionError,
+    data_type_for,
+    make_extension,
+)
+
+
+def made(name, **configuration):
+    return make_extension("codec", ExtensionDefinition(name, configuration))
+
+
+def data_type(name):
+    """The data type of a name; the test is skipped where nobody provides it."""
+    try:
+        return make_extension("data_type", ExtensionDefinition(name))
+    except (UnknownExtensionError, ExtensionLoadError) as error:
+        pytest.skip(str(error))
+
+
+def representation(array, fill=0, name=None):
+    try:
+        found = data_type_for(array.dtype) if name is None else data_type(name)
+    except UnknownExtensionError:
+        found = Plain(array.dtype)
+    fill = np.zeros((), array.dtype) if array.dtype.names else np.asarray(fill).astype(array.dtype)
+    return ArrayRepresentation(array.shape, found, fill.reshape(()))
+
+
+def chain(codec, array, fill=0, name=None):
+    """The codec bound to chunks like this one; stored as they are if it gives an array."""
+    more = [ExtensionDefinition("bytes", {"endian": "little"})]
+    items = [codec, *(more if isinstance(codec, ArrayToArrayCodec) else ())]
+    return CodecChain.of(*items).bind(representation(array, fill, name))
+
+
+def round_trip(codec, array, fill=0, name=None):
+    """Encode and decode; the chunk must not change, and the size be as announced."""
+    bound = chain(codec, array, fill, name).keeping_empty()
+    before = array.copy()
+    data = bound.encode(array)
+    assert array.tobytes() == before.tobytes()
+    if bound.encoded_size is not None:
+        assert len(data) == bound.encoded_size
+    back = bound.decode(data)
+    assert back.shape == array.shape
+    assert back.dtype == array.dtype
+    return bytes(data), back

@@ -1,0 +1,280 @@
+"""cast_value: every pair of real data types against exact arithmetic, and its special rules."""
+
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from registered_codecs import chain, data_type, made, representation, round_trip
+from zarr_codecs._casting import ROUNDINGS, Rule, cast
+from zarr_codecs._real import _TYPES, Floats, Integers
+from zarr_codecs.cast_value import CastValueCodec
+from zarr_core.extension import (
+    ChunkDecodeError,
+    CodecChainError,
+    CodecError,
+    ExtensionConfigurationError,
+    UnknownExtensionError,
+)
+
+RULES = (None, "clamp", "wrap")
+INTERESTING = [
+    0, 1, 2, 3, 5, 6, 7, 8, 15, 16, 127, 128, 129, 240, 248, 255, 256, 448, 464, 2047, 2049, 4097,
+    32768, 32769, 65504, 65519, 65520, 2**24 + 1, 2**31, 2**53 + 1, 2**53 + 3, 2**62 + 2**9 + 1,
+    2**63 - 1, 2**63, 2**64 - 1, 2**64 - 2**10, 2**64 - 2**10 - 1,
+]  # fmt: skip
+FRACTIONS = [
+    0.1, 0.25, 0.5, 0.75, 1.25, 1.5, 2.5, 3.5, 6.5, 7.75, 15.75, 127.5, 255.5, 65519.99, 1e10, 1e300,
+    2.0**-127, 1.5 * 2.0**-127, 3 * 2.0**-127, 2.0**-128, 2.0**-149, 1.5 * 2.0**-149, 5e-324,
+    2.0**64, 2.0**63, math.inf, math.nan, -0.0,
+]  # fmt: skip
+
+
+def exact(value, target, rule):
+    """What the specification says, with fractions; None where it says: an error."""
+    if not math.isfinite(value):
+        if isinstance(target, Integers):
+            return None
+        return value if (target.nan if math.isnan(value) else target.infinite) else None
+    number, unit = Fraction(value), Fraction(1)
+    exponent = 0
+    if isinstance(target, Floats):
+        exponent = target.low_exponent
+        if number:
+            size = abs(number)
+            found = size.numerator.bit_length() - size.denominator.bit_length()
+            found -= Fraction(2) ** found > size
+            exponent = max(found, target.low_exponent)
+        unit = Fraction(2) ** (exponent - target.precision + 1)
+    below = number / unit // 1
+    rest = number / unit - below
+    even = below % 2 == 0
+    if isinstance(target, Floats) and target.precision == 1:
+        even = below == 0 or (exponent - target.low_exponent) % 2 == 0
+    up = {
+        "nearest-even": rest > Fraction(1, 2) or (rest == Fraction(1, 2) and not even),
+        "nearest-away": rest > Fraction(1, 2) or (rest == Fraction(1, 2) and number > 0),
+        "towards-zero": number < 0,
+        "towards-positive": True,
+        "towards-negative": False,
+    }[rule.rounding]
+    result = (below + (1 if rest and up else 0)) * unit
+    low, high = (
+        (target.low, target.high)
+        if isinstance(target, Integers)
+        else (target.lowest, target.largest)
+    )
+    if Fraction(low) <= result <= Fraction(high):
+        return int(result) if isinstance(target, Integers) else float(result)
+    if rule.out_of_range == "clamp":
+        if isinstance(target, Floats) and target.infinite:
+            return math.copysign(math.inf, result)
+        return high if result > high else low
+    if rule.out_of_range is None or isinstance(target, Floats):
+        return None
+    wrapped = int(result) % (1 << target.bits)
+    return wrapped - (wrapped > target.high) * (1 << target.bits)
+
+
+def samples(kind, dtype):
+    if isinstance(kind, Integers):
+        numbers = {n for v in INTERESTING for n in (v, -v) if kind.low <= n <= kind.high}
+        numbers |= {kind.low, kind.high}
+        return (
+            np.array(sorted(numbers), object)
+            .astype(np.int64 if kind.signed else np.uint64)
+            .astype(dtype)
+        )
+    numbers = np.array([*map(float, INTERESTING), *FRACTIONS])
+    with np.errstate(all="ignore"):
+        return np.concatenate([numbers, -numbers]).astype(dtype)
+
+
+@pytest.mark.parametrize("target", _TYPES)
+@pytest.mark.parametrize("source", _TYPES)
+def test_every_pair(source, target):
+    before, after = _TYPES[source], _TYPES[target]
+    dtype = data_type(target).numpy_dtype
+    array = samples(before, data_type(source).numpy_dtype)
+    plain = [(int if isinstance(before, Integers) else float)(value) for value in array]
+    for place, rounding in enumerate(ROUNDINGS):
+        # Each rule with every rounding, for one pair or another.
+        rule = Rule(rounding, RULES[(place + len(source) + len(target)) % 3])
+        expected = [exact(value, after, rule) for value in plain]
+        good = [n for n, value in enumerate(expected) if value is not None]
+        got = cast(array[good], before, after, dtype, rule)
+        assert got.dtype == dtype
+        wanted = np.array([expected[n] for n in good], object)
+        numbers = np.array(
+            [(int if isinstance(after, Integers) else float)(v) for v in got], object
+        )
+        same = (numbers == wanted) | ((numbers != numbers) & (wanted != wanted))
+        assert same.all(), (rule, array[good][~same], got[~same], wanted[~same])
+        bad = [n for n, value in enumerate(expected) if value is None]
+        for n in bad[:3]:
+            with pytest.raises(ValueError, match="out of range|no value|no integer"):
+                cast(array[n : n + 1], before, after, dtype, rule)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    value=st.floats() | st.integers(-(2**70), 2**70).map(float),
+    rounding=st.sampled_from(ROUNDINGS),
+    target=st.sampled_from(["float32", "float16", "int64", "uint64", "int32", "uint8"]),
+)
+def test_any_float(value, rounding, target):
+    rule = Rule(rounding, "clamp")
+    kind, dtype = _TYPES[target], np.dtype(target)
+    expected = exact(value, kind, rule)
+    if expected is None:
+        with pytest.raises(ValueError, match="no integer"):
+            cast(np.array([value]), _TYPES["float64"], kind, dtype, rule)
+        return
+    (got,) = cast(np.array([value]), _TYPES["float64"], kind, dtype, rule).tolist()
+    assert got == expected or (math.isnan(got) and math.isnan(expected))
+    if isinstance(kind, Floats) and not math.isnan(value):
+        assert math.copysign(1, got) == math.copysign(1, value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    value=st.integers(0, 2**64 - 1),
+    rounding=st.sampled_from(ROUNDINGS),
+    target=st.sampled_from(["float64", "float32"]),
+    signed=st.booleans(),
+)
+def test_any_large_integer(value, rounding, target, signed):
+    name = "int64" if signed else "uint64"
+    value -= 2**63 if signed else 0
+    rule = Rule(rounding)
+    (got,) = cast(np.array([value], name), _TYPES[name], _TYPES[target], np.dtype(target), rule)
+    assert float(got) == exact(value, _TYPES[target], rule)
+
+
+@pytest.mark.parametrize("target", ["float16", "float32", "float64", "bfloat16", "float8_e4m3"])
+def test_signed_zero_and_nan_are_kept(target):
+    codec = made("cast_value", data_type=target)
+    array = np.array([0.0, -0.0, np.nan])
+    data_type(target)
+    assert str(round_trip(codec, array)[1].tolist()) == "[0.0, -0.0, nan]"
+
+
+def test_examples_of_out_of_range():
+    array = np.array([128.0])
+    with pytest.raises(CodecError, match="128.0 is out of range; the data type has -128 to 127"):
+        chain(made("cast_value", data_type="int8"), array).encode(array)
+    for rule, expected in (("clamp", 127), ("wrap", -128)):
+        codec = made("cast_value", data_type="int8", out_of_range=rule)
+        assert codec.encode(array).tolist() == [expected]
+    codec = made("cast_value", data_type="int16", out_of_range="wrap")
+    assert codec.encode(np.array([32768, 32769, -32769])).tolist() == [-32768, -32767, 32767]
+
+
+def test_example_that_does_as_numpy():
+    scalars = {"encode": [["NaN", 0], ["+Infinity", 0], ["-Infinity", 0]]}
+    codec = made(
+        "cast_value",
+        data_type="uint8",
+        rounding="towards-zero",
+        out_of_range="wrap",
+        scalar_map=scalars,
+    )
+    array = np.array([[np.nan, np.inf, -np.inf], [300.7, -1.5, 255.0]])
+    assert codec.encode(array).tolist() == [[0, 0, 0], [44, 255, 255]]
+    assert codec.to_configuration()["scalar_map"] == scalars
+
+
+def test_scalar_map():
+    codec = CastValueCodec(
+        "uint8",
+        scalar_map={
+            "encode": [["NaN", 0], ["NaN", 9], [0.0, 7], ["0x7fc00001", 8]],
+            "decode": [[0, "NaN"], [255, "-Infinity"]],
+        },
+    )
+    array = np.array([np.nan, 0.0, -0.0, 1.0], "f4")
+    data, back = round_trip(codec, array, fill=np.nan)
+    assert list(data) == [0, 7, 7, 1]  # the first pair counts, of all NaNs as well
+    assert str(back.tolist()) == "[nan, 7.0, 7.0, 1.0]"
+    bound = chain(codec, array, fill=np.nan)
+    assert str(bound.decode(b"\xff\0\1\2").tolist()) == "[-inf, nan, 1.0, 2.0]"
+
+
+def test_mapped_numbers_come_before_all_errors():
+    codec = CastValueCodec("int8", scalar_map={"encode": [[1000, -1]]})
+    assert codec.encode(np.array([1000, 5])).tolist() == [-1, 5]
+    assert codec.encode(np.array(1000)).tolist() == -1
+    with pytest.raises(ValueError, match="1001 is out of range"):
+        codec.encode(np.array([1000, 1001]))
+
+
+def test_fill_value_goes_along():
+    codec = CastValueCodec("int16", "nearest-even")
+    encoded = codec.encoded_representation(representation(np.zeros(3), fill=-7.0))
+    assert encoded.fill_value.dtype == np.int16
+    assert encoded.fill_value == -7
+
+
+@pytest.mark.parametrize(
+    ("target", "fill", "message"),
+    [
+        ("int8", 0.5, "becomes 0, which becomes 0.0: it is lost"),
+        ("float32", 0.1, "it is lost"),
+        ("int8", 1000, "cannot be converted: 1000.0 is out of range"),
+        ("int8", np.nan, "cannot be converted: nan is no integer"),
+    ],
+)
+def test_refuses_a_fill_value_that_would_be_lost(target, fill, message):
+    with pytest.raises(CodecChainError, match=message):
+        chain(CastValueCodec(target), np.zeros(3), fill)
+
+
+def test_stored_numbers_that_cannot_be_decoded():
+    codec = CastValueCodec("float64")
+    bound = chain(codec, np.zeros(1, "i4"))
+    for value in (np.nan, 1e10):
+        with pytest.raises(ChunkDecodeError, match="no integer|out of range"):
+            bound.decode(np.array([value], "<f8").tobytes())
+    assert bound.decode(np.array([2.5], "<f8").tobytes()) == 2
+
+
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        ({}, "data_type"),
+        ({"data_type": "uint8", "rounding": "up"}, "up"),
+        ({"data_type": "uint8", "out_of_range": "saturate"}, "saturate"),
+        ({"data_type": "uint8", "other": 1}, "other"),
+        ({"data_type": "float32", "out_of_range": "wrap"}, "is for integers"),
+        ({"data_type": "bool"}, "only real numbers"),
+        ({"data_type": "uint8", "scalar_map": {"both": []}}, "both"),
+        ({"data_type": "uint8", "scalar_map": {"encode": [[1]]}}, "1"),
+    ],
+    ids=str,
+)
+def test_refuses_such_configurations(configuration, message):
+    with pytest.raises(ExtensionConfigurationError, match=message):
+        made("cast_value", **configuration)
+
+
+def test_refuses_what_is_no_number():
+    with pytest.raises(UnknownExtensionError):
+        made("cast_value", data_type="no.such_type")
+    with pytest.raises(CodecChainError, match="only real numbers"):
+        chain(CastValueCodec("uint8"), np.zeros(3, bool))
+    codec = CastValueCodec("uint8", scalar_map={"decode": [[256, 1]]})
+    with pytest.raises(CodecChainError, match="scalar_map/decode/0: .*256"):
+        chain(codec, np.zeros(3))
+
+
+def test_strides_no_elements_and_copies_of_the_codec():
+    codec = pickle.loads(pickle.dumps(CastValueCodec("int8", out_of_range="clamp")))
+    assert codec == CastValueCodec("int8", out_of_range="clamp")
+    assert hash(codec) == hash(CastValueCodec("int8", out_of_range="clamp"))
+    array = np.arange(12, dtype="f8").reshape(3, 4).T
+    assert (round_trip(codec, array)[1] == array).all()
+    assert round_trip(codec, np.empty((0, 2), "i8"))[1].shape == (0, 2)
+    assert round_trip(codec, np.array(5, "u8"))[1] == 5

@@ -1,0 +1,231 @@
+"""conditional: header and masks as specified, decisions of the writer, damage, unknown codecs."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from registered_codecs import made
+from zarr_codecs.conditional import ConditionalCodec, compress_if_smaller
+from zarr_codecs.crc32c import Crc32cCodec
+from zarr_codecs.gzip import GzipCodec
+from zarr_codecs.shuffle import ShuffleCodec
+from zarr_core.extension import (
+    ChecksumError,
+    ChunkDecodeError,
+    ExtensionConfigurationError,
+    ExtensionDefinition,
+    StoreReadOnlyError,
+    UnknownExtensionError,
+    make_extension,
+)
+
+SMOOTH = bytes(1000)
+NOISE = np.random.default_rng(1).bytes(1000)
+SHUFFLE = {"name": "numcodecs.shuffle", "configuration": {"elementsize": 4}}
+GZIP = {"name": "gzip", "configuration": {"level": 5}}
+
+
+def with_mask(codecs, mask, **more):
+    """The codec that applies what a mask says."""
+    return ConditionalCodec.deciding(lambda place, *_: bool(mask >> place & 1))(codecs, **more)
+
+
+def test_applies_nothing_unless_told():
+    codec = made("conditional", codecs=[SHUFFLE, GZIP])
+    assert codec.encode(SMOOTH) == b"\0" + SMOOTH
+    assert codec.decode(b"\0" + NOISE, 1000) == NOISE
+
+
+@pytest.mark.parametrize("mask", range(8))
+def test_every_mask(mask):
+    codecs = [ShuffleCodec(4), GzipCodec(1), Crc32cCodec()]
+    codec = with_mask(codecs, mask)
+    chunk = np.arange(250, dtype="<u4").tobytes()
+    expected = chunk
+    for place, inner in enumerate(codecs):
+        if mask >> place & 1:
+            expected = inner.encode(expected)
+    encoded = codec.encode(memoryview(chunk))
+    assert encoded == bytes([mask]) + bytes(expected)
+    # Reading asks nobody.
+    plain = ConditionalCodec(codecs)
+    assert plain.decode(encoded, 1000) == chunk
+    assert plain.decode(encoded, None) == chunk
+    out = bytearray(1000)
+    plain.decode_into(encoded, memoryview(out))
+    assert out == chunk
+
+
+@pytest.mark.parametrize(
+    ("count", "bits", "size"),
+    [(0, None, 0), (1, None, 1), (8, None, 1), (9, None, 2), (1, 16, 2), (0, 8, 1), (17, 32, 4)],
+)
+def test_size_of_the_header(count, bits, size):
+    codec = with_mask([Crc32cCodec()] * count, 1 << max(count - 1, 0), header_bits=bits)
+    encoded = codec.encode(b"abc")
+    header = (1 << (count - 1) if count else 0).to_bytes(size, "little")
+    assert encoded == header + (Crc32cCodec().encode(b"abc") if count else b"abc")
+    assert codec.decode(encoded, 3) == b"abc"
+
+
+def test_compress_if_smaller():
+    codec = ConditionalCodec.deciding("compress_if_smaller")([GzipCodec(5)])
+    assert codec.encode(SMOOTH) == b"\1" + bytes(GzipCodec(5).encode(SMOOTH))
+    assert codec.encode(NOISE) == b"\0" + NOISE
+    # Each codec is tried alone, on the chunk as it is.
+    codec = ConditionalCodec.deciding("compress_if_smaller")([ShuffleCodec(4), GzipCodec(5)])
+    assert codec.encode(SMOOTH)[0] == 0b10
+
+
+def test_named_decisions():
+    assert ConditionalCodec.deciding("always_apply")([Crc32cCodec()]).encode(b"a")[0] == 1
+    assert ConditionalCodec.deciding("never_apply")([Crc32cCodec()]).encode(b"a")[0] == 0
+    with pytest.raises(ValueError, match="decision 'maybe' is none of compress_if_smaller"):
+        ConditionalCodec.deciding("maybe")
+
+
+def test_what_a_decision_is_given():
+    calls = []
+
+    def decide(place, codec, chunk, trial):
+        calls.append((place, type(codec), bytes(chunk), trial and bytes(trial)))
+        return False
+
+    codecs = [GzipCodec(1), Crc32cCodec()]
+    ConditionalCodec.deciding(decide)(codecs).encode(b"abc")
+    assert calls == [(0, GzipCodec, b"abc", None), (1, Crc32cCodec, b"abc", None)]
+    calls.clear()
+    ConditionalCodec.deciding(decide, trial_encode=True)(codecs).encode(b"abc")
+    assert [trial for *_, trial in calls] == [bytes(it.encode(b"abc")) for it in codecs]
+    assert not compress_if_smaller(0, codecs[0], b"abc", None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(chunk=st.binary(max_size=200), mask=st.integers(0, 3), bits=st.sampled_from([None, 8, 24]))
+def test_round_trip(chunk, mask, bits):
+    codec = with_mask([GzipCodec(1), Crc32cCodec()], mask, header_bits=bits)
+    encoded = codec.encode(chunk)
+    assert codec.decode(encoded, len(chunk)) == chunk
+    with pytest.raises(ChunkDecodeError):
+        codec.decode(encoded, len(chunk) + 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "0 bytes; the header alone takes 1"),
+        (b"\4abc", "0b100 says that codecs were applied which are not in the metadata"),
+        (b"\0ab", "2 bytes instead of 3"),
+        (b"\0abcd", "4 bytes instead of 3"),
+        (b"\1abc", "gzip|header"),
+        (b"\2ab", "the checksum alone takes 4"),
+    ],
+)
+def test_damage(data, message):
+    codec = ConditionalCodec([GzipCodec(1), Crc32cCodec()])
+    for decode in (
+        lambda: codec.decode(data, 3),
+        lambda: codec.decode_into(data, memoryview(bytearray(3))),
+    ):
+        with pytest.raises(ChunkDecodeError, match=message):
+            decode()
+
+
+def test_damage_that_a_checksum_notices():
+    codec = ConditionalCodec([Crc32cCodec()])
+    with pytest.raises(ChecksumError):
+        codec.decode(b"\1abc\0\0\0\0", 3)
+
+
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        ({}, "codecs"),
+        ({"codecs": [GZIP], "header_bits": 12}, "header_bits"),
+        ({"codecs": [GZIP] * 9, "header_bits": 8}, "at least 9"),
+        ({"codecs": [GZIP], "header_bits": -8}, "header_bits"),
+        ({"codecs": [GZIP], "mask": 1}, "mask"),
+        ({"codecs": ["bytes"]}, "'bytes' is no bytes -> bytes codec"),
+        ({"codecs": [{"name": "gzip"}]}, "/configuration/codecs/0/configuration/level: is missing"),
+    ],
+    ids=str,
+)
+def test_refuses_such_configurations(configuration, message):
+    with pytest.raises(ExtensionConfigurationError, match=message):
+        made("conditional", **configuration)
+
+
+def test_codecs_in_any_form():
+    forms = [GzipCodec(5), ExtensionDefinition("gzip", {"level": 5}), GZIP, "crc32c"]
+    codec = ConditionalCodec(forms)
+    assert codec.to_configuration() == {"codecs": [GZIP, GZIP, GZIP, {"name": "crc32c"}]}
+    assert codec == ConditionalCodec(forms)
+    assert hash(codec) == hash(ConditionalCodec(forms))
+    with pytest.raises(ValueError, match="codecs must all be bytes -> bytes codecs"):
+        ConditionalCodec(["packbits"])
+
+
+def test_unknown_codecs():
+    with pytest.raises(UnknownExtensionError, match="/configuration/codecs/1"):
+        made("conditional", codecs=[GZIP, "acme.unknown"])
+    optional = {"name": "acme.unknown", "must_understand": False}
+    definition = ExtensionDefinition("conditional", {"codecs": [optional, GZIP]})
+    codec = make_extension("codec", definition)
+    assert [it.name for it in codec.skipped] == ["acme.unknown"]
+    assert codec.decode(b"\2" + bytes(GzipCodec(1).encode(b"abc")), 3) == b"abc"
+    with pytest.raises(ChunkDecodeError, match="'acme.unknown' was applied, which nobody knows"):
+        codec.decode(b"\1abc", 3)
+
+
+def test_arrays(tmp_path):
+    chosen = {"codec": {"conditional": ConditionalCodec.deciding("compress_if_smaller")}}
+    values = np.stack(
+        [np.zeros(500, "i4"), np.random.default_rng(2).integers(-(2**31), 2**31, 500, "i4")]
+    )
+    with zarr_core.extensions(chosen):
+        array = zarr_core.create_array(
+            tmp_path / "a",
+            shape=(2, 500),
+            chunks=(1, 500),
+            dtype="i4",
+            fill_value=7,
+            compressors=[{"name": "conditional", "configuration": {"codecs": ["zstd"]}}],
+        )
+    array[...] = values
+    first, second = ((tmp_path / "a" / "c" / str(row) / "0").read_bytes() for row in (0, 1))
+    assert (first[0], second[0]) == (1, 0)
+    assert len(first) < 100
+    assert len(second) == 2001
+    # What the codec inside was left to choose is recorded.
+    (_, definition) = array.metadata.codecs
+    assert definition.configuration["codecs"][0]["configuration"] == {"level": 0, "checksum": False}
+    # Without a decision chunks are read alike, and written plainly.
+    plain = zarr_core.open_array(tmp_path / "a", mode="r+")
+    assert (plain[...] == values).all()
+    plain[0] = values[0]
+    assert (tmp_path / "a" / "c" / "0" / "0").read_bytes()[0] == 0
+    # "Write fast, compress later": given again, for what is rewritten.
+    later = zarr_core.open_array(tmp_path / "a", mode="r+", extensions=chosen)
+    later[...] = later[...]
+    assert (tmp_path / "a" / "c" / "0" / "0").read_bytes() == first
+
+
+def test_array_with_a_codec_that_nobody_knows_is_only_read(tmp_path):
+    document = {
+        "zarr_format": 3, "node_type": "array", "shape": [3], "data_type": "uint8",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}},
+        "chunk_key_encoding": "default", "fill_value": 0,
+        "codecs": ["bytes", {"name": "conditional", "configuration": {"codecs": [
+            {"name": "acme.unknown", "must_understand": False}]}}],
+    }  # fmt: skip
+    (tmp_path / "zarr.json").write_text(json.dumps(document))
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "0").write_bytes(b"\0abc")
+    with pytest.warns(match="acme.unknown"):
+        array = zarr_core.open_array(tmp_path, mode="r+")
+    assert bytes(array[...]) == b"abc"
+    with pytest.raises(StoreReadOnlyError):
+        array[...] = 1

@@ -1,0 +1,204 @@
+"""packbits: bit by bit as its specification has it, by itself and for parts of chunks."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from registered_codecs import chain, data_type, made, representation, round_trip
+from zarr_codecs._bits import layout
+from zarr_codecs.packbits import PackbitsCodec
+from zarr_core.extension import (
+    Box,
+    BufferReader,
+    ChunkDecodeError,
+    CodecChainError,
+    ExtensionConfigurationError,
+    Outer,
+    data_type_for,
+)
+
+
+def in_python(values, first, last):
+    """The sequence of bits, as bytes."""
+    bits = [value >> bit & 1 for value in values for bit in range(first, last + 1)]
+    bits += [0] * (-len(bits) % 8)
+    return bytes(
+        sum(bit << n for n, bit in enumerate(bits[at : at + 8])) for at in range(0, len(bits), 8)
+    )
+
+
+integers = npst.arrays(
+    st.sampled_from(["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8"]),
+    npst.array_shapes(max_side=7),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(array=integers, data=st.data())
+def test_integers(array, data):
+    width = 8 * array.itemsize
+    first = data.draw(st.integers(0, width - 1))
+    last = data.draw(st.integers(first, width - 1))
+    encoded, back = round_trip(PackbitsCodec("none", first, last), array)
+    values = [int(value) & ((1 << width) - 1) for value in array.reshape(-1).tolist()]
+    assert encoded == in_python(values, first, last)
+    for value, got in zip(values, back.reshape(-1).tolist(), strict=True):
+        expected = value & ((1 << (last + 1)) - 1) & ~((1 << first) - 1)
+        if array.dtype.kind == "i" and value >> last & 1:
+            expected -= 1 << (last + 1)
+        assert got == expected
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 100])
+@pytest.mark.parametrize("padding", ["none", "first_byte", "last_byte"])
+def test_truth_values(size, padding):
+    array = np.arange(size) % 3 == 1
+    data, back = round_trip(made("packbits", padding_encoding=padding), array)
+    bits, count = in_python(array.tolist(), 0, 0), bytes([-size % 8])
+    expected = {"none": bits, "first_byte": count + bits, "last_byte": bits + count}
+    assert data == expected[padding]
+    assert (back == array).all()
+
+
+def test_truth_values_that_are_larger_than_one():
+    array = np.array([0, 2, 1, 255], np.uint8).view(bool)
+    assert round_trip(PackbitsCodec(), array)[0] == bytes([0b1110])
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "width"),
+    [
+        ("int2", [0, 1, 2, 3, 3], 2), ("uint2", [3, 2, 1, 0, 1], 2), ("int4", [15, 8, 7], 4),
+        ("uint4", [15, 0, 3], 4), ("float4_e2m1fn", [15, 1, 2], 4),
+        ("float6_e2m3fn", [63, 1, 42], 6), ("float6_e3m2fn", [0, 21, 42, 63, 5], 6),
+        ("float8_e5m2", [0, 255, 60], 8),
+    ],
+)  # fmt: skip
+def test_small_numbers(name, bits, width):
+    dtype = data_type(name).numpy_dtype
+    array = np.array(bits, np.uint8).view(dtype)
+    data, back = round_trip(made("packbits"), array, name=name)
+    assert data == in_python(bits, 0, width - 1)
+    assert back.view(np.uint8).tolist() == bits
+    pairs = np.array([bits, bits[::-1]], np.uint8).T.copy()
+    if name.startswith("float"):
+        name = f"complex_{name}"
+        array = pairs.view(data_type(name).numpy_dtype).reshape(-1)
+        data, back = round_trip(made("packbits"), array, name=name)
+        assert data == in_python(pairs.reshape(-1).tolist(), 0, width - 1)
+        assert back.tobytes() == array.tobytes()
+
+
+def test_sign_is_extended_within_the_bits_there_are():
+    array = np.array([0b0111, 0b0010], np.uint8).view(data_type("int4").numpy_dtype)
+    _, back = round_trip(PackbitsCodec("none", 0, 1), array)
+    assert back.view(np.uint8).tolist() == [0b1111, 0b1110]
+    assert back.astype(int).tolist() == [-1, -2]
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16"])
+def test_numbers_that_take_whole_bytes_are_as_little_endian_bytes(dtype):
+    array = (np.arange(12) / 7).reshape(3, 4).astype(dtype)
+    data, back = round_trip(PackbitsCodec(), array.T)
+    assert data == array.T.astype(f"<{dtype}").tobytes()
+    assert back.tobytes() == array.T.tobytes()
+
+
+def test_components_of_complex_numbers():
+    array = np.array([1 + 2j, -0.5j], np.complex64)
+    data, back = round_trip(PackbitsCodec("none", 16, 31), array)
+    parts = array.view(np.uint32)
+    assert data == in_python(parts.tolist(), 16, 31)
+    assert (back.view(np.uint32) == parts & 0xFFFF0000).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), padding=st.sampled_from(["none", "first_byte", "last_byte"]))
+def test_parts(data, padding):
+    shape = data.draw(npst.array_shapes(max_dims=3, max_side=9))
+    array = np.arange(np.prod(shape), dtype="u2").reshape(shape) * 37 % 1024
+    codec = PackbitsCodec(padding, None, data.draw(st.integers(9, 15)))
+    bound = chain(codec, array).keeping_empty()
+    encoded = bound.encode(array)
+    index = []
+    for length in shape:
+        start = data.draw(st.integers(0, length - 1))
+        stop = data.draw(st.integers(start, length))
+        index.append(slice(start, stop, data.draw(st.integers(1, 3))))
+    box = Box(tuple(index))
+    out = np.empty(box.shape, array.dtype)
+    codec.decode_part(BufferReader(encoded), bound.decoded, box, out)
+    assert (out == array[tuple(index)]).all()
+
+
+def test_other_parts():
+    array = np.arange(20, dtype="u1").reshape(4, 5)
+    codec = PackbitsCodec(last_bit=4)
+    outer = Outer((np.array([2, 0]), slice(1, 5, 2)))
+    out = np.empty((2, 2), "u1")
+    encoded = BufferReader(codec.encode(array, representation(array)))
+    codec.decode_part(encoded, representation(array), outer, out)
+    assert out.tolist() == [[11, 13], [1, 3]]
+    decoded = representation(np.array(5, "u1"))
+    out = np.empty((), "u1")
+    codec.decode_part(BufferReader(b"\x05"), decoded, Box(()), out)
+    assert out == 5
+
+
+def test_words_of_the_schema_are_read():
+    codec = made("packbits", padding_encoding="start_byte", start_bit=1, end_bit=3)
+    assert codec == PackbitsCodec("first_byte", 1, 3)
+    assert codec.to_configuration()["padding_encoding"] == "first_byte"
+    assert made("packbits", padding_encoding="end_byte") == PackbitsCodec("last_byte")
+    assert made("packbits", first_bit=None, last_bit=None) == PackbitsCodec()
+    with pytest.raises(ExtensionConfigurationError, match="first_bit is given twice"):
+        made("packbits", first_bit=0, start_bit=0)
+
+
+@pytest.mark.parametrize(
+    "configuration",
+    [
+        {"padding_encoding": "middle"}, {"first_bit": -1}, {"last_bit": 1.5}, {"last_bit": True},
+        {"first_bit": 3, "last_bit": 2}, {"bits": 3},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_refuses_such_configurations(configuration):
+    with pytest.raises(ExtensionConfigurationError):
+        made("packbits", **configuration)
+
+
+def test_refuses_elements_without_such_bits():
+    with pytest.raises(CodecChainError, match="bits 0 to 8 are to be stored; .* have 8"):
+        chain(PackbitsCodec(last_bit=8), np.zeros(3, "u1"))
+    with pytest.raises(CodecChainError, match="bits 4 to 0 "):
+        chain(PackbitsCodec(first_bit=4), np.zeros(3, bool))
+    with pytest.raises(CodecChainError, match="only bool, integers"):
+        chain(PackbitsCodec(), np.zeros(3, "V3"))
+
+
+@pytest.mark.parametrize(
+    ("codec", "data", "message"),
+    [
+        (PackbitsCodec(), b"\1\2\3", "3 bytes instead of 2"),
+        (PackbitsCodec(), b"\1", "1 bytes instead of 2"),
+        (PackbitsCodec(), b"", "0 bytes instead of 2"),
+        (PackbitsCodec(), b"\0\x08", "bits after the last element are not 0"),
+        (PackbitsCodec("first_byte"), b"\4\0\0", "4 bits have no meaning, it should be 5"),
+        (PackbitsCodec("last_byte"), b"\0\0\xff", "255 bits have no meaning, it should be 5"),
+    ],
+    ids=str,
+)
+def test_damage(codec, data, message):
+    with pytest.raises(ChunkDecodeError, match=message):
+        codec.decode(data, representation(np.zeros(11, bool)))
+
+
+def test_memory_for_bits_is_limited(at_most):
+    array = np.arange(1 << 18, dtype="u2")
+    bits = layout(data_type_for(array.dtype), 0, 11)
+    with at_most(3 * array.nbytes):
+        packed = bits.pack(array)
+    with at_most(3 * array.nbytes):
+        assert (bits.unpack(packed, len(array), array.dtype) == array % 4096).all()

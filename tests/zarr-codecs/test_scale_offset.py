@@ -1,0 +1,153 @@
+"""scale_offset: exact for integers, as NumPy computes for floats, never silently out of range."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from registered_codecs import chain, data_type, made, representation, round_trip
+from zarr_codecs.scale_offset import ScaleOffsetCodec
+from zarr_core.extension import (
+    ChunkDecodeError,
+    CodecChain,
+    CodecChainError,
+    CodecError,
+    ExtensionConfigurationError,
+    ExtensionDefinition,
+)
+
+WIDTHS = st.sampled_from(["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), dtype=WIDTHS)
+def test_integers(data, dtype):
+    """Exact, or an error; as Python computes."""
+    info = np.iinfo(dtype)
+    low, high = int(info.min), int(info.max)
+    numbers = st.integers(low, high) | st.integers(max(low, -20), 20)
+    values = data.draw(st.lists(numbers, min_size=1, max_size=4))
+    offset = data.draw(numbers)
+    scale = data.draw(st.integers(max(low, -5), 5).filter(bool))
+    codec = made("scale_offset", offset=offset, scale=scale)
+    array = np.array(values, dtype)
+    steps = [(value - offset, (value - offset) * scale) for value in values]
+    if all(low <= step <= high for both in steps for step in both):
+        encoded = codec.encode(array)
+        assert encoded.tolist() == [step for _, step in steps]
+        assert encoded.dtype == array.dtype
+        assert codec.decode(encoded, representation(array)).tolist() == values
+    else:
+        with pytest.raises(ValueError, match="is out of range; the data type has"):
+            codec.encode(array)
+    steps = [(value // scale, value // scale + offset) for value in values]
+    possible = all(low <= step <= high for both in steps for step in both)
+    if possible and not any(value % scale for value in values):
+        assert codec.decode(array, representation(array)).tolist() == [step for _, step in steps]
+    else:
+        with pytest.raises(ChunkDecodeError, match="out of range|not divisible by the scale"):
+            codec.decode(array, representation(array))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_floats_are_computed_in_their_type(dtype):
+    array = (np.arange(100) / 7).astype(dtype)
+    codec = made("scale_offset", offset=5, scale=0.1)
+    offset, scale = np.dtype(dtype).type(5), np.dtype(dtype).type(0.1)
+    data, back = round_trip(codec, array.reshape(10, 10).T)
+    assert data == ((array - offset) * scale).reshape(10, 10).T.astype(f"<{dtype}").tobytes()
+    assert back.T.tobytes() == ((array - offset) * scale / scale + offset).tobytes()
+    assert codec.encode(np.array(7, dtype)).shape == ()
+    assert codec.encode(np.empty((0, 2), dtype)).shape == (0, 2)
+
+
+def test_small_types():
+    kind = data_type("float4_e2m1fn")
+    array = np.array([0, 1, 3, -2]).astype(kind.numpy_dtype)
+    codec = made("scale_offset", offset=1, scale=2)
+    encoded = codec.encode(array)
+    assert encoded.dtype == kind.numpy_dtype
+    assert encoded.astype(float).tolist() == [-2, 0, 4, -6]
+    with pytest.raises(ValueError, match="12.0 is out of range"):
+        made("scale_offset", scale=2).encode(np.array([6.0]).astype(kind.numpy_dtype))
+    kind = data_type("int4")
+    array = np.array([-3, 0, 2]).astype(kind.numpy_dtype)
+    codec = made("scale_offset", offset=1, scale=2)
+    assert codec.encode(array).astype(int).tolist() == [-8, -2, 2]
+    with pytest.raises(ValueError, match="-9 is out of range; the data type has -8 to 7"):
+        codec.encode(np.array([-8]).astype(kind.numpy_dtype))
+
+
+def test_no_members_change_nothing():
+    array = np.array([np.nan, -0.0, 1e300])
+    codec = made("scale_offset")
+    assert round_trip(codec, array)[1].tobytes() == array.tobytes()
+    assert codec.to_configuration() == {}
+
+
+def test_infinity_and_nan_stay_and_nothing_else_becomes_them():
+    codec = made("scale_offset", scale=10)
+    assert str(codec.encode(np.array([np.inf, np.nan, 1])).tolist()) == "[inf, nan, 10.0]"
+    array = np.array([1.0, 1e308])
+    with pytest.raises(CodecError, match="a number beyond the range of float64 came out"):
+        chain(codec, array).encode(array)
+    bound = chain(made("scale_offset", scale=0.1), np.zeros(1))
+    with pytest.raises(ChunkDecodeError, match="beyond the range"):
+        bound.decode(np.array([1e308], "<f8").tobytes())
+
+
+def test_fill_value_goes_along():
+    codec = made("scale_offset", offset=10, scale=0.1)
+    encoded = codec.encoded_representation(representation(np.zeros(2, "f4"), fill=10))
+    assert encoded.fill_value == 0
+    with pytest.raises(CodecChainError, match="the fill value 0 cannot be encoded: -1000 is out"):
+        chain(made("scale_offset", offset=1000), np.zeros(2, "u2"))
+
+
+def test_example_that_keeps_nan_in_a_byte():
+    definitions = [
+        ExtensionDefinition("scale_offset", {"offset": -10, "scale": 0.1}),
+        ExtensionDefinition(
+            "cast_value",
+            {
+                "data_type": "uint8",
+                "rounding": "nearest-even",
+                "scalar_map": {"encode": [["NaN", 0]], "decode": [[0, "NaN"]]},
+            },
+        ),
+        ExtensionDefinition("bytes"),
+    ]
+    array = np.array([0.0, 2540.0, np.nan, 15.0])
+    bound = CodecChain.from_definitions(definitions).bind(representation(array, np.nan))
+    data = bound.encode(array)
+    assert list(data) == [1, 255, 0, 2]
+    assert str(bound.decode(data).tolist()) == "[0.0, 2540.0, nan, 10.0]"
+
+
+@pytest.mark.parametrize(
+    ("configuration", "dtype", "message"),
+    [
+        ({"scale": "0x00000000"}, "f4", "scale also not 0"),
+        ({"scale": "NaN"}, "f4", "must be finite"),
+        ({"offset": "Infinity"}, "f4", "must be finite"),
+        ({"offset": 0.5}, "i4", "offset: .*integer"),
+        ({"scale": 300}, "u1", "scale: .*300"),
+        ({"offset": -1}, "u1", "offset: .*-1"),
+        ({"offset": 1}, "c8", "only real numbers"),
+        ({"offset": 1}, "?", "only real numbers"),
+    ],
+    ids=str,
+)
+def test_refuses_numbers_that_the_type_does_not_have(configuration, dtype, message):
+    with pytest.raises(CodecChainError, match=message):
+        chain(made("scale_offset", **configuration), np.zeros(2, dtype))
+
+
+@pytest.mark.parametrize("configuration", [{"scale": 0}, {"offset": [1]}, {"factor": 2}], ids=str)
+def test_refuses_such_configurations(configuration):
+    with pytest.raises(ExtensionConfigurationError):
+        made("scale_offset", **configuration)
+
+
+def test_equal_ones_are_equal():
+    assert made("scale_offset", scale=2) == ScaleOffsetCodec(scale=2)
+    assert hash(made("scale_offset", scale=2)) == hash(ScaleOffsetCodec(scale=2))
