@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.errors import UnsupportedFieldError
+from zarr_core.metadata.problem import Problem
+from zarr_core.registry.hints import install_hint
 from zarr_core.registry.listing import names
 
 if TYPE_CHECKING:
@@ -27,12 +29,20 @@ def understanding(parse: Callable[[Collection[str]], T]) -> T:
     Raises
     ------
     UnsupportedFieldError
-        If nobody understands a member that must be understood.
+        If nobody understands a member that must be understood; says what to install.
     """
     try:
         return parse(())
-    except UnsupportedFieldError:
-        known = names("extension")
-        if not known:
-            raise
-        return parse(known)
+    except UnsupportedFieldError as error:
+        unknown = error
+    try:
+        if known := names("extension"):
+            return parse(known)
+    except UnsupportedFieldError as error:
+        unknown = error
+    raise UnsupportedFieldError(unknown.where, map(_with_hint, unknown.problems))
+
+
+def _with_hint(problem: Problem) -> Problem:
+    name = problem.pointer[1:].replace("~1", "/").replace("~0", "~")
+    return Problem(problem.pointer, f"{problem.message}. {install_hint('extension', name)}")

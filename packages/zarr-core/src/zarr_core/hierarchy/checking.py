@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataValidationError
+from zarr_core.metadata.problem import json_pointer
 from zarr_core.registry import hooks
 from zarr_core.registry.resolve import make
 
@@ -40,7 +41,7 @@ def check(store: Store, path: str, metadata: NodeMetadata) -> None:
     document = metadata.to_json()
     problems = hooks.check_metadata(where, document)
     for name, value in members.items():
-        extension = make("extension", _definition(name, value), where, f"/{name}")
+        extension = make("extension", _definition(name, value), where, json_pointer(name))
         if extension is not None:
             problems += extension.check(document)
     if problems:
