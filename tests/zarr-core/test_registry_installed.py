@@ -58,12 +58,7 @@ def test_a_folder_of_any_form_is_read(form, tmp_path, path):
 @pytest.mark.parametrize("form", FORMS)
 def test_so_is_an_archive(form, tmp_path, path):
     place = unpacked(tmp_path / "unpacked", form)
-    archive = tmp_path / (place.name if place.suffix == ".egg" else "plugins.zip")
-    with zipfile.ZipFile(archive, "w") as file:
-        for item in place.rglob("*"):
-            if item.is_file():
-                file.write(item, item.relative_to(place))
-    path(archive)
+    path(_packed(place, tmp_path / (place.name if place.suffix == ".egg" else "plugins.zip")))
     assert found() == ["Acme.X 1.5 (acme:X)"]
 
 
@@ -175,3 +170,30 @@ def test_this_environment_is_read_as_importlib_metadata_reads_it():
         line for line in theirs if "[" in line[2]
     )
     assert os.sep not in "".join(line.name for line in installed.distributions("["))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_metadata_without_a_name_is_said(packed, tmp_path, path):
+    place = unpacked(tmp_path / "site", "wheel")
+    (place / "Acme.X-1.5.dist-info" / "METADATA").write_text("Version: 1\n\nName: of no use\n")
+    path(_packed(place, tmp_path / "a.zip") if packed else place)
+    with pytest.warns(UserWarning, match="does not name the distribution"):
+        discovery.scan()
+    assert found() == []
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("content", [b"\xff[zarr_core.codec]\na = b:c\n", b"[console_scripts]\n"])
+def test_other_entry_points_are_passed_over(packed, content, tmp_path, path):
+    place = unpacked(tmp_path / "site", "wheel")
+    (place / "Acme.X-1.5.dist-info" / "entry_points.txt").write_bytes(content)
+    path(_packed(place, tmp_path / "a.zip") if packed else place)
+    assert found() == []
+
+
+def _packed(place, archive):
+    with zipfile.ZipFile(archive, "w") as file:
+        for item in place.rglob("*"):
+            if item.is_file():
+                file.write(item, item.relative_to(place))
+    return archive
