@@ -53,6 +53,9 @@ class CodecTests(ExtensionTests):
     lossless = True
     """Whether exactly what was written is read; otherwise override :meth:`same`."""
 
+    working_memory: ClassVar[int] = 1 << 20
+    """Bytes that the codec may take for itself, whatever it decodes."""
+
     # --- what an author may override ---
 
     def data_types_of(self, configuration: Mapping[str, Any]) -> Sequence[Any]:
@@ -126,7 +129,7 @@ class CodecTests(ExtensionTests):
             spread = np.zeros((2, *chunk.shape), chunk.dtype, order="F")[0, ...]
             spread[...] = chunk
             spread.flags.writeable = False
-            for layout in (spread, np.asfortranarray(chunk)):
+            for layout in (spread, np.array(chunk, order="F")):
                 decoded = chain.decode(_joined(chain.encode(layout)))
                 assert self.same(np.array(decoded), chunk)
 
@@ -138,7 +141,7 @@ class CodecTests(ExtensionTests):
         def check(case: tuple[BoundChain, Array]) -> None:
             chain, chunk = case
             encoded = _joined(chain.encode(chunk))
-            room = 16 * (chunk.nbytes + len(encoded)) + (1 << 20)
+            room = 16 * (chunk.nbytes + len(encoded)) + self.working_memory
             for what, data in damaged(encoded):
                 with at_most(room, what):
                     try:
@@ -148,7 +151,8 @@ class CodecTests(ExtensionTests):
                             continue
                         pytest.fail(f"{what}: the codec raised {error.reason}")
                 assert decoded.shape == chunk.shape, what
-                assert not self.detects(chain) or self.same(decoded, chunk), (
+                noticed = self.detects(chain) and what.startswith(("byte", "the first"))
+                assert not noticed or self.same(decoded, chunk), (
                     f"{what} is not noticed, though detects_damage"
                 )
 

@@ -27,7 +27,8 @@ def arrays(data_type: DataType, shape: tuple[int, ...]) -> SearchStrategy[Array]
     shape : tuple of int
         Shape of the arrays.
     """
-    return _of_dtype(data_type.numpy_dtype, shape)
+    found = _of_dtype(data_type.numpy_dtype, shape)
+    return found.map(data_type.clear_unused_bits) if data_type.unused_bits else found
 
 
 def _of_dtype(dtype: np.dtype[Any], shape: tuple[int, ...]) -> SearchStrategy[Array]:

@@ -1,0 +1,52 @@
+"""Every data type of this repository through the kit for authors."""
+
+import json
+from importlib.metadata import entry_points
+from importlib.resources import files
+
+import numpy as np
+from hypothesis import strategies as st
+from zarr_conformance.kit import DataTypeTests
+
+UNWRITABLE = {
+    # Names that version 3 does not have; version 2 translates them.
+    "test_metadata_stay_as_they_were_written": None,
+    "test_arrays_are_written_and_read": None,
+}
+
+
+SPECIAL = {
+    "v2.object": {
+        **UNWRITABLE,
+        "values": lambda self, data_type, shape: st.text(max_size=4).map(
+            lambda text: np.full(shape, text, object)
+        ),
+        "test_what_is_no_fill_value_is_refused": None,  # any JSON is an object
+    },
+    # Its elements have a shape of their own, so there is no array without dimensions.
+    "v2.subarray": {
+        **UNWRITABLE,
+        "test_fill_values_come_back": None,
+        "test_the_default_fill_value_is_one": None,
+    },
+}
+
+
+def class_of(name, extension):
+    file = files(extension.__module__.partition(".")[0]) / f"schemas/data_type/{name}.json"
+    given = {"configurations": json.loads(file.read_text())["examples"]}
+    return type(
+        "Tests", (DataTypeTests,), {"name": name, "examples": 6, **given, **SPECIAL.get(name, {})}
+    )
+
+
+for entry in entry_points(group="zarr_core.data_type"):
+    if entry.value.startswith(("zarr_core.", "zarr_dtypes.", "zarr_formats.")):
+        globals()["Test" + entry.name.title().replace(".", "")] = class_of(entry.name, entry.load())
+
+
+class TestRaw(DataTypeTests):
+    name = "r24"
+    examples = 6
+    test_it_is_installed = None  # a family of names, which no entry point can list
+    test_the_schema_accepts_what_is_written = None  # found under the name of the family

@@ -1,0 +1,156 @@
+"""Every chunk grid, key encoding, store, storage transformer, format through the kit for authors."""
+
+from zarr_conformance.kit import (
+    ChunkGridTests,
+    ChunkKeyEncodingTests,
+    FormatTests,
+    StorageTransformerTests,
+    StoreTests,
+)
+from zarr_core import LocalStore, MemoryStore
+from zarr_stores.zip import ZipStore
+
+
+class TestRegular(ChunkGridTests):
+    name = "regular"
+    cases = [
+        ({"chunk_shape": [3, 4]}, (10, 4)),
+        ({"chunk_shape": [2]}, (0,)),
+        ({"chunk_shape": []}, ()),
+    ]
+    bad_configurations = [{"chunk_shape": [0]}]
+
+
+class TestRectilinear(ChunkGridTests):
+    name = "rectilinear"
+    cases = [
+        ({"kind": "inline", "chunk_shapes": [4, [1, 2, 3], [[4, 2]]]}, (9, 6, 8)),
+        ({"kind": "inline", "chunk_shapes": []}, ()),
+    ]
+
+
+class TestDefault(ChunkKeyEncodingTests):
+    name = "default"
+    configurations = [{}, {"separator": "."}]
+    bad_configurations = [{"separator": "-"}]
+
+
+class TestV2Keys(ChunkKeyEncodingTests):
+    name = "v2"
+    configurations = [{}, {"separator": "/"}]
+
+
+class TestFanout(ChunkKeyEncodingTests):
+    name = "fanout"
+    configurations = [{}, {"max_children": 100}]
+
+
+class TestSuffix(ChunkKeyEncodingTests):
+    name = "suffix"
+    configurations = [
+        {
+            "suffix": ".tiff",
+            "base_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        },
+        {
+            "suffix": ".shard.zip",
+            "base_encoding": {"name": "v2", "configuration": {"separator": "."}},
+        },
+    ]
+
+
+class TestTemplate(ChunkKeyEncodingTests):
+    name = "template"
+    configurations = [{"format": "images/{-1}/{0:04}.jpeg"}, {"format": "{2}-{0}_{1}"}]
+
+    def dimensions(self, configuration):
+        return range(3, 4) if "{2}" in configuration["format"] else range(2, 3)
+
+
+class TestN5Keys(ChunkKeyEncodingTests):
+    name = "n5"
+
+    # Version 3 does not have the name; other formats translate it.
+    test_metadata_stay_as_they_were_written = None
+    test_arrays_are_written_and_read = None
+
+
+class TestDraftKeys(ChunkKeyEncodingTests):
+    name = "v3_draft"
+    configurations = [{"separator": "/", "scalar": "c"}, {"separator": ".", "scalar": "c0"}]
+
+    # Version 3 does not have the name; other formats translate it.
+    test_metadata_stay_as_they_were_written = None
+    test_arrays_are_written_and_read = None
+
+
+class TestMemory(StoreTests):
+    name = "memory"
+    pickles = False
+
+    def make(self, tmp_path):
+        return MemoryStore.from_url(f"memory://{tmp_path}")
+
+    def again(self, store, *, read_only):
+        return MemoryStore.from_url(store.url, read_only=read_only)
+
+
+class TestLocal(StoreTests):
+    name = "file"
+    key_may_be_prefix = False
+    test_readers_see_the_old_or_the_new_value = None  # slow, and tested with the store
+
+    def make(self, tmp_path):
+        return LocalStore(tmp_path / "store.zarr")
+
+    def again(self, store, *, read_only):
+        return LocalStore(store.path, read_only=read_only)
+
+
+class TestZip(StoreTests):
+    name = "zip"
+    can_erase = False
+    test_readers_see_the_old_or_the_new_value = None  # slow, and tested with the store
+    pickles = False
+
+    def make(self, tmp_path):
+        return ZipStore(tmp_path / "store.zip")
+
+    def again(self, store, *, read_only):
+        return ZipStore(store.path, read_only=read_only)
+
+
+class TestSharding(StorageTransformerTests):
+    name = "sharding"
+    configurations = [{"type": "indexed", "chunks_per_shard": [2, 2]}]
+    bad_configurations = [{"type": "indexed", "chunks_per_shard": [0, 2]}]
+
+
+class TestV3(FormatTests):
+    name = "v3"
+    data_types = ["bool", "int16", "uint8", "float32", "complex64", "r24"]
+
+
+class TestV2(FormatTests):
+    name = "v2"
+
+
+class TestV1(FormatTests):
+    name = "v1"
+    groups = False
+
+
+class TestDraft(FormatTests):
+    name = "draft"
+    test_what_is_foreign_is_found = None  # nodes lie in folders of their own
+
+
+class TestDraft2021(FormatTests):
+    name = "draft-2021"
+    test_what_is_foreign_is_found = None  # nodes lie in folders of their own
+
+
+class TestN5(FormatTests):
+    name = "n5"
+    data_types = ["int16", "uint8", "float32"]
+    test_fill_values_are_kept = None  # zero alone
