@@ -73,6 +73,12 @@ def test_keys_that_no_store_takes(suffix):
         zarr.create_array(shape=3, chunk_key_encoding=definition(suffix, "v2"))
 
 
+def test_what_the_base_refuses():
+    base = {"name": "template", "configuration": {"format": "{0}{1}"}}
+    with pytest.raises(MetadataValidationError, match="run together"):
+        zarr.create_array(shape=(3, 3), chunk_key_encoding=definition(".x", base))
+
+
 def test_an_encoding_within_an_encoding_without_end():
     base = "v2"
     for _ in range(3000):

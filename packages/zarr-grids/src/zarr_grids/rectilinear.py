@@ -9,7 +9,7 @@ Other readers:  zarr-python 3.2 with array.rectilinear_chunks switched on, zarrs
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gcd
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
@@ -59,9 +59,15 @@ class RectilinearGrid(ChunkGrid):
     ----------
     edges : tuple of (int or Runs)
         The lengths of the chunks along each dimension.
+    spelling : tuple of JSON, optional
+        The same as a document has it.
+    keeps_spelling : bool
+        Whether it is written so, rather than in the shortest form.
     """
 
     edges: tuple[Edges, ...]
+    spelling: tuple[JSON, ...] | None = field(default=None, repr=False, compare=False)
+    keeps_spelling: bool = field(default=False, repr=False, compare=False)
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> RectilinearGrid:
@@ -81,19 +87,14 @@ class RectilinearGrid(ChunkGrid):
             except ValueError as error:
                 problem = Problem(pointer + json_pointer(number), str(error))
                 raise ExtensionConfigurationError("chunk_grid", name, "", [problem]) from error
-        return cls(tuple(edges))
+        return cls(tuple(edges), tuple(shapes))
 
     def to_definition(self) -> ExtensionDefinition:
         """Give the shortest form, as zarr-python writes it: ``[[10, 3], 5]``."""
-        shapes: list[JSON] = [
-            edges
-            if isinstance(edges, int)
-            else [
-                length if count == 1 else [length, count]
-                for length, count in zip(edges.lengths, edges.counts, strict=True)
-            ]
-            for edges in self.edges
-        ]
+        if self.keeps_spelling and self.spelling is not None:
+            spelling = [*self.spelling]
+            return ExtensionDefinition("rectilinear", {"kind": "inline", "chunk_shapes": spelling})
+        shapes = [*map(_shortest, self.edges)]
         return ExtensionDefinition("rectilinear", {"kind": "inline", "chunk_shapes": shapes})
 
     def axes(self, shape: tuple[int, ...]) -> tuple[RunAxis, ...]:
@@ -121,21 +122,41 @@ class RectilinearGrid(ChunkGrid):
         long as what is missing, rounded up to what all lengths are multiples of.
         Where chunks are shards, the inner chunks thus divide it.
         """
-        edges = tuple(map(_grown, self.edges, shape))
-        return self if edges == self.edges else RectilinearGrid(edges)
+        added = [*map(_missing, self.edges, shape)]
+        if not any(added):
+            return self
+        edges = tuple(map(_longer, self.edges, added))
+        if self.spelling is None:
+            return RectilinearGrid(edges)
+        parts = zip(self.spelling, edges, added, strict=True)
+        spelling = (_shortest(new) if length else spelt for spelt, new, length in parts)
+        return RectilinearGrid(edges, tuple(spelling), True)
 
 
-def _grown(edges: Edges, size: int) -> Edges:
+def _missing(edges: Edges, size: int) -> int:
+    """Length of the chunk that is to be added; 0 for none."""
     if isinstance(edges, int):
-        return edges
+        return 0
     missing = size - sum(map(int.__mul__, edges.lengths, edges.counts))
-    if missing <= 0:
-        return edges
     unit = gcd(*edges.lengths) or missing
-    length = -(-missing // unit) * unit
+    return -(-missing // unit) * unit if missing > 0 else 0
+
+
+def _longer(edges: Edges, length: int) -> Edges:
+    if isinstance(edges, int) or not length:
+        return edges
     if edges.lengths and length == edges.lengths[-1]:
         return Runs(edges.lengths, (*edges.counts[:-1], edges.counts[-1] + 1))
     return Runs((*edges.lengths, length), (*edges.counts, 1))
+
+
+def _shortest(edges: Edges) -> JSON:
+    if isinstance(edges, int):
+        return edges
+    return [
+        length if count == 1 else [length, count]
+        for length, count in zip(edges.lengths, edges.counts, strict=True)
+    ]
 
 
 def _edges(shape: JSON) -> Edges:
