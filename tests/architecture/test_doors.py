@@ -21,7 +21,7 @@ DOORS = {
     "deflate": {"zarr_codecs._deflate"},
     "zstandard": {"zarr_codecs._zstandard"},
     "google_crc32c": {"zarr_codecs.crc32c"},
-    "asyncio": set(),
+    "asyncio": {"zarr_bridge.offered"},
     "logging": set(),
     "multiprocessing": set(),
 }

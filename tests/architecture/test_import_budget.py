@@ -16,6 +16,7 @@ HEAVY = {
 }  # fmt: skip
 
 PLUGINS = (
+    "zarr_bridge",
     "zarr_codecs",
     "zarr_conformance",
     "zarr_dtypes",

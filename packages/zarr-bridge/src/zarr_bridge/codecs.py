@@ -1,0 +1,244 @@
+"""Codecs written for zarr-python, as codecs here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr_core.extension import (
+    ArrayToArrayCodec,
+    ArrayToBytesCodec,
+    BytesToBytesCodec,
+    Codec,
+    CodecChainError,
+    strictjson,
+)
+
+from zarr_bridge import calls
+from zarr_bridge.specs import (
+    grid_of,
+    representation_of,
+    spec_of,
+    spec_of_bytes,
+    spec_of_elements,
+)
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import numpy as np
+    from zarr.core.array_spec import ArraySpec
+    from zarr_core.extension import (
+        JSON,
+        ArrayRepresentation,
+        Buffer,
+        ExtensionDefinition,
+        Provider,
+    )
+
+    Array = np.ndarray[Any, Any]
+
+
+def adapt(provider: Provider, found: Any) -> type[Codec]:
+    """Make a codec here of a codec class for zarr-python."""
+    return _adapted(provider.name, found)
+
+
+@cache
+def _adapted(name: str, library: Any) -> type[Codec]:
+    for theirs, ours in _KINDS.items():
+        if isinstance(library, type) and issubclass(library, theirs):
+            return cast(
+                "type[Codec]",
+                type(f"ZarrPython_{name}", (ours,), {"__slots__": (), "library": library}),
+            )
+    raise TypeError(f"{library!r} is not derived from one of zarr-python's three codec classes")
+
+
+def _made(library: Any, definition: ExtensionDefinition) -> Any:
+    return library.from_dict(
+        {"name": definition.name, "configuration": dict(definition.configuration)}
+    )
+
+
+def _configuration(codec: Any) -> dict[str, JSON]:
+    described = codec.to_dict()
+    plain = strictjson.plain(described.get("configuration") or {}, "codec")
+    return cast("dict[str, JSON]", plain)
+
+
+# What was derived from a representation; and, for encoders that are given an array
+# alone, from its shape and dtype.
+_Memory = dict[Any, "tuple[Any, ArraySpec]"]
+_MOST = 64
+
+
+def _bound(memory: _Memory, codec: Any, decoded: ArrayRepresentation) -> tuple[Any, ArraySpec]:
+    """The codec as zarr-python would have it for such a chunk, and the chunk in its words.
+
+    Raises
+    ------
+    ValueError
+        If the codec does not support it.
+    """
+    if found := memory.get(decoded):
+        return found
+    spec = spec_of(decoded)
+    try:
+        evolved = codec.evolve_from_array_spec(spec)
+        evolved.validate(shape=spec.shape, dtype=spec.dtype, chunk_grid=grid_of(spec.shape))
+    except Exception as error:  # anybody's code
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+    if len(memory) >= _MOST:
+        memory.clear()
+    memory[decoded] = evolved, spec
+    return evolved, spec
+
+
+def _resolved(codec: Any, decoded: ArrayRepresentation) -> Any:
+    """The codec with what depends on the chunk filled in.
+
+    Raises
+    ------
+    CodecChainError
+        If it does not support it.
+    """
+    try:
+        return _bound({}, codec, decoded)[0]
+    except ValueError as error:
+        name = codec.to_dict()["name"]
+        raise CodecChainError(
+            f"the codec {name!r} does not support chunks of shape {decoded.shape}, "
+            f"data type {decoded.data_type.to_definition().name}: {error}"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignArrayToArray(ArrayToArrayCodec):
+    """An array -> array codec of zarr-python.
+
+    Parameters
+    ----------
+    codec : zarr.abc.codec.ArrayArrayCodec
+        The codec.
+    """
+
+    library: ClassVar[Any] = None
+
+    codec: Any
+    _memory: _Memory = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> Self:
+        return cls(_made(cls.library, definition))
+
+    def to_configuration(self) -> dict[str, JSON]:
+        return _configuration(self.codec)
+
+    def resolve(self, decoded: ArrayRepresentation) -> Self:
+        return replace(self, codec=_resolved(self.codec, decoded))
+
+    def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
+        codec, spec = _bound(self._memory, self.codec, decoded)
+        self._memory[decoded.shape, decoded.data_type.numpy_dtype] = codec, spec
+        return representation_of(codec.resolve_metadata(spec))
+
+    def encode(self, array: Array) -> Array:
+        bound = self._memory.get((array.shape, array.dtype))
+        codec, spec = bound or (self.codec, spec_of_elements(array.shape, array.dtype))
+        encoded: Array = calls.encode(codec, calls.ndbuffer_of(array), spec).as_numpy_array()
+        return encoded
+
+    def decode(self, array: Array, decoded: ArrayRepresentation) -> Array:
+        codec, spec = _bound(self._memory, self.codec, decoded)
+        given = calls.decode(codec, calls.ndbuffer_of(array), spec)
+        return calls.elements_of(given, decoded.data_type.numpy_dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignArrayToBytes(ArrayToBytesCodec):
+    """An array -> bytes codec of zarr-python.
+
+    Parameters
+    ----------
+    codec : zarr.abc.codec.ArrayBytesCodec
+        The codec.
+
+    Notes
+    -----
+    Chunks are read, written whole, also where the codec could take parts of them.
+    """
+
+    library: ClassVar[Any] = None
+
+    codec: Any
+    _memory: _Memory = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> Self:
+        return cls(_made(cls.library, definition))
+
+    def to_configuration(self) -> dict[str, JSON]:
+        return _configuration(self.codec)
+
+    def resolve(self, decoded: ArrayRepresentation) -> Self:
+        return replace(self, codec=_resolved(self.codec, decoded))
+
+    def check(self, decoded: ArrayRepresentation) -> None:
+        _bound(self._memory, self.codec, decoded)
+
+    def encode(self, array: Array, decoded: ArrayRepresentation) -> Buffer | None:
+        codec, spec = _bound(self._memory, self.codec, decoded)
+        encoded = calls.encode(codec, calls.ndbuffer_of(array), spec)
+        return None if encoded is None else calls.bytes_of(encoded)
+
+    def decode(self, data: Buffer, decoded: ArrayRepresentation) -> Array:
+        codec, spec = _bound(self._memory, self.codec, decoded)
+        given = calls.decode(codec, calls.buffer_of(data), spec)
+        return calls.elements_of(given, decoded.data_type.numpy_dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignBytesToBytes(BytesToBytesCodec):
+    """A bytes -> bytes codec of zarr-python.
+
+    Parameters
+    ----------
+    codec : zarr.abc.codec.BytesBytesCodec
+        The codec.
+
+    Notes
+    -----
+    When an array is made the codec learns of the elements; later it is told of bytes only.
+    """
+
+    library: ClassVar[Any] = None
+
+    codec: Any
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> Self:
+        return cls(_made(cls.library, definition))
+
+    def to_configuration(self) -> dict[str, JSON]:
+        return _configuration(self.codec)
+
+    def resolve(self, decoded: ArrayRepresentation) -> Self:
+        return replace(self, codec=_resolved(self.codec, decoded))
+
+    def encode(self, data: Buffer) -> Buffer:
+        spec = spec_of_bytes(len(data))
+        return calls.bytes_of(calls.encode(self.codec, calls.buffer_of(data), spec))
+
+    def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
+        spec = spec_of_bytes(len(data) if decoded_size is None else decoded_size)
+        return calls.bytes_of(calls.decode(self.codec, calls.buffer_of(data), spec))
+
+
+_KINDS: dict[type[Any], type[Codec]] = {
+    ArrayArrayCodec: ForeignArrayToArray,
+    ArrayBytesCodec: ForeignArrayToBytes,
+    BytesBytesCodec: ForeignBytesToBytes,
+}

@@ -1,0 +1,92 @@
+"""What a codec is told of a chunk: our representation as zarr-python's ``ArraySpec``, or back."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from zarr.core.array_spec import ArrayConfig, ArraySpec
+from zarr.core.buffer import cpu
+from zarr.core.metadata import v3
+from zarr.dtype import UInt8, parse_dtype
+from zarr_core.extension import ArrayRepresentation
+
+from zarr_bridge.data_types import data_type_of, elements, zdtype_of
+
+PROTOTYPE = cpu.buffer_prototype
+"""Buffers of zarr-python that are NumPy arrays, whatever its settings say."""
+
+_OCTET = UInt8()
+# zarr-python 3.2 gave the class a new name.
+_GRID: Any = vars(v3).get("RegularChunkGridMetadata") or vars(v3)["RegularChunkGrid"]
+
+
+@lru_cache(maxsize=256)
+def spec_of(decoded: ArrayRepresentation) -> ArraySpec:
+    """The chunk in zarr-python's words.
+
+    Raises
+    ------
+    ValueError
+        If zarr-python has no such data type.
+    """
+    zdtype = zdtype_of(decoded.data_type)
+    return ArraySpec(
+        shape=decoded.shape,
+        dtype=zdtype,
+        fill_value=zdtype.cast_scalar(decoded.fill_value[()]),
+        config=_config(decoded.keep_empty),
+        prototype=PROTOTYPE,
+    )
+
+
+@lru_cache(maxsize=64)
+def spec_of_bytes(size: int) -> ArraySpec:
+    """What stands for bytes, of which nothing is known but their number."""
+    return ArraySpec((size,), _OCTET, np.uint8(0), _config(False), PROTOTYPE)
+
+
+def spec_of_elements(shape: tuple[int, ...], dtype: np.dtype[Any]) -> ArraySpec:
+    """What stands for an array of which nothing else is known.
+
+    Raises
+    ------
+    ValueError
+        If zarr-python has no data type for the dtype.
+    """
+    zdtype = parse_dtype(dtype, zarr_format=3)
+    return ArraySpec(shape, zdtype, zdtype.default_scalar(), _config(False), PROTOTYPE)
+
+
+def grid_of(shape: tuple[int, ...]) -> Any:
+    """A regular grid in zarr-python's words, which its codecs are shown to be validated."""
+    return _GRID(chunk_shape=shape)
+
+
+def representation_of(spec: ArraySpec) -> ArrayRepresentation:
+    """A chunk of zarr-python in our words.
+
+    Raises
+    ------
+    UnknownExtensionError
+        If nobody here knows the data type.
+    """
+    data_type = data_type_of(spec.dtype)
+    fill_value = _fill_value(spec, data_type.numpy_dtype)
+    return ArrayRepresentation(
+        tuple(spec.shape), data_type, fill_value, spec.config.write_empty_chunks
+    )
+
+
+def _config(write_empty_chunks: bool) -> ArrayConfig:
+    return ArrayConfig.from_dict({"order": "C", "write_empty_chunks": write_empty_chunks})
+
+
+def _fill_value(spec: ArraySpec, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    if spec.fill_value is None:
+        return elements(spec.dtype.default_scalar(), dtype)
+    try:
+        return elements(spec.fill_value, dtype)
+    except (TypeError, ValueError):  # of another type, as after a codec that changes it
+        return elements(spec.dtype.cast_scalar(spec.fill_value), dtype)

@@ -1,0 +1,132 @@
+"""Codecs of this library in arrays of zarr-python."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr as zarr_python
+import zarr_core as zarr
+from zarr_bridge.offer import register
+from zarr_core.errors import ExtensionLoadError
+from zarr_core.registry import discovery
+
+ROOT = Path(__file__).parents[2]
+VALUES = np.arange(-300, 300, dtype="int32").reshape(20, 30) * 70_001
+
+
+@pytest.fixture(scope="module")
+def acme(tmp_path_factory):
+    """The example of a codec, installed as a stranger would."""
+    target = tmp_path_factory.mktemp("acme")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+    options = ["--no-deps", "--no-index", "--no-build-isolation", "--target", str(target)]
+    subprocess.run([*pip, *options, str(ROOT / "examples" / "acme-xor")], check=True)
+    return target
+
+
+@pytest.fixture
+def registered(acme, monkeypatch):
+    monkeypatch.syspath_prepend(str(acme))
+    discovery.refresh()
+    with zarr_python.config.set({}):
+        yield register()
+    monkeypatch.undo()
+    discovery.refresh()
+
+
+def written(tmp_path, **codecs):
+    options = {"chunks": (8, 8), "data": VALUES, "fill_value": 0, "compressors": None, **codecs}
+    with warnings.catch_warnings(action="ignore"):  # zarr-python: not in the specification
+        zarr_python.create_array(tmp_path / "a.zarr", **options)
+        array = zarr_python.open_array(tmp_path / "a.zarr")
+        again = pickle.loads(pickle.dumps(array))
+        assert np.array_equal(again[3:17, ::2], VALUES[3:17, ::2])
+    assert np.array_equal(array[...], VALUES)
+    assert np.array_equal(zarr.open_array(tmp_path / "a.zarr")[...], VALUES)
+    return array
+
+
+CODECS = [
+    {"compressors": {"name": "acme.xor", "configuration": {"key": 7}}},
+    {"compressors": [{"name": "acme.xor"}, {"name": "crc32c"}]},
+    {"compressors": {"name": "gzip", "configuration": {"level": 1}}},
+    {"filters": {"name": "transpose", "configuration": {"order": [1, 0]}}},
+    {"filters": {"name": "numcodecs.delta", "configuration": {"dtype": "<i4", "astype": "<i8"}}},
+    {"serializer": {"name": "numcodecs.pcodec", "configuration": {}}},
+    {"shards": (16, 16), "compressors": {"name": "acme.xor"}},
+]
+
+
+@pytest.mark.parametrize("codecs", [c for c in CODECS if "serializer" not in c], ids=str)
+def test_zarr_python_uses_them(registered, tmp_path, codecs):
+    written(tmp_path, **codecs)
+
+
+@pytest.mark.parametrize("codecs", CODECS, ids=str)
+def test_also_in_place_of_its_own(registered, tmp_path, codecs):
+    if "pcodec" in str(codecs):
+        pytest.importorskip("pcodec")
+    names = ("gzip", "transpose", "numcodecs.delta", "numcodecs.pcodec", "bytes", "crc32c")
+    before = dict(zarr_python.config.get("codecs"))
+    try:
+        assert register(*names, prefer=True) == list(names)
+        array = written(tmp_path, **codecs)
+        used = [*array.filters, array.serializer, *array.compressors]
+        if "shards" not in codecs:
+            assert all(type(codec).__module__ == "zarr_bridge.offered" for codec in used)
+    finally:
+        zarr_python.config.set({"codecs": before})
+
+
+def test_its_own_stay_in_use_unless_told_otherwise(registered, tmp_path):
+    assert {"acme.xor", "gzip", "zstd", "bytes", "sharding_indexed"} <= set(registered)
+    assert not [name for name in registered if name.startswith("v2.")]
+    array = written(tmp_path, compressors={"name": "gzip", "configuration": {"level": 1}})
+    assert type(array.compressors[0]).__module__ == "zarr.codecs.gzip"
+
+
+def test_twice_is_as_once(registered):
+    assert register() == registered
+    assert zarr_python.registry.get_codec_class("acme.xor").__module__ == "zarr_bridge.offered"
+
+
+def test_configurations_are_checked_by_their_schema(registered):
+    with pytest.raises(ValueError, match=r"(?s)acme\.xor.*lock"):
+        zarr_python.create_array(
+            {}, shape=4, dtype="i4", compressors={"name": "acme.xor", "configuration": {"lock": 1}}
+        )
+
+
+def test_damage_is_an_error(registered, tmp_path):
+    written(
+        tmp_path,
+        compressors=[{"name": "acme.xor"}, {"name": "numcodecs.adler32", "configuration": {}}],
+    )
+    chunk = tmp_path / "a.zarr" / "c" / "0" / "0"
+    chunk.write_bytes(chunk.read_bytes()[:-1] + b"?")
+    with (
+        warnings.catch_warnings(action="ignore", category=zarr_python.errors.ZarrUserWarning),
+        pytest.raises(Exception, match=r"(?i)checksum"),
+    ):
+        zarr_python.open_array(tmp_path / "a.zarr")[...]
+
+
+def test_a_name_that_nobody_has(registered):
+    with pytest.raises(ValueError, match="'acme.nobody' is installed for zarr-core"):
+        register("acme.nobody")
+
+
+def test_one_that_cannot_be_imported_is_left_out(acme, tmp_path, monkeypatch):
+    info = tmp_path / "broken_codec-2.5.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-codec\nVersion: 2.5\n")
+    (info / "entry_points.txt").write_text("[zarr_core.codec]\nacme.broken = nowhere:Codec\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.warns(UserWarning, match=r"'acme\.broken' is not offered: .*broken-codec 2\.5"):
+        assert "gzip" in register()
+    with pytest.raises(ExtensionLoadError, match=r"broken-codec 2\.5"):
+        register("acme.broken")

@@ -1,0 +1,212 @@
+"""Packages that strangers have published, as they are; each test needs its own.
+
+What is written here is compared byte by byte with what zarr-python writes by the same
+package, and read by both.
+"""
+
+import warnings
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+import pytest
+import zarr as zarr_python
+import zarr_core as zarr
+from zarr_core.config import config
+from zarr_core.errors import ExtensionConflictError, ExtensionLoadError
+from zarr_core.extension import ExtensionDefinition, make_extension
+
+RNG = np.random.default_rng(3)
+FIELD = RNG.normal(20, 5, (16, 64)).astype("float32")
+
+
+def needs(*distributions):
+    missing = []
+    for name in distributions:
+        try:
+            version(name)
+        except PackageNotFoundError:
+            missing.append(name)
+    reason = f"needs published packages: pip install {' '.join(missing)}"
+    return pytest.mark.skipif(bool(missing), reason=reason)
+
+
+def both_write(tmp_path, values, **options):
+    """The array by us, after it was found the same as that of zarr-python."""
+    ours = zarr.create_array(tmp_path / "ours.zarr", shape=values.shape, **options)
+    ours[...] = values
+    with warnings.catch_warnings(action="ignore"):  # zarr-python: not in the specification
+        theirs = zarr_python.create_array(tmp_path / "theirs.zarr", shape=values.shape, **options)
+        theirs[...] = values
+        read = zarr_python.open_array(tmp_path / "ours.zarr", mode="r")[...]
+    files = [
+        {
+            str(file.relative_to(place)): file.read_bytes()
+            for file in place.rglob("*")
+            if file.is_file() and file.name != "zarr.json"
+        }
+        for place in (tmp_path / "ours.zarr", tmp_path / "theirs.zarr")
+    ]
+    assert files[0] == files[1]
+    assert files[0]
+    again = zarr.open_array(tmp_path / "theirs.zarr")
+    for one, two, three in zip(again[...].flat, read.flat, ours[...].flat, strict=True):
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(one, three)
+    return again
+
+
+def definition(name, **configuration):
+    return {"name": name, "configuration": configuration}
+
+
+@needs("zarr-template")
+def test_zarr_template(tmp_path):
+    encoding = definition("template", format="x{1}/y{0}.chunk")
+    with config.set(providers={"chunk_key_encoding.template": "zarr-template"}):
+        array = both_write(
+            tmp_path,
+            FIELD,
+            dtype="float32",
+            chunks=(8, 16),
+            chunk_key_encoding=encoding,
+            compressors=None,
+        )
+        assert (tmp_path / "ours.zarr" / "x3" / "y1.chunk").is_file()
+        assert np.array_equal(array[...], FIELD)
+        assert array.nchunks_initialized == 8
+
+
+@needs("zarr-vlen-ndarray")
+@pytest.mark.parametrize("compressors", [None, [definition("crc32c")]], ids=str)
+def test_zarr_vlen_ndarray(tmp_path, compressors):
+    data_type = definition("ndarray", dtype="float32", shape=[None, 2])
+    values = np.empty(7, object)
+    for length in range(7):
+        values[length] = RNG.normal(0, 1, (length, 2)).astype("float32")
+    options = {"dtype": data_type, "chunks": 3, "compressors": compressors}
+    array = both_write(tmp_path, values, serializer=definition("vlen-ndarray"), **options)
+    array[2:4] = values[5:7]
+    assert np.array_equal(zarr.open_array(tmp_path / "theirs.zarr")[2], values[5])
+    assert array.fill_value.shape == (0, 2)
+    assert zarr.create_array(shape=2, dtype=data_type).metadata.codecs[0].name == "vlen-ndarray"
+
+
+@needs("healpix-compress")
+def test_healpix_compress(tmp_path):
+    codec = definition("hcc-dct", delta=2, top_k=16)
+    options = {"serializer": codec, "compressors": None, "chunks": 256, "dtype": "float32"}
+    array = both_write(tmp_path, FIELD.ravel(), **options)
+    assert np.corrcoef(array[...], FIELD.ravel())[0, 1] > 0.5  # it is lossy
+
+
+COMPRESSORS = ["brotli", "snappy", "lz4", "lzma", "zlibng"]
+
+
+@needs("imagecodecs", "imagecodecs-numcodecs")
+@pytest.mark.parametrize("name", COMPRESSORS)
+def test_imagecodecs_numcodecs_compressors(name):
+    import numcodecs
+
+    name = f"imagecodecs_{name}"
+    store = zarr.MemoryStore()
+    array = zarr.create_array(
+        store, data=FIELD, chunks=(16, 64), compressors=f"numcodecs.{name}", filters=None
+    )
+    assert np.array_equal(zarr.open_array(store)[...], FIELD)
+    assert store.get("c/0/0") == numcodecs.get_codec({"id": name}).encode(FIELD.tobytes())
+    assert np.array_equal(array[...], FIELD)
+
+
+@needs("imagecodecs", "imagecodecs-numcodecs")
+@pytest.mark.parametrize("name", ["png", "jpegls", "tiff"])
+def test_imagecodecs_numcodecs_pictures(tmp_path, name):
+    picture = RNG.integers(0, 255, (40, 60), "uint8")
+    options = {"compressors": None, "serializer": f"numcodecs.imagecodecs_{name}"}
+    zarr.create_array(tmp_path / "a.zarr", data=picture, chunks=(16, 16), **options)
+    assert np.array_equal(zarr.open_array(tmp_path / "a.zarr")[...], picture)
+
+
+@needs("imagecodecs", "imagecodecs-numcodecs")
+def test_imagecodecs_numcodecs_in_version_2(tmp_path):
+    zarr_python.create_array(
+        tmp_path / "a.zarr",
+        data=FIELD,
+        zarr_format=2,
+        compressors=_numcodec("imagecodecs_brotli", level=5),
+    )
+    array = zarr.open_array(tmp_path / "a.zarr")
+    assert np.array_equal(array[...], FIELD)
+    array[3:5] = 7
+    again = zarr_python.open_array(tmp_path / "a.zarr")[...]
+    assert (again[3:5] == 7).all()
+    assert np.array_equal(again[5:], FIELD[5:])
+
+
+def _numcodec(identifier, **configuration):
+    import numcodecs
+
+    return numcodecs.get_codec({"id": identifier, **configuration})
+
+
+@needs("kerchunk")
+def test_kerchunk_in_version_2(tmp_path):
+    zarr_python.create_array(
+        tmp_path / "a.zarr", shape=4, chunks=4, dtype=">f4", zarr_format=2, compressors=None
+    )
+    place = tmp_path / "a.zarr" / ".zarray"
+    dtype = '{"names": ["a", "b"], "formats": ["<i2", ">f4"]}'
+    filters = f'[{{"id": "record_member", "member": "b", "dtype": {dtype}}}]'
+    place.write_text(place.read_text().replace('"filters": null', f'"filters": {filters}'))
+    records = np.zeros(4, [("a", "<i2"), ("b", ">f4")])
+    records["b"] = [1, 2.5, -3, 4]
+    (tmp_path / "a.zarr" / "0").write_bytes(records.tobytes())
+    assert list(zarr.open_array(tmp_path / "a.zarr")[:]) == [1, 2.5, -3, 4]
+
+
+@needs("kerchunk")
+def test_kerchunk_in_version_3():
+    store = zarr.MemoryStore()
+    dtype = {"names": ["a", "b"], "formats": ["<i2", "<f4"]}
+    codec = definition("numcodecs.record_member", member="b", dtype=dtype)
+    array = zarr.create_array(store, shape=4, dtype="float32", serializer=codec, compressors=None)
+    records = np.zeros(4, [("a", "<i2"), ("b", "<f4")])
+    records["b"] = [1, 2.5, -3, 4]
+    store.set("c/0", records.tobytes())
+    assert list(array[:]) == [1, 2.5, -3, 4]
+    # It gives numcodecs another `zlib`, which replaces nothing here either.
+    zlib = make_extension("codec", ExtensionDefinition("numcodecs.zlib", {"level": 1}))
+    assert type(zlib).__module__ == "zarr_codecs.zlib"
+
+
+@needs("imagecodecs", "imagecodecs-zarr")
+@pytest.mark.parametrize("name", ["brotli", "snappy", "lz4f"])
+def test_imagecodecs_zarr(tmp_path, name):
+    codec = definition(f"imagecodecs_{name}")
+    array = both_write(tmp_path, FIELD, dtype="float32", chunks=(8, 16), compressors=[codec])
+    assert np.array_equal(array[...], FIELD)
+
+
+@needs("imagecodecs", "imagecodecs-zarr")
+def test_imagecodecs_zarr_pictures(tmp_path):
+    picture = RNG.integers(0, 255, (32, 32), "uint8")
+    options = {"serializer": definition("imagecodecs_jpegls"), "compressors": None}
+    array = both_write(tmp_path, picture, dtype="uint8", chunks=(16, 16), **options)
+    assert np.array_equal(array[...], picture)
+
+
+@needs("imagecodecs-zarr", "virtual-tiff")
+def test_names_that_two_packages_claim_are_chosen_by_the_user():
+    """Only their entry points are looked at; the code of one is not even complete."""
+    names = ("imagecodecs_zstd", "imagecodecs_jpeg", "imagecodecs_lzw")
+    for name in names:
+        with pytest.raises(ExtensionConflictError, match=r"imagecodecs-zarr .*virtual.tiff "):
+            make_extension("codec", ExtensionDefinition(name))
+        try:
+            with config.set(providers={f"codec.{name}": "imagecodecs-zarr"}):
+                assert make_extension("codec", ExtensionDefinition(name)) is not None
+        except ExtensionLoadError as error:
+            assert "imagecodecs-zarr" in str(error)  # noqa: PT017 - where its library is missing
+    listed = {
+        (line.name, line.distribution): line.wins for line in zarr.installed_extensions(load=False)
+    }
+    assert [wins for (name, _), wins in listed.items() if name in names] == [False] * 6
