@@ -169,3 +169,14 @@ def test_what_cannot_be_tried_is_decoded():
     assert not decodes(strings, strings)
     empty = zarr.create_array(None, shape=0, dtype="i1").metadata
     assert not decodes(empty, empty)
+
+
+@pytest.mark.parametrize(
+    "options", [{"chunks": (4, 4)}, {"zarr_format": 2, "chunks": 5}, {"compressors": None}, {}]
+)
+def test_chunks_of_differing_lengths(options):
+    values = np.arange(70.0).reshape(10, 7)
+    old = zarr.create_array(None, data=values, chunks=[[1, 4, 5], [3, 4]])
+    done = convert(old, target := zarr.MemoryStore(), **options)
+    assert done.cost == ("recode" if options else "copy")
+    assert (zarr.open(target)[...] == values).all()

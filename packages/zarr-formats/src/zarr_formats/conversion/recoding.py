@@ -71,7 +71,9 @@ def _boxes(source: Side, path: str, old: Array, new: Array) -> Iterable[Box]:
     """Where there is something to be read; everywhere if missing chunks change their meaning."""
     item_size = old.itemsize if old.dtype.kind not in "OT" else _VARIABLE
     target, stored = _axes(new.metadata), _axes(old.metadata)
-    intervals = cut(target, old.chunks, BUFFER // max(1, item_size))
+    # Where lengths differ there are all of them; the longest is decoded at once.
+    chunk = [max(n, default=1) if isinstance(n, tuple) else n for n in old.chunks]
+    intervals = cut(target, chunk, BUFFER // max(1, item_size))
     keys = ChunkKeys.of(source, path, old.metadata)
     if keys.verbatim or not source.store.supports_listing:
         return all_boxes(intervals)
