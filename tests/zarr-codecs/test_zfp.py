@@ -213,6 +213,21 @@ def test_memory_that_a_configuration_asks_for(at_most):
 def test_library_that_hides_its_functions(monkeypatch):
     _libzfp._c_library.cache_clear()
     monkeypatch.setattr(_libzfp.ctypes, "CDLL", lambda path: object())
-    with pytest.raises(CodecError, match="this build hides them"):
-        chain(made("zfp", **EXPERT), SMOOTH).encode(SMOOTH)
-    _libzfp._c_library.cache_clear()
+    try:
+        bound = chain(made("zfp", **EXPERT), SMOOTH)
+        for use in (lambda: bound.encode(SMOOTH), lambda: bound.decode(bytes(64))):
+            with pytest.raises(CodecError, match="this build hides them"):
+                use()
+        for configuration, _ in LOSSY:  # the others need nothing more
+            bound = chain(made("zfp", **configuration), SMOOTH)
+            data = bytes(bound.encode(SMOOTH))
+            assert np.allclose(bound.decode(data), SMOOTH, atol=1)
+            with pytest.raises(ChunkDecodeError):
+                bound.decode(data[: len(data) // 16 * 8])
+        bound = chain(made("numcodecs.zfpy", mode=4, tolerance=0.05), SMOOTH)
+        data = bytes(bound.encode(SMOOTH))
+        assert np.allclose(bound.decode(data), SMOOTH, atol=0.05)
+        with pytest.raises(ChunkDecodeError, match="cut short"):
+            bound.decode(data[: len(data) // 16 * 8])
+    finally:
+        _libzfp._c_library.cache_clear()

@@ -103,12 +103,12 @@ class Layout:
         -------
         ndarray, shape (count,)
         """
+        if self.bits <= _BYTE and self.width in (1, 2, 4):
+            return self._unpack_few(packed)[: count * self.components].view(dtype)
         elements = np.empty(count, dtype)
         octets = self._octets(elements)
         if self.width == _BYTE * octets.shape[1]:
             octets[...] = packed.reshape(octets.shape)
-        elif octets.shape[1] == 1 and self.width in (1, 2, 4):
-            octets[:, 0] = self._unpack_few(packed)[: len(octets)]
         else:
             for at in range(0, len(octets), _BLOCK):
                 self._unpack_block(packed[at * self.width // _BYTE :], octets[at : at + _BLOCK])

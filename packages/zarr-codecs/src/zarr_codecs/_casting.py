@@ -65,10 +65,15 @@ def cast(
         flat = _wide(flat, source)
         if isinstance(target, Integers):
             result = _integers(flat, source, target, dtype, rule)
+        elif _all_exact(target, source):
+            result = flat.astype(dtype)
         else:
             result = _to_floats(_as_float64(flat, target, rule), target, dtype, rule)
     elif isinstance(target, Integers):
-        result = _to_integers(flat.astype(np.float64, copy=False), target, dtype, rule)
+        # NumPy rounds its own floats as they are.
+        result = _to_integers(
+            flat if flat.dtype.kind == "f" else flat.astype(float), target, dtype, rule
+        )
     elif _includes(target, source):
         result = flat.astype(dtype)
     else:
@@ -101,11 +106,13 @@ def _integers(array: Array, source: Integers, target: Integers, dtype: Any, rule
 
 
 def _to_integers(values: Array, target: Integers, dtype: Any, rule: Rule) -> Array:
-    if not np.isfinite(values).all():
-        raise ValueError(f"{values[~np.isfinite(values)].flat[0]} is no integer")
     values = rounded(values, rule.rounding)
-    smallest, largest = float(values.min()), float(values.max())
-    if smallest < target.low or largest > target.high:  # Python compares them exactly
+    smallest, largest = float(np.minimum.reduce(values)), float(np.maximum.reduce(values))
+    # Python compares them exactly; NaN is within no range.
+    if not (target.low <= smallest and largest <= target.high):
+        if not np.isfinite(values).all():
+            raise ValueError(f"{values[~np.isfinite(values)][0]} is no integer")
+        values = values.astype(np.float64, copy=False)
         if rule.out_of_range is None:
             raise _beyond(smallest if smallest < target.low else largest, target)
         if rule.out_of_range == "clamp":
@@ -118,6 +125,8 @@ def _to_integers(values: Array, target: Integers, dtype: Any, rule: Rule) -> Arr
         remainder[remainder >= 2.0**63] -= 2.0**64
         remainder[remainder < -(2.0**63)] += 2.0**64
         return _wrapped(remainder.astype(np.int64).view(np.uint64), target, dtype)
+    if target.bits >= 8:
+        return values.astype(dtype)
     return _plain(values, target).astype(dtype)
 
 
@@ -148,6 +157,12 @@ def _includes(target: Floats, source: Floats) -> bool:
         and target.infinite >= source.infinite
         and target.signed >= source.signed
     )
+
+
+def _all_exact(target: Floats, source: Integers) -> bool:
+    """Whether every integer of one type is a number of the other."""
+    digits = source.bits - source.signed
+    return target.signed and digits <= target.precision and float(1 << digits) <= target.largest
 
 
 def _as_float64(array: Array, target: Floats, rule: Rule) -> Array:
@@ -231,19 +246,21 @@ def rounded(values: Array, rounding: str) -> Array:
 
     Parameters
     ----------
-    values : ndarray of float64
-        Finite numbers.
+    values : ndarray of floats
+        Numbers; infinity and NaN stay what they are.
     rounding : str
         As in the configuration of ``cast_value``.
 
     Returns
     -------
-    ndarray of float64
+    ndarray of the same dtype
         With the sign also of zeros.
     """
     if rounding == "nearest-away":
         whole = np.trunc(values)
-        result: Array = whole + np.copysign(np.abs(values - whole) >= 0.5, values)
+        with np.errstate(invalid="ignore"):  # of infinity
+            up = np.abs(values - whole) >= 0.5
+        result: Array = whole + np.copysign(up.astype(values.dtype), values)
     else:
         result = _ROUNDINGS[rounding](values)
     return result

@@ -24,21 +24,11 @@ Parameters: TypeAlias = "Mapping[str, Any]"
 
 MOST_PLANES = 64
 """Bit planes that zfp has at most."""
+_FULL = 7  # the header with all its parts
 _MOST_BITS = 1 << 31  # of a block; far more than there can be
 _WORD = 8  # bytes; a stream is a whole number of words
 _SIDE = 4  # elements of a block, along each dimension
 _EXPONENTS = (-1075, 1 << 15)  # the lowest means that nothing is lost
-
-
-def library() -> Any:
-    """The module zfpy.
-
-    Raises
-    ------
-    CodecError
-        If it is not installed.
-    """
-    return _zfpy()
 
 
 @cache
@@ -72,7 +62,7 @@ def compress(array: Array, parameters: Parameters) -> bytes:
         See ``Parameters``.
     """
     if "expert" in parameters:
-        return _compress_expert(array, parameters["expert"])
+        return _compress_by_c(array, parameters)
     compressed: bytes = _zfpy().compress_numpy(array, write_header=False, **parameters)
     return compressed
 
@@ -83,7 +73,8 @@ def decompress(
     """Decompress a stream without header.
 
     zfp reads on where a stream was cut short.  So it is given more bytes than it
-    can read, once zeros and once ones: what depends on them was cut short.
+    can read, and asked how many it took.  If it cannot be asked, they are once zeros
+    and once ones: what depends on them was cut short.
 
     Raises
     ------
@@ -98,20 +89,49 @@ def decompress(
     # Bits of a block that have a meaning.
     most = max(_SIDE ** len(shape) * (dtype.itemsize * 8 + 2) + 32, least)
     padding = -(-blocks * most // 8) + 4 * _WORD
+    if _c_library() is not None:
+        return _decompress_by_c(data, shape, dtype, parameters, padding)
+    _require_c(parameters)
     results = []
     for filling in (b"\0", b"\xff"):
         stream = b"".join((data, filling * padding))
-        if "expert" in parameters:
-            results.append(_decompress_expert(stream, shape, dtype, parameters["expert"]))
-        else:
-            kind = _zfpy().dtype_to_ztype(dtype)
-            decompress_ = _zfpy()._decompress  # noqa: SLF001 - documented for streams without header
-            results.append(decompress_(stream, kind, shape, **parameters))
+        kind = _zfpy().dtype_to_ztype(dtype)
+        decompress_ = _zfpy()._decompress  # noqa: SLF001 - documented for streams without header
+        results.append(decompress_(stream, kind, shape, **parameters))
     first, second = results
     if first.tobytes() != second.tobytes():
-        raise ValueError(f"cut short after {len(data)} bytes")
+        raise _cut(data)
     array: Array = first
     return array
+
+
+def decompress_with_header(
+    data: Buffer, shape: tuple[int, ...], dtype: np.dtype[Any], padding: int
+) -> Array | None:
+    """Decompress a stream whose header was compared with shape and dtype before.
+
+    Parameters
+    ----------
+    padding : int
+        Bytes that zfp may read beyond the end.
+
+    Returns
+    -------
+    ndarray or None
+        None if this build of zfpy hides the functions for it.
+
+    Raises
+    ------
+    ValueError
+        If the stream is cut short.
+    """
+    if _c_library() is None:
+        return None
+    return _decompress_by_c(data, shape, dtype, {"header": True}, padding)
+
+
+def _cut(data: Buffer) -> ValueError:
+    return ValueError(f"cut short after {len(data)} bytes")
 
 
 def _least_bits(dimensions: int, dtype: np.dtype[Any], parameters: Parameters) -> tuple[int, bool]:
@@ -126,11 +146,12 @@ def _least_bits(dimensions: int, dtype: np.dtype[Any], parameters: Parameters) -
     return max(int(_SIDE**dimensions * parameters["rate"] + 0.5), floor), True
 
 
-# --- expert mode, which zfpy does not offer, but the library beneath it does ---
+# --- the C functions beneath zfpy, which offer more: the mode of experts, and the bytes read ---
 
 
 @cache
-def _c_library() -> ctypes.CDLL:
+def _c_library() -> Any:
+    """The library, None if this build of zfpy hides its functions."""
     try:
         c = ctypes.CDLL(_zfpy().__file__)  # and what it is linked with
         c.zfp_stream_set_params.argtypes = [ctypes.c_void_p, *[ctypes.c_uint] * 3, ctypes.c_int]
@@ -139,15 +160,24 @@ def _c_library() -> ctypes.CDLL:
         for name in ("zfp_compress", "zfp_decompress", "zfp_stream_maximum_size"):
             getattr(c, name).restype = ctypes.c_size_t
             getattr(c, name).argtypes = [ctypes.c_void_p] * 2
-    except (OSError, AttributeError) as error:
-        raise CodecError(
-            "the codec 'zfp' needs, for its mode \"expert\", the functions of the library that "
-            f"the package zfpy contains; this build hides them ({error})"
-        ) from error
+        c.zfp_read_header.restype = ctypes.c_size_t
+        for name in ("zfp_stream_set_rate", "zfp_stream_set_accuracy"):
+            getattr(c, name).restype = ctypes.c_double
+    except (OSError, AttributeError):
+        return None
     return c
 
 
-def _compress_expert(array: Array, parameters: tuple[int, int, int, int]) -> bytes:
+def _require_c(parameters: Parameters) -> None:
+    if "expert" in parameters and _c_library() is None:
+        raise CodecError(
+            "the codec 'zfp' needs, for its mode \"expert\", the functions of the library that "
+            "the package zfpy contains; this build hides them. Install another one."
+        )
+
+
+def _compress_by_c(array: Array, parameters: Parameters) -> bytes:
+    _require_c(parameters)
     with _Stream(array, parameters) as stream:
         room = np.empty(stream.most + _WORD, np.uint8)
         size = stream.run("zfp_compress", room)
@@ -156,33 +186,50 @@ def _compress_expert(array: Array, parameters: tuple[int, int, int, int]) -> byt
     return room[:size].tobytes()
 
 
-def _decompress_expert(
-    data: bytes,
+def _decompress_by_c(
+    data: Buffer,
     shape: tuple[int, ...],
     dtype: np.dtype[Any],
-    parameters: tuple[int, int, int, int],
+    parameters: Parameters,
+    padding: int,
 ) -> Array:
     array = np.zeros(shape, dtype)
-    # A copy, whose memory begins at a word.
-    octets = np.frombuffer(bytearray(data), np.uint8)
+    octets = np.zeros(len(data) + padding, np.uint8)
+    octets[: len(data)] = np.frombuffer(data, np.uint8)
     with _Stream(array, parameters) as stream:
-        if not stream.run("zfp_decompress", octets):
-            raise ValueError("zfp cannot decompress it")
+        size = stream.run("zfp_decompress", octets)
+    if not size:
+        raise ValueError("zfp cannot decompress it")
+    if size > len(data):
+        raise _cut(data)
     return array
 
 
 class _Stream:
     """A stream of zfp and an array, as the C functions have them."""
 
-    def __init__(self, array: Array, parameters: tuple[int, int, int, int]) -> None:
+    def __init__(self, array: Array, parameters: Parameters) -> None:
         self._c = _c_library()
-        kinds = {"int32": 1, "int64": 2, "float32": 3, "float64": 4}
+        kind = {"int32": 1, "int64": 2, "float32": 3, "float64": 4}[array.dtype.name]
         lengths = [ctypes.c_size_t(length) for length in reversed(array.shape)]
         make = getattr(self._c, f"zfp_field_{array.ndim}d")
-        pointer = ctypes.c_void_p(array.ctypes.data)
-        self._field = ctypes.c_void_p(make(pointer, kinds[array.dtype.name], *lengths))
+        self._field = ctypes.c_void_p(make(ctypes.c_void_p(array.ctypes.data), kind, *lengths))
         self._stream = ctypes.c_void_p(self._c.zfp_stream_open(None))
-        self._accepted = self._c.zfp_stream_set_params(self._stream, *parameters)
+        self._accepted = True
+        self._headed = "header" in parameters
+        if "expert" in parameters:
+            expert = parameters["expert"]
+            self._accepted = self._c.zfp_stream_set_params(self._stream, *expert)
+        elif "rate" in parameters:
+            rate = ctypes.c_double(parameters["rate"])
+            self._c.zfp_stream_set_rate(self._stream, rate, kind, array.ndim, 0)
+        elif "precision" in parameters:
+            self._c.zfp_stream_set_precision(self._stream, parameters["precision"])
+        elif "tolerance" in parameters:
+            tolerance = ctypes.c_double(parameters["tolerance"])
+            self._c.zfp_stream_set_accuracy(self._stream, tolerance)
+        else:
+            self._c.zfp_stream_set_reversible(self._stream)
 
     @property
     def most(self) -> int:
@@ -199,6 +246,8 @@ class _Stream:
         try:
             self._c.zfp_stream_set_bit_stream(self._stream, bits)
             self._c.zfp_stream_rewind(self._stream)
+            if self._headed:
+                self._c.zfp_read_header(self._stream, self._field, _FULL)
             size: int = getattr(self._c, function)(self._stream, self._field)
             return size
         finally:

@@ -164,42 +164,30 @@ class _Real:
     scale: float | None
 
     def encode(self, array: Array) -> Array:
-        result = array
         with np.errstate(all="ignore"):
-            if self.offset is not None:
-                result = self._rounded(self._wide(result) - self._number(self.offset))
-            if self.scale is not None:
-                result = self._rounded(self._wide(result) * self._number(self.scale))
-        return self._checked(array, result)
+            return self._steps(array, (np.subtract, self.offset), (np.multiply, self.scale))
 
     def decode(self, array: Array) -> Array:
-        result = array
         with np.errstate(all="ignore"):
-            if self.scale is not None:
-                result = self._rounded(self._wide(result) / self._number(self.scale))
-            if self.offset is not None:
-                result = self._rounded(self._wide(result) + self._number(self.offset))
-        return self._checked(array, result)
+            return self._steps(array, (np.divide, self.scale), (np.add, self.offset))
 
-    def _number(self, value: float) -> Any:
-        return self.dtype.type(value) if self.dtype.kind == "f" else value
-
-    def _wide(self, array: Array) -> Array:
-        return array if self.dtype.kind == "f" else array.astype(np.float64)
-
-    def _rounded(self, array: Array) -> Array:
-        """What came out of one step.  By way of float64 small types are rounded once."""
-        if self.dtype.kind == "f":
-            return array
-        return cast(array, _FLOAT64, self.numbers, self.dtype, Rule())
-
-    def _checked(self, before: Array, after: Array) -> Array:
-        if after is before or self.dtype.kind != "f":  # others were checked at every step
-            return after
-        lost = ~np.isfinite(after)
-        if lost.any() and (lost & np.isfinite(before)).any():
-            raise ValueError(f"a number beyond the range of {self.dtype} came out")
-        return after
+    def _steps(self, array: Array, *steps: tuple[Any, float | None]) -> Array:
+        result = array
+        native = self.dtype.kind == "f"
+        for step, number in steps:
+            if number is None:
+                continue
+            if native:
+                into = None if result is array else result
+                result = step(result, self.dtype.type(number), out=into)
+            else:  # by way of float64, after which these are rounded once
+                exact = step(result.astype(np.float64), number)
+                result = cast(exact, _FLOAT64, self.numbers, self.dtype, Rule())
+        if native and result is not array:
+            sound = np.isfinite(result)
+            if not sound.all() and (np.isfinite(array) & ~sound).any():
+                raise ValueError(f"a number beyond the range of {self.dtype} came out")
+        return result
 
 
 def _scalar(data_type: DataType, name: str, value: JSON) -> Any:

@@ -68,7 +68,7 @@ class VlenBytesCodec(ArrayToBytesCodec):
         name = "vlen-bytes"
         check_count(data, decoded.size, name)
         strings = _decoded(data, "VLenBytes", name)
-        _check_end(data, decoded.size, sum(map(len, strings)), name)
+        _check_end(data, decoded.size, len(b"".join(strings.tolist())), name)
         return strings.reshape(decoded.shape)
 
 

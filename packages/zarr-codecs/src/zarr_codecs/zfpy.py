@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core.extension import ArrayToBytesCodec, ChunkDecodeError
 
+from zarr_codecs import _libzfp
 from zarr_codecs._optional import optional
 
 if TYPE_CHECKING:
@@ -82,9 +83,18 @@ class ZfpyCodec(ArrayToBytesCodec):
         """Decompress the stream.
 
         zfp reads on where a stream was cut short.  So it is given more bytes than it
-        can read, once zeros and once ones: what depends on them was cut short.
+        can read, and asked how many it took.  If it cannot be asked, they are once zeros
+        and once ones: what depends on them was cut short.
         """
         padding = _padding(data, decoded)
+        try:
+            array = _libzfp.decompress_with_header(
+                data, decoded.shape, decoded.data_type.numpy_dtype, padding
+            )
+        except ValueError as error:
+            raise ChunkDecodeError(str(error), _NAME) from error
+        if array is not None:
+            return array
         first, second = (_decompress(data, filling * padding) for filling in (b"\0", b"\xff"))
         if first.shape != decoded.shape or first.dtype != decoded.data_type.numpy_dtype:
             raise ChunkDecodeError("decodes to another shape or dtype", _NAME)
