@@ -27,6 +27,12 @@ def test_well_known_names_say_what_to_install(kind, name, distribution):
         assert f"pip install --upgrade {distribution}" in install_hint(kind, name)
 
 
+def test_codecs_of_numcodecs_may_be_anybodys():
+    with config.set(disabled_plugins={"*"}):
+        assert "numcodecs.codecs" in install_hint("codec", "numcodecs.far")
+        assert "numcodecs.codecs" not in install_hint("codec", "gzip")
+
+
 def test_other_names_say_how_they_would_be_found():
     hint = install_hint("codec", "acme.x")
     assert "entry-point group zarr_core.codec" in hint

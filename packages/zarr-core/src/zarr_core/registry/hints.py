@@ -55,6 +55,9 @@ _LEFT_OUT = {
 }
 
 
+_OTHERS = "; or what gives it to numcodecs (entry-point group numcodecs.codecs)"
+
+
 def unknown(kind: str, name: str, where: str) -> UnknownExtensionError:
     """The error about an unknown extension, with similar names and what to do."""
     from difflib import get_close_matches  # noqa: PLC0415 - lazy: only to explain
@@ -85,7 +88,8 @@ def install_hint(kind: str, name: str) -> str:
     for distribution, kinds in _WELL_KNOWN.items():
         if any(fnmatchcase(name, pattern) for pattern in kinds.get(kind, "").split()):
             off = " and do not switch it off" if registry.is_disabled(distribution) else ""
-            return f"Install it{off}: pip install --upgrade {distribution}"
+            others = _OTHERS if kind == "codec" and name.startswith("numcodecs.") else ""
+            return f"Install it{off}: pip install --upgrade {distribution}{others}"
     point = kind_called(kind)
     return (
         f"Install the distribution that provides it (entry-point group {point.group}), or give "
