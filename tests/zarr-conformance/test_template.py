@@ -1,0 +1,78 @@
+"""The template: for every kind a distribution whose tests pass as it is."""
+
+import subprocess
+import sys
+import tomllib
+
+import pytest
+from zarr_conformance.__main__ import main
+from zarr_conformance.template import KINDS, new_distribution
+
+# As an editable installation does it, in a directory of its own.
+RUN = "import site, sys; site.addsitedir(sys.argv[1]); import pytest; sys.exit(pytest.main(sys.argv[2:]))"
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("template")
+    for kind in KINDS:
+        name = f"tmpl-{kind}" if kind in ("store", "format") else f"tmpl.{kind.replace('-', '_')}"
+        assert main(["new", kind, name, "--into", str(folder)]) == 0
+    return sorted(folder.iterdir())
+
+
+def test_the_tests_of_every_kind_pass_once_it_is_installed(distributions, tmp_path):
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    pip += ["--disable-pip-version-check", "--no-build-isolation", "--target", str(tmp_path)]
+    editable = [word for folder in distributions for word in ("--editable", str(folder))]
+    subprocess.run([*pip, *editable], check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", RUN, str(tmp_path), "-q", "-p", "no:cacheprovider", "-Werror"]
+        + ["--import-mode=importlib", "--rootdir", str(distributions[0].parent)]
+        + [str(folder / "tests") for folder in distributions],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert int(run.stdout.split(" passed")[0].split()[-1]) > 200
+
+
+def test_what_is_written_is_in_the_common_form(distributions):
+    for folder in distributions:
+        project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+        assert project["name"] == folder.name
+        assert (folder / "README.md").read_text().startswith(f"# {folder.name}\n")
+        texts = [path.read_text() for path in folder.rglob("*") if path.is_file()]
+        assert not any("@" in text.replace("@dataclass", "").replace("@property", "")
+                       .replace("@classmethod", "").replace("@contextmanager", "")
+                       for text in texts)  # fmt: skip
+
+
+def test_the_code_has_strict_types(distributions, tmp_path):
+    mypy = pytest.importorskip("mypy.api")
+    sources = [str(folder / "src") for folder in distributions]
+    output, errors, status = mypy.run(
+        ["--strict", "--cache-dir", str(tmp_path), "--config-file", "", *sources]
+    )
+    assert status == 0, output + errors
+
+
+@pytest.mark.parametrize("name", ["", "Acme.x", "acme..x", "../x", "acme/x", "1x", "x.", "a b"])
+def test_bad_names_are_refused(name, tmp_path, capsys):
+    assert main(["new", "codec", name, "--into", str(tmp_path)]) == 2
+    assert "is no name" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_overwritten(tmp_path, capsys):
+    folder = new_distribution("codec", "acme.x", tmp_path)
+    (folder / "README.md").write_text("mine")
+    assert main(["new", "codec", "acme.x", "--into", str(tmp_path)]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert (folder / "README.md").read_text() == "mine"
+
+
+def test_kinds_are_named():
+    with pytest.raises(SystemExit):
+        main(["new", "hook", "acme.x"])
