@@ -142,9 +142,13 @@ def _from_numcodecs(config: dict[str, Any]) -> ExtensionDefinition:
         shuffle = configuration.pop("shuffle", -1)
         if shuffle in _BLOSC_SHUFFLES:
             configuration["shuffle"] = _BLOSC_SHUFFLES[shuffle]
-    if name in names("codec"):
+    # Others of one name have other configurations, such as "bitround".
+    known = names("codec")
+    prefixed = f"numcodecs.{name}"
+    if name in known and (name in _SAME_IN_BOTH or prefixed not in known):
         return ExtensionDefinition(name, configuration)
-    return ExtensionDefinition(f"numcodecs.{name}", configuration)
+    return ExtensionDefinition(prefixed, configuration)
 
 
+_SAME_IN_BOTH = ("blosc", "gzip", "zstd")
 _BLOSC_SHUFFLES = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}
