@@ -17,7 +17,7 @@ from zarr_core.errors import (
     ExtensionConflictError,
     ExtensionLoadError,
 )
-from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_core.extension import ArrayRepresentation, ExtensionDefinition, make_extension
 from zarr_core.registry import discovery
 
 SOURCE = '''
@@ -202,6 +202,20 @@ def test_codecs(codecs, tmp_path):
     expected = VALUES.copy()
     expected[2:5, 3:9] = 5
     assert np.array_equal(zarr.open_array(place)[...], expected)
+
+
+def test_chunks_of_many_shapes():
+    """As in a rectilinear grid: an encoder is given arrays, and knows what they are."""
+    codec = make_extension("codec", ExtensionDefinition("far-halves"))
+    int32 = make_extension("data_type", ExtensionDefinition("int32"))
+    chunks = [
+        ArrayRepresentation((length,), int32, np.array(7, "int32")) for length in range(1, 200)
+    ]
+    for chunk in chunks:
+        codec.encoded_representation(chunk)
+    for chunk in chunks:
+        values = np.arange(chunk.size, dtype="int32")
+        assert np.array_equal(codec.decode(codec.encode(values), chunk), values)
 
 
 def test_what_is_written_is_what_zarr_python_writes(tmp_path):

@@ -69,13 +69,13 @@ def _configuration(codec: Any) -> dict[str, JSON]:
     return cast("dict[str, JSON]", plain)
 
 
-# What was derived from a representation; and, for encoders that are given an array
-# alone, from its shape and dtype.
-_Memory = dict[Any, "tuple[Any, ArraySpec]"]
+# The codec as it is for some chunks, and those in zarr-python's words.
+_Pair = tuple[Any, "ArraySpec"]
+_Memory = dict["ArrayRepresentation", _Pair]
 _MOST = 64
 
 
-def _bound(memory: _Memory, codec: Any, decoded: ArrayRepresentation) -> tuple[Any, ArraySpec]:
+def _bound(memory: _Memory, codec: Any, decoded: ArrayRepresentation) -> _Pair:
     """The codec as zarr-python would have it for such a chunk, and the chunk in its words.
 
     Raises
@@ -129,6 +129,8 @@ class ForeignArrayToArray(ArrayToArrayCodec):
 
     codec: Any
     _memory: _Memory = field(default_factory=dict, init=False, repr=False, compare=False)
+    # For `encode`, which is given an array alone: by its shape and dtype.
+    _encoders: dict[Any, _Pair] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
@@ -142,11 +144,11 @@ class ForeignArrayToArray(ArrayToArrayCodec):
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
         codec, spec = _bound(self._memory, self.codec, decoded)
-        self._memory[decoded.shape, decoded.data_type.numpy_dtype] = codec, spec
+        self._encoders[decoded.shape, decoded.data_type.numpy_dtype] = codec, spec
         return representation_of(codec.resolve_metadata(spec))
 
     def encode(self, array: Array) -> Array:
-        bound = self._memory.get((array.shape, array.dtype))
+        bound = self._encoders.get((array.shape, array.dtype))
         codec, spec = bound or (self.codec, spec_of_elements(array.shape, array.dtype))
         encoded: Array = calls.encode(codec, calls.ndbuffer_of(array), spec).as_numpy_array()
         return encoded
