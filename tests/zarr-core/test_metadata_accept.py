@@ -120,6 +120,9 @@ CASES = [
         [[], ["a"], [1], ["a", 1], ["a", "b"]],
     ),
     ({"minItems": 1, "maxItems": 2}, [[], [1], [1, 2, 3], "abcd"]),
+    ({"contains": {"const": 1}}, [[], [1], [2, 1, 1], [True], ["a"], {}, 1]),
+    ({"contains": {"const": 1}, "minContains": 0, "maxContains": 1}, [[], [1], [1, 1], 1]),
+    ({"contains": {"type": "string"}, "minContains": 2}, [[], ["a"], ["a", "b", 1]]),
     ({"uniqueItems": True}, [[], [1, 2], [1, 1], [1, 1.0], [1, True], [0, False], ["a", "a"]]),
     ({"required": ["a"]}, [{}, {"a": 1}, [], "a"]),
     ({"properties": {"a": {"type": "string"}}}, [{}, {"a": "x"}, {"a": 1}, {"b": 1}, []]),
@@ -161,7 +164,7 @@ def test_both_agree_on_each_keyword(schema, values):
     "schema",
     [
         {"patternProperties": {"^a": {}}},
-        {"properties": {"a": {"contains": {}}}},
+        {"properties": {"a": {"dependentRequired": {}}}},
         {"enum": [[1], {}]},
         {"$ref": "https://example.org/schema"},
         {"$ref": "#/$defs/none"},

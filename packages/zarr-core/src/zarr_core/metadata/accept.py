@@ -125,6 +125,8 @@ class _Compiler:
         checks += [check for group in groups if (check := group(left)) is not None]
         if "$ref" in left:
             checks.append(self._reference(left.pop("$ref")))
+        if "contains" in left:
+            checks.append(self._contains(left))
         for name, combine in (
             ("anyOf", self._any),
             ("allOf", self._all),
@@ -201,6 +203,18 @@ class _Compiler:
                     if not each(item):
                         return False
             return not unique or _all_different(value)
+
+        return check
+
+    def _contains(self, schema: dict[str, Any]) -> Predicate:
+        wanted = self.compile(schema.pop("contains"))
+        least, most = schema.pop("minContains", 1), schema.pop("maxContains", None)
+
+        def check(value: Any) -> bool:
+            if type(value) is not list:
+                return True
+            count = sum(map(wanted, value))
+            return count >= least and (most is None or count <= most)
 
         return check
 
