@@ -26,7 +26,7 @@ NAMES = {
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
         UnknownExtensionError UnsupportedFieldError ValueReader ZarrError check_key
         check_prefix data_type_for foreign_key format_named is_node_name json_pointer
-        make_extension normalise_path package_schema project put read_node run_in_threads
+        key_lock make_extension normalise_path package_schema project put read_node run_in_threads
         scratch single_chunk strictjson take understanding
     """,
 }

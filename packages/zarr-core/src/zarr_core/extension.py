@@ -50,6 +50,7 @@ from zarr_core.interfaces.codec import (
 )
 from zarr_core.interfaces.data_type import DataType
 from zarr_core.interfaces.format import Format
+from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.metadata_extension import MetadataExtension
 from zarr_core.interfaces.storage_transformer import StorageTransformer
 from zarr_core.interfaces.store import (
@@ -142,6 +143,7 @@ __all__ = [
     "format_named",
     "is_node_name",
     "json_pointer",
+    "key_lock",
     "make_extension",
     "normalise_path",
     "package_schema",
