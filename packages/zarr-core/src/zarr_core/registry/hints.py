@@ -34,8 +34,8 @@ _WELL_KNOWN: dict[str, dict[str, str]] = {
         "storage_transformer": "sharding",
     },
     "zarr-stores": {
-        "store": "abfs abfss adl az azure ftp gcs github gs hdfs http https icechunk lmdb "
-        "mongodb redis rediss s3 s3a sftp sqlite ssh webdav zip",
+        "store": "abfs abfss adl az azure dbm ftp gcs github gs hdfs http https icechunk lmdb mdb "
+        "mongodb redis rediss s3 s3a sftp sqldb sqlite ssh temp webdav zip",
     },
     "zarr-formats": {
         "format": "draft draft-2021 n5 v1 v2",
