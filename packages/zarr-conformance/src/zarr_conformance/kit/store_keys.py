@@ -112,6 +112,7 @@ class StoreKeyTests(StoreCase):
 
     def test_list_prefix_ends_at_a_slash(self, store: Any) -> None:
         self._fill(store)
+        store.set("other/foo/c/0", b"")
         assert sorted(store.list_prefix("foo/")) == ["foo/c/0", "foo/c/1", "foo/zarr.json"]
         assert list(store.list_prefix("fo/")) == []
         assert list(store.list_prefix("zarr.json/")) == []

@@ -1,0 +1,148 @@
+"""The kit finds what is wrong: extensions with one mistake each fail the test meant for it."""
+
+import sys
+
+import hypothesis
+import pytest
+from zarr_conformance.template import new_distribution
+
+pytest_plugins = ["pytester"]
+
+TRANSLATE = "return bytes(data).translate(bytes((byte - self.shift)"
+DECODE = "decoded_size: int | None) -> bytes:\n"
+ENCODE = "def encode(self, data: Buffer) -> bytes:\n"
+SHARED = """        import time
+        SHARED[:] = data
+        time.sleep(1e-4)
+        data = bytes(SHARED)
+"""
+
+MUTANTS = [
+    # kind, what is replaced in the code or the schema, by what, the tests that must fail
+    ("codec", TRANSLATE, TRANSLATE.replace("(data)", "(data)[:-1]", 1), "contents_come_back"),
+    ("codec", TRANSLATE, TRANSLATE.replace("- self", "+ self"), "chunks_come_back"),
+    ("codec", "return decoded_size", "return decoded_size + 1", "contents_come_back"),
+    (
+        "codec",
+        ENCODE,
+        ENCODE + '        if type(data) is bytearray: data[:1] = b"x"[: len(data)]\n',
+        "any_buffer_is_encoded_and_stays_as_it_is",
+    ),
+    ("codec", DECODE, DECODE + "        data[-1]\n", "damaged_chunks_are_refused"),
+    ("codec", DECODE, DECODE + "        bytes(1 << 26)\n", "damaged_chunks_are_refused"),
+    (
+        "codec",
+        "    def encoded_size",
+        "    @property\n    def detects_damage(self): return True\n\n    def encoded_size",
+        "damaged_chunks_are_refused",
+    ),
+    ("codec", ENCODE, ENCODE + SHARED, "threads_may_share_a_codec"),
+    (
+        "codec",
+        "    def encoded_size",
+        "    def to_configuration(self): return {'shift': 1}\n\n    def encoded_size",
+        "what_is_given_is_what_is_written",
+    ),
+    ("codec", '"type": "integer",', '"title": "Number",', "wrong_configurations_are_refused"),
+    ("codec", '"maximum": 255', '"maximum": 300', "bad_configurations_are_refused"),
+    ("codec", '"shift"],', '"shift", "more"],', "the_schema_accepts_what_is_written"),
+    ("data-type", "return int(value)", "return int(value) & 0xFFFF", "fill_values_come_back"),
+    ("data-type", "type(value) is not int or", "", "what_is_no_fill_value_is_refused"),
+    ("data-type", "slots=True)", "eq=False)", "data_types_compare_by_value"),
+    ("data-type", '{"unit": self.unit}', '{"unit": "m"}', "what_is_given_is_what_is_written"),
+    ("data-type", 'np.dtype("int32")', 'np.dtype(">i4")', "the_sizes_agree"),
+    ("chunk-grid", "((1 << chunk) - 1)", "(1 << chunk)", "chunks_follow_one_another"),
+    ("chunk-grid", '"right"', '"left"', "every_element_is_in_its_chunk"),
+    ("chunk-grid", ".bit_length(), first", ".bit_length() + 1, first", "chunks_follow_one_another"),
+    ("chunk-grid", "frozen=True, slots=True", "eq=False", "grids_compare_by_value"),
+    ("chunk-key-encoding", 'return "/".join', 'return "".join', "keys_lead_back_to_their_chunks"),
+    ("chunk-key-encoding", 'r"0|[1-9][0-9]*"', 'r"[0-9]+"', "other_keys_are_no_chunks"),
+    ("chunk-key-encoding", "len(numbers) != ndim or", "", "other_keys_are_no_chunks"),
+    (
+        "chunk-key-encoding",
+        "    def encode(",
+        "    def affixes(self, ndim): return ('tile/', '.')\n\n    def encode(",
+        "affixes_make_the_same_keys",
+    ),
+    ("store", "        if self.read_only:", "        if False:", "read_only"),
+    ("store", "        check_prefix(prefix)\n        found", "        found", "bad_prefixes_are_refused"),
+    ("store", 'b"".join(buffers)', "bytes(buffers[-1])", "pieces_are_stored_one_after_the_other"),
+    ("store", '"delete from items where key = ?"', '"select ?"', "erase"),
+    ("store", "substr(key, 1, length(?)) = ?\"\n        return", "instr(key, ?) and ? <> '.'\"\n        return", "list_prefix_ends_at_a_slash"),
+    ("store", "    check_key(key)\n", "", "bad_keys_are_refused_by_every_method"),
+    ("storage-transformer", "!= stored", "is None", "damaged_values_are_refused"),
+    ("storage-transformer", "self.store.set(key,", 'self.store.set("x/" + key,', "nothing_else_is_touched"),
+    ("storage-transformer", "self.store.erase(key)", "pass", "the_values_of_chunks_come_back"),
+    ("format", "created = reader is None", "created = True", "a_node_is_made_once"),
+    ("format", "strictjson.loads(value, where)", "json.loads(value)", "damaged_documents_are_metadata_errors"),
+    ("format", "names = sorted(", "names = reversed(", "groups_have_members"),
+    ("format", "return next((key for", "return None and next((key for", "what_is_foreign_is_found"),
+    (
+        "format",
+        "json.dumps(self.to_json(metadata)",
+        "json.dumps(self.to_json(metadata) | {'attributes': {}}",
+        "documents_come_back_as_they_were",
+    ),
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _first_example_is_enough():
+    before = hypothesis.settings.default
+    profile = hypothesis.settings(before, phases=[hypothesis.Phase.generate], database=None)
+    hypothesis.settings.register_profile("first", profile)
+    hypothesis.settings.register_profile("before", before)
+    hypothesis.settings.load_profile("first")
+    yield
+    hypothesis.settings.load_profile("before")
+
+
+def failed_tests(pytester, kind, number, old, new, only=""):
+    """Names of the tests that fail for a distribution with that mistake."""
+    name = f"mutant-m{number}" if kind in ("store", "format") else f"mutant.m{number}"
+    folder = new_distribution(kind, name, pytester.path)
+    package = f"mutant_m{number}"
+    source = folder / "src" / package
+    changed = 0
+    for file in source.rglob("*.*"):
+        text = file.read_text()
+        changed += text.count(old)
+        file.write_text(text.replace(old, new))
+    assert changed or not old, "the template has changed: nothing is replaced"
+    module = source / "__init__.py"
+    module.write_text(module.read_text() + "\n\nSHARED = bytearray()\n")
+    test = folder / "tests" / f"test_{package}.py"
+    class_name = f"MutantM{number}"
+    text = test.read_text()
+    named = f'    name = "{name}"\n'
+    given = "    name = None\n" if kind == "store" else named + f"    extension = {class_name}\n"
+    importing = f"from {package} import {class_name}\n"
+    head, docstring, rest = text.partition('"""\n')
+    rest = rest.replace(importing, "").replace(named, given)
+    test.write_text(head + docstring + importing + rest)
+    pytester.syspathinsert(folder / "src")
+    try:
+        reports = pytester.inline_run(
+            str(test), "-q", "-p", "no:cacheprovider", "-k", only
+        ).getreports("pytest_runtest_logreport")
+    finally:
+        for loaded in [key for key in sys.modules if key.startswith(package)]:
+            del sys.modules[loaded]
+    return {
+        report.nodeid.rpartition("::")[2].partition("[")[0].removeprefix("test_")
+        for report in reports
+        if report.failed
+    }
+
+
+@pytest.mark.parametrize(
+    "number", range(len(MUTANTS)), ids=lambda n: f"{MUTANTS[n][0]}-{n}-{MUTANTS[n][3]}"
+)
+def test_a_mistake_is_found_where_it_is_looked_for(number, pytester):
+    kind, old, new, expected = MUTANTS[number]
+    assert expected in failed_tests(pytester, kind, number, old, new, expected)
+
+
+@pytest.mark.parametrize("kind", sorted({mutant[0] for mutant in MUTANTS}))
+def test_without_a_mistake_nothing_fails(kind, pytester):
+    assert failed_tests(pytester, kind, f"good{len(kind)}", "", "") == set()
