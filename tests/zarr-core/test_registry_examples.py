@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/pyproject.toml"))
 
 USE = """
 import sys
@@ -18,7 +19,7 @@ from zarr_core.registry.naming import name_of
 from zarr_core.registry.resolve import make
 
 listed = {line.name for line in installed_extensions(load=False)}
-assert {"acme.xor", "acme"} <= listed, listed
+assert {"acme.xor", "acme.delta2", "acme"} <= listed, listed
 assert "acme_xor" not in sys.modules
 try:
     make("codec", ExtensionDefinition("acme.xor", {"key": 256}), pointer="/codecs/1")
@@ -43,7 +44,7 @@ def site(tmp_path_factory):
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
     subprocess.run(
         [*pip, "--disable-pip-version-check", "--no-build-isolation", "--target", str(target)]
-        + [str(EXAMPLES / name) for name in ("acme-xor", "acme-hooks")],
+        + [str(EXAMPLES / name) for name in NAMES],
         check=True,
     )
     return target
@@ -59,9 +60,18 @@ def test_the_wheels_carry_the_schema(site):
 
 
 def test_their_own_tests_pass(site):
-    tests = [str(EXAMPLES / name / "tests") for name in ("acme-xor", "acme-hooks")]
+    tests = [str(EXAMPLES / name / "tests") for name in NAMES]
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--import-mode=importlib",
+            *tests,
+        ],
         check=True,
         env={"PYTHONPATH": str(site)},
         cwd=site,
