@@ -13,12 +13,12 @@ import warnings
 import zlib
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import numcodecs
 import numpy as np
 from zarr_core.extension import (
     ArrayRepresentation,
@@ -30,6 +30,8 @@ from zarr_core.extension import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+numcodecs: Any = import_module("numcodecs")  # has no types
 
 LIMIT = 5.0
 """Microseconds that a codec may add."""
@@ -135,8 +137,7 @@ def cases() -> Iterator[Case]:
         dtype="?",
     )
     if find_spec("zfpy"):
-        import zfpy
-
+        zfpy: Any = import_module("zfpy")
         yield Case(
             "zfp",
             {"mode": "reversible"},
@@ -190,7 +191,7 @@ def of_numcodecs() -> Iterator[Case]:
 
 
 def _zfp(shape: tuple[int, ...], data: bytes) -> Any:
-    import zfpy
+    zfpy: Any = import_module("zfpy")
 
     return zfpy._decompress(data, zfpy.type_float, shape)
 
@@ -227,7 +228,7 @@ def measure(case: Case, nbytes: int) -> list[tuple[float, float]]:
     """Encode, decode: the bare call and what is added."""
     array = chunk(case.dtype, nbytes)
     data_type = {"text": "string", "octets": "bytes"}.get(case.dtype)
-    kind = (
+    kind: Any = (
         data_type_for(array.dtype)
         if data_type is None
         else make_extension("data_type", ExtensionDefinition(data_type))
@@ -236,7 +237,7 @@ def measure(case: Case, nbytes: int) -> list[tuple[float, float]]:
         array = array.astype(kind.numpy_dtype)
     fill = kind.default_fill_value()
     decoded = ArrayRepresentation(array.shape, kind, fill)
-    codec = make_extension("codec", ExtensionDefinition(case.name, case.configuration))
+    codec: Any = make_extension("codec", ExtensionDefinition(case.name, case.configuration))
     plain: Any = array.astype(object) if case.dtype == "text" else array
     assert case.encode is not None
     bare_decode: Any = case.decode
