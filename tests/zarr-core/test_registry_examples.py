@@ -19,7 +19,7 @@ from zarr_core.registry.naming import name_of
 from zarr_core.registry.resolve import make
 
 listed = {line.name for line in installed_extensions(load=False)}
-assert {"acme.xor", "acme.delta2", "acme"} <= listed, listed
+assert {"acme.xor", "acme.delta2", "acme.fixed", "acme"} <= listed, listed
 assert "acme_xor" not in sys.modules
 try:
     make("codec", ExtensionDefinition("acme.xor", {"key": 256}), pointer="/codecs/1")
