@@ -1,0 +1,235 @@
+"""What the databases that several processes may use promise them."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import zarr_core as zarr
+from zarr_core.extension import ByteRange, StoreError
+from zarr_stores.lmdb import LMDBStore
+from zarr_stores.sqlite import SQLiteStore
+
+KINDS = {"sqlite": SQLiteStore, "lmdb": LMDBStore}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return KINDS[request.param]
+
+
+@pytest.fixture
+def store(kind, tmp_path):
+    with kind(tmp_path / "a b%41") as store:
+        yield store
+
+
+def program(code, *arguments):
+    return [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
+
+
+COUNT = """
+import pickle, sys, threading
+store = pickle.loads(bytes.fromhex(sys.argv[1]))
+first = int(sys.argv[2])
+def work(cell):
+    def change(reader):
+        value = bytearray(reader.read(0, reader.size))
+        value[cell] += 1
+        return value
+    for _ in range(20):
+        store.update("c/0", change)
+threads = [threading.Thread(target=work, args=(first + number,)) for number in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+store.close()
+"""
+
+
+def test_processes_with_threads_lose_nothing(store):
+    store.set("c/0", bytes(16))
+    state = pickle.dumps(store).hex()
+    running = [subprocess.Popen(program(COUNT, state, 4 * number)) for number in range(4)]
+    assert [one.wait(60) for one in running] == [0] * 4
+    assert bytes(store.get("c/0")) == b"\x14" * 16
+
+
+FILL = """
+import pickle, sys
+store = pickle.loads(bytes.fromhex(sys.argv[1]))
+number = 0
+while True:
+    store.set(f"c/{number}", bytes([number % 256]) * 20_000)
+    store.set("last", str(number).encode())
+    print(number, flush=True)
+    number += 1
+"""
+
+
+def test_a_killed_writer_loses_nothing_it_has_said(store):
+    state = pickle.dumps(store).hex()
+    writer = subprocess.Popen(program(FILL, state), stdout=subprocess.PIPE, text=True)
+    for _ in range(40):
+        said = int(writer.stdout.readline())
+    writer.send_signal(signal.SIGKILL)
+    said = int((writer.stdout.read().split() or [said])[-1])
+    writer.wait(10)
+    writer.stdout.close()
+    assert int(bytes(store.get("last"))) >= said
+    for number in range(said + 1):
+        assert bytes(store.get(f"c/{number}")) == bytes([number % 256]) * 20_000
+    store.set("next", b"v")  # what the killed one held is free again
+
+
+def test_a_forked_process_uses_the_store_on(store):
+    store.set("k", b"parent")
+    store.set("large", bytes(200_000))
+    with store.open_value("large") as reader:
+        child = os.fork()
+        if not child:
+            try:
+                ok = bytes(store.get("k")) == b"parent"
+                store.set("k", b"child")
+                store.close()
+            finally:
+                os._exit(0 if ok else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        store.set("large", b"new")
+        assert bytes(reader.read(0, 200_000)) == bytes(200_000)
+    assert bytes(store.get("k")) == b"child"
+
+
+def test_a_spawned_process_gets_the_same_place(store):
+    store.set("k", b"v")
+    code = "import pickle, sys; pickle.loads(bytes.fromhex(sys.argv[1])).set('k', b'w')"
+    subprocess.run(program(code, pickle.dumps(store).hex()), check=True, timeout=60)
+    assert bytes(store.get("k")) == b"w"
+
+
+def test_readers_do_not_wait_for_an_update(store):
+    store.set("k", b"old")
+    inside, done = threading.Event(), threading.Event()
+
+    def change(reader):
+        inside.set()
+        assert done.wait(10)
+        return b"new"
+
+    thread = threading.Thread(target=store.update, args=("k", change))
+    thread.start()
+    assert inside.wait(10)
+    began = time.monotonic()
+    assert bytes(store.get("k")) == b"old"
+    store.set("other", b"v")
+    assert time.monotonic() - began < 5
+    done.set()
+    thread.join(10)
+    assert bytes(store.get("k")) == b"new"
+
+
+def test_an_update_that_is_always_late_gets_its_turn(store):
+    store.set("k", b"0")
+    calls = []
+
+    def change(reader):
+        calls.append(bytes(reader.read(0, reader.size)))
+        if len(calls) <= 3:  # someone who does not use ``update`` was faster
+            store.set("k", str(len(calls)).encode())
+        return b"mine after " + calls[-1]
+
+    store.update("k", change)
+    assert calls == [b"0", b"1", b"2", b"3"]
+    assert bytes(store.get("k")) == b"mine after 3"
+
+
+def test_reading_creates_nothing(kind, tmp_path):
+    place = tmp_path / "nothing"
+    for store in (kind(place), kind(place, read_only=True)):
+        assert store.get("k") is None
+        assert store.get_partial_values([("k", ByteRange(0))]) == [None]
+        assert list(store.list()) == []
+        assert store.list_dir("") == ([], [])
+    assert not place.exists()
+    kind(place).erase("k")
+    kind(place).erase_prefix("")
+    assert not place.exists()
+
+
+def test_parts_of_a_large_value(store):
+    value = bytes(range(256)) * 1000
+    store.set("k", value)
+    with store.open_value("k") as reader:
+        assert reader.size == len(value)
+        assert bytes(reader.read(250_001, 9)) == value[250_001:250_010]
+        store.erase("k")
+        assert bytes(reader.read(0, 3)) == value[:3]
+    assert store.get("k") is None
+
+
+def test_listing_steps_over_what_lies_deeper(store):
+    keys = ["a", "a!", "a-b/c", "a/b/c", "a/b/d", "a/b0", "a0", "a/", "é/x"]
+    for key in keys:
+        if not key.endswith("/"):
+            store.set(key, b"")
+    found, prefixes = store.list_dir("")
+    assert sorted(found) == ["a", "a!", "a0"]
+    assert sorted(prefixes) == ["a-b/", "a/", "é/"]
+    assert store.list_dir("a/") == (["a/b0"], ["a/b/"])
+    assert store.list_dir("é/") == (["é/x"], [])
+
+
+def test_what_is_no_database_says_so(kind, tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"certainly not a database " * 1000)
+    store = kind(path)
+    for call in (lambda: store.get("k"), lambda: store.set("k", b"v"), lambda: list(store.list())):
+        with pytest.raises(StoreError, match="text"):
+            call()
+    assert path.read_bytes() == b"certainly not a database " * 1000
+
+
+def test_wrong_urls_and_options(kind):
+    with pytest.raises(StoreError, match="no options colour"):
+        kind.from_url(f"{kind.scheme}:///x", colour=1)
+    with pytest.raises(StoreError, match="absolute path"):
+        kind.from_url(f"{kind.scheme}://host/x")
+    with pytest.raises(StoreError, match="not the path"):
+        kind("")
+
+
+@pytest.mark.parametrize("suffix", ["sqlite", "sqldb", "lmdb", "mdb"])
+def test_a_suffix_is_enough(tmp_path, suffix):
+    path = tmp_path / f"field.{suffix}"
+    with zarr.create_group(path).store as store:
+        assert isinstance(store, tuple(KINDS.values()))
+    assert path.is_file()
+    with zarr.open_group(path, mode="r").store as again:
+        assert again == store
+
+
+def test_a_table_of_other_columns_says_so(tmp_path):
+    import sqlite3
+    from contextlib import closing
+
+    path = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE zarr(name, data)")
+    with (
+        SQLiteStore(path) as store,
+        pytest.raises(StoreError, match=r"other\.sqlite 'a/k'.*column"),
+    ):
+        store.get("a/k")
+
+
+def test_a_closed_sqlite_file_is_one_file(tmp_path):
+    with SQLiteStore(tmp_path / "s.sqlite") as store:
+        store.set("k", b"v")
+        store.set_partial_values([("k", 1, b"w"), ("n", 2, b"z")])
+        assert (tmp_path / "s.sqlite-wal").exists()
+    assert os.listdir(tmp_path) == ["s.sqlite"]
+    assert bytes(store.get("n")) == b"\0\0z"
+    store.close()
