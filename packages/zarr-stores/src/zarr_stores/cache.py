@@ -1,0 +1,267 @@
+"""A store that keeps in memory what was read last from another one."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zarr_core.extension import BufferReader, ByteRange, StoreError, ValueReader, check_prefix
+
+from zarr_stores.cache_memory import Memory
+from zarr_stores.wrapper import WrapperStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from zarr_core.extension import Buffer, Change, Pieces, Store
+
+    from zarr_stores.wrapper import Listing, Values
+
+__all__ = ["CacheInfo", "LRUCacheStore"]
+
+_WHOLE = ByteRange(0)
+
+
+class CacheInfo(NamedTuple):
+    """What a cache has done so far."""
+
+    hits: int
+    """Reads of values that needed no other store."""
+    misses: int
+    """Reads of values that did."""
+    nbytes: int
+    """Bytes of values that it holds."""
+    max_bytes: int | None
+    """Bytes of values that it may hold; None for any number."""
+
+
+class LRUCacheStore(WrapperStore):
+    """Keeps values, parts of values and listings; forgets what was used longest ago.
+
+    Parameters
+    ----------
+    inner : Store
+        The store.
+    max_bytes : int or None
+        How many bytes of values to keep; None for any number.  What is larger than
+        this is passed on and not kept.
+
+    Notes
+    -----
+    What is written through this object is seen at once.  What others write is seen
+    after one of the three ``invalidate`` methods; until then a read may give a value
+    of before.  Missing keys are not remembered.
+
+    Values are held once and given out as they lie, read-only.  A part is found again
+    if it is asked for with the same beginning and length, or if its whole value is
+    held.  An open value always holds the inner store's reader as well, since all its
+    reads must be of one version: parts that are held save its reads, not its opening.
+
+    Pickling and copying give an empty cache around the same store.
+
+    Raises
+    ------
+    StoreError
+        If ``max_bytes`` is negative.
+    """
+
+    def __init__(self, inner: Store, max_bytes: int | None) -> None:
+        super().__init__(inner)
+        if max_bytes is not None and max_bytes < 0:
+            raise StoreError(f"max_bytes must not be negative: {max_bytes}", store=inner)
+        self.in_memory = True
+        self._max_bytes = max_bytes
+        self._memory = Memory(max_bytes)
+        self._listings: dict[tuple[str, str], Any] = {}
+        self._listing_changes = 0
+        self._guard = threading.Lock()
+
+    # --- the cache ---
+
+    def cache_info(self) -> CacheInfo:
+        """Hits, misses, bytes held, most bytes to hold."""
+        memory = self._memory
+        return CacheInfo(memory.hits, memory.misses, memory.nbytes, self._max_bytes)
+
+    def invalidate(self) -> None:
+        """Forget everything."""
+        self.invalidate_values()
+        self.invalidate_keys()
+
+    def invalidate_values(self) -> None:
+        """Forget all values."""
+        self._memory.forget_all()
+
+    def invalidate_keys(self) -> None:
+        """Forget all listings."""
+        with self._guard:
+            self._listings.clear()
+            self._listing_changes += 1
+
+    def _changed(self, key: str) -> None:
+        self._memory.forget(key)
+        self.invalidate_keys()
+
+    # --- readable ---
+
+    def get(self, key: str) -> Buffer | None:
+        held = self._memory.find(key, _WHOLE)
+        if held is not None:
+            return held
+        change = self._memory.changes(key)
+        value = self.inner.get(key)
+        return None if value is None else self._memory.keep(key, _WHOLE, value, change)
+
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
+        asked = [(key, ByteRange(*part)) for key, part in key_ranges]
+        values: Values = [self._memory.find(key, part) for key, part in asked]
+        gaps = [number for number, value in enumerate(values) if value is None]
+        changes = [self._memory.changes(asked[number][0]) for number in gaps]
+        if gaps:
+            read = self.inner.get_partial_values([asked[number] for number in gaps])
+            for number, value, change in zip(gaps, read, changes, strict=True):
+                if value is not None:
+                    values[number] = self._memory.keep(*asked[number], value, change)
+        return values
+
+    def get_into(self, key: str, buffer: memoryview) -> int | None:
+        value = self.get(key)
+        if value is None:
+            return None
+        count = min(len(value), len(buffer))
+        buffer[:count] = memoryview(value)[:count]
+        return len(value)
+
+    def open_value(self, key: str) -> ValueReader | None:
+        held = self._memory.peek(key)
+        if held is not None:
+            self._memory.find(key, _WHOLE)
+            return BufferReader(held)
+        change = self._memory.changes(key)
+        reader = self.inner.open_value(key)
+        return None if reader is None else _Reader(self._memory, key, reader, change)
+
+    def exists(self, key: str) -> bool:
+        return self._memory.peek(key) is not None or self.inner.exists(key)
+
+    def getsize(self, key: str) -> int | None:
+        held = self._memory.peek(key)
+        return self.inner.getsize(key) if held is None else len(held)
+
+    # --- writeable; forgotten after the work, even if it failed half-way ---
+
+    def set(self, key: str, value: Pieces) -> None:
+        try:
+            self.inner.set(key, value)
+        finally:
+            self._changed(key)
+
+    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
+        asked = list(key_start_values)
+        try:
+            self.inner.set_partial_values(asked)
+        finally:
+            for key, _, _ in asked:
+                self._changed(key)
+
+    def update(self, key: str, change: Change) -> None:
+        try:
+            self.inner.update(key, change)
+        finally:
+            self._changed(key)
+
+    def erase(self, key: str) -> None:
+        try:
+            self.inner.erase(key)
+        finally:
+            self._changed(key)
+
+    def erase_values(self, keys: Iterable[str]) -> None:
+        gone = list(keys)
+        try:
+            self.inner.erase_values(gone)
+        finally:
+            for key in gone:
+                self._changed(key)
+
+    def erase_prefix(self, prefix: str) -> None:
+        try:
+            self.inner.erase_prefix(prefix)
+        finally:
+            self.invalidate()
+
+    # --- listable ---
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        found = self._listing("all", prefix, lambda: tuple(self.inner.list_prefix(prefix)))
+        return iter(found)
+
+    def list(self) -> Iterator[str]:
+        return self.list_prefix("")
+
+    def list_dir(self, prefix: str) -> Listing:
+        keys, prefixes = self._listing("dir", prefix, lambda: self.inner.list_dir(prefix))
+        return [*keys], [*prefixes]
+
+    def _listing(self, kind: str, prefix: str, work: Any) -> Any:
+        check_prefix(prefix)
+        with self._guard:
+            found = self._listings.get((kind, prefix))
+            change = self._listing_changes
+        if found is None:
+            found = work()
+            with self._guard:
+                if change == self._listing_changes:
+                    self._listings[kind, prefix] = found
+        return found
+
+    # --- the object ---
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.inner, self._max_bytes
+
+
+class _Reader(ValueReader):
+    """An open value, parts of which may be held; of the version it was opened at."""
+
+    def __init__(self, memory: Memory, key: str, inner: ValueReader, change: Any) -> None:
+        self._memory = memory
+        self._key = key
+        self._inner = inner
+        self._change = change
+        memory.check_size(key, inner.size)
+
+    @property
+    def size(self) -> int:
+        return self._inner.size
+
+    def _held(self, part: ByteRange) -> Buffer | None:
+        # What is held now may be of a later version than this reader's.
+        return self._memory.find(self._key, part, self._change)
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        missing = []
+        for start, buffer in parts:
+            part = ByteRange(start, len(buffer))
+            held = self._held(part) if start >= 0 else None
+            if held is None or len(held) != len(buffer):
+                missing.append((start, buffer))
+            else:
+                buffer[:] = held
+        if missing:
+            self._inner.read_into(missing)
+        for start, buffer in missing:
+            part = ByteRange(start, len(buffer))
+            if self._memory.fits(len(buffer)):
+                self._memory.keep(self._key, part, bytes(buffer), self._change)
+
+    def read(self, start: int, length: int) -> memoryview:
+        part = ByteRange(start, length)
+        held = self._held(part) if start >= 0 else None
+        if held is not None and len(held) == length:
+            return memoryview(held)
+        value = self._inner.read(start, length)
+        return memoryview(self._memory.keep(self._key, part, value, self._change))
+
+    def close(self) -> None:
+        self._inner.close()

@@ -1,0 +1,149 @@
+"""Values held in memory, bounded by their bytes, the least recently used leaving first."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, TypeAlias
+
+from zarr_core.extension import ByteRange
+
+if TYPE_CHECKING:
+    from zarr_core.extension import Buffer
+
+_WHOLE = ByteRange(0)
+_STRIPES = 1024
+
+Changes: TypeAlias = tuple[int, int]
+"""How often all values, or those that share a counter with a key, were forgotten."""
+
+
+class Memory:
+    """Parts of values by key and range.
+
+    Parameters
+    ----------
+    max_bytes : int or None
+        How many bytes to hold; None for any number.
+
+    Notes
+    -----
+    Safe for threads.  A value that was read while its key was forgotten is not
+    kept: who keeps one says what :meth:`changes` was before it was read.
+    """
+
+    def __init__(self, max_bytes: int | None) -> None:
+        self.hits = 0
+        self.misses = 0
+        self.nbytes = 0
+        self._max_bytes = max_bytes
+        self._guard = threading.Lock()
+        self._held: OrderedDict[tuple[str, ByteRange], Buffer] = OrderedDict()
+        self._parts: dict[str, set[ByteRange]] = {}
+        self._sizes: dict[str, int] = {}
+        self._all_changes = 0
+        # A counter for each key would never be given back.
+        self._some_changes = [0] * _STRIPES
+
+    def fits(self, nbytes: int) -> bool:
+        """Whether a value of so many bytes may be held."""
+        return self._max_bytes is None or nbytes <= self._max_bytes
+
+    def changes(self, key: str) -> Changes:
+        """A state of the key, to be compared later."""
+        with self._guard:
+            return self._changes(key)
+
+    def _changes(self, key: str) -> Changes:
+        return self._all_changes, self._some_changes[hash(key) % _STRIPES]
+
+    def find(self, key: str, part: ByteRange, changes: Changes | None = None) -> Buffer | None:
+        """What is held of a part, if the state is still the given one; counted."""
+        with self._guard:
+            if changes is None or changes == self._changes(key):
+                for name in ((key, part), (key, _WHOLE)):
+                    value = self._held.get(name)
+                    if value is None:
+                        continue
+                    self._held.move_to_end(name)
+                    self.hits += 1
+                    return value if name[1] == part else _cut(value, part)
+            self.misses += 1
+            return None
+
+    def peek(self, key: str) -> Buffer | None:
+        """The whole value if it is held; not counted, not a use."""
+        with self._guard:
+            return self._held.get((key, _WHOLE))
+
+    def keep(self, key: str, part: ByteRange, value: Buffer, changes: Changes) -> Buffer:
+        """Hold a value unless it was forgotten meanwhile; returns it, read-only."""
+        frozen = _frozen(value)
+        size = len(frozen)
+        if not self.fits(size):
+            return frozen
+        name = (key, part)
+        with self._guard:
+            if changes == self._changes(key):
+                self._drop(key, part)
+                self._held[name] = frozen
+                self._parts.setdefault(key, set()).add(part)
+                self.nbytes += size
+                while self._max_bytes is not None and self.nbytes > self._max_bytes:
+                    self._drop(*next(iter(self._held)))
+        return frozen
+
+    def check_size(self, key: str, size: int) -> None:
+        """Forget the parts of a value whose size is another than it was."""
+        with self._guard:
+            if key not in self._parts:
+                self._sizes.pop(key, None)
+            if self._sizes.setdefault(key, size) != size:
+                for part in tuple(self._parts.get(key, ())):
+                    self._drop(key, part)
+                self._sizes[key] = size
+
+    def forget(self, key: str) -> None:
+        """Drop everything of a key."""
+        with self._guard:
+            self._some_changes[hash(key) % _STRIPES] += 1
+            for part in tuple(self._parts.get(key, ())):
+                self._drop(key, part)
+            self._sizes.pop(key, None)
+
+    def forget_all(self) -> None:
+        """Drop everything."""
+        with self._guard:
+            self._all_changes += 1
+            self._held.clear()
+            self._parts.clear()
+            self._sizes.clear()
+            self.nbytes = 0
+
+    def _drop(self, key: str, part: ByteRange) -> None:
+        value = self._held.pop((key, part), None)
+        if value is None:
+            return
+        self.nbytes -= len(value)
+        parts = self._parts[key]
+        parts.discard(part)
+        if not parts:
+            del self._parts[key]
+            self._sizes.pop(key, None)
+
+
+def _frozen(value: Buffer) -> Buffer:
+    """The value, such that nobody can change it, holding no more memory than its own."""
+    if type(value) is bytes:
+        return value
+    view = memoryview(value)
+    if isinstance(view.obj, bytes | bytearray) and len(view.obj) == len(view):
+        return view.toreadonly()
+    return bytes(view)
+
+
+def _cut(value: Buffer, part: ByteRange) -> memoryview:
+    size = len(value)
+    first = min(size, max(0, size + part.start) if part.start < 0 else part.start)
+    last = size if part.length is None else min(size, first + part.length)
+    return memoryview(value)[first:last].toreadonly()

@@ -1,0 +1,122 @@
+"""A store that is the part of another one below a prefix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import check_key, check_prefix
+
+from zarr_stores.wrapper import WrapperStore
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
+
+    from zarr_core.extension import Buffer, ByteRange, Change, Pieces, Store, ValueReader
+
+    from zarr_stores.wrapper import Listing, Values
+
+__all__ = ["PrefixStore"]
+
+
+class PrefixStore(WrapperStore):
+    """Has every key of the inner store that begins with a prefix, without it.
+
+    Parameters
+    ----------
+    inner : Store
+        The store.
+    prefix : str
+        A key of the inner store, with or without ``/`` at its end; empty for all of it.
+
+    Notes
+    -----
+    Keys are checked before the prefix is put before them, so none leads out of it.
+    Equal to a store with the same prefix of the same place.  ``url`` is for messages:
+    not every store's URL can be followed by a path.
+
+    Raises
+    ------
+    StoreKeyError
+        If the prefix is none.
+    """
+
+    def __init__(self, inner: Store, prefix: str) -> None:
+        super().__init__(inner)
+        text = prefix if not prefix or prefix.endswith("/") else f"{prefix}/"
+        self.prefix = check_prefix(text)
+        """What comes before every key: empty, or ends in ``/``."""
+
+    @property
+    def url(self) -> str:
+        return f"{self.inner.url.rstrip('/')}/{self.prefix}".rstrip("/")
+
+    def _key(self, key: str) -> str:
+        return self.prefix + check_key(key)
+
+    def _below(self, prefix: str) -> str:
+        return self.prefix + check_prefix(prefix)
+
+    # --- readable ---
+
+    def get(self, key: str) -> Buffer | None:
+        return self.inner.get(self._key(key))
+
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
+        return self.inner.get_partial_values([(self._key(key), part) for key, part in key_ranges])
+
+    def get_into(self, key: str, buffer: memoryview) -> int | None:
+        return self.inner.get_into(self._key(key), buffer)
+
+    def open_value(self, key: str) -> ValueReader | None:
+        return self.inner.open_value(self._key(key))
+
+    def exists(self, key: str) -> bool:
+        return self.inner.exists(self._key(key))
+
+    def getsize(self, key: str) -> int | None:
+        return self.inner.getsize(self._key(key))
+
+    # --- writeable ---
+
+    def set(self, key: str, value: Pieces) -> None:
+        self.inner.set(self._key(key), value)
+
+    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
+        self.inner.set_partial_values(
+            [(self._key(key), start, value) for key, start, value in key_start_values]
+        )
+
+    def update(self, key: str, change: Change) -> None:
+        self.inner.update(self._key(key), change)
+
+    def erase(self, key: str) -> None:
+        self.inner.erase(self._key(key))
+
+    def erase_values(self, keys: Iterable[str]) -> None:
+        self.inner.erase_values([self._key(key) for key in keys])
+
+    def erase_prefix(self, prefix: str) -> None:
+        self.inner.erase_prefix(self._below(prefix))
+
+    # --- listable ---
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        skip = len(self.prefix)
+        return (key[skip:] for key in self.inner.list_prefix(self._below(prefix)))
+
+    def list(self) -> Iterator[str]:
+        return self.list_prefix("")
+
+    def list_dir(self, prefix: str) -> Listing:
+        skip = len(self.prefix)
+        keys, prefixes = self.inner.list_dir(self._below(prefix))
+        return [key[skip:] for key in keys], [below[skip:] for below in prefixes]
+
+    # --- the object ---
+
+    @property
+    def place(self) -> Hashable:
+        return (super().place, self.prefix) if self.prefix else super().place
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.inner, self.prefix

@@ -1,0 +1,140 @@
+import inspect
+
+import pytest
+from store_contract import StoreContract
+from zarr_core.extension import Store, StoreKeyError, StoreReadOnlyError
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+from zarr_stores.cache import LRUCacheStore
+from zarr_stores.prefix import PrefixStore
+from zarr_stores.read_only import ReadOnlyStore
+from zarr_stores.wrapper import WrapperStore
+
+CHANGES = {"set", "set_partial_values", "update", "erase", "erase_values", "erase_prefix"}
+
+
+def public(kind):
+    return {name for name, member in vars(Store).items() if name[0] != "_" and kind(member)}
+
+
+def test_every_operation_of_a_store_is_passed_on():
+    operations = public(lambda member: callable(member) or isinstance(member, property))
+    assert operations >= CHANGES | {"get", "url", "list_dir", "close"}
+    assert operations - {"from_url"} <= vars(WrapperStore).keys()
+
+
+def test_every_operation_reaches_the_inner_store_as_it_is():
+    class Inner(MemoryStore):
+        pass
+
+    said = []
+    for name in public(inspect.isfunction):
+        setattr(Inner, name, lambda _, *given, name=name: said.append((name, given)) or name)
+    store = WrapperStore(Inner())
+    for name in public(inspect.isfunction):
+        taken = len(inspect.signature(getattr(Store, name)).parameters) - 1
+        given = tuple(object() for _ in range(taken))
+        answer = getattr(store, name)(*given)
+        assert said.pop() == (name, given)
+        assert answer == name or name in CHANGES | {"close"}
+
+
+def test_what_the_inner_store_can_do_is_known():
+    class Odd(MemoryStore):
+        supports_listing = False
+        supports_erasing = False
+        requests = 77
+
+    names = public(lambda member: member is None or isinstance(member, bool))
+    assert names >= {"read_only", "requests", "in_memory"}
+    store = WrapperStore(Odd(read_only=True))
+    for name in names:
+        assert getattr(store, name) == getattr(store.inner, name), name
+        assert getattr(store, name) != getattr(Store, name), name
+
+
+class TestWrapperStore(StoreContract):
+    pickles = False
+    test_pickle = None
+
+    def wrap(self, store):
+        return WrapperStore(store)
+
+    def make(self, tmp_path):
+        return self.wrap(MemoryStore())
+
+    def again(self, store, *, read_only):
+        inner = store
+        while isinstance(inner, WrapperStore):
+            inner = inner.inner
+        return self.wrap(MemoryStore(inner._mapping, read_only))
+
+
+class TestPrefixStore(TestWrapperStore):
+    def wrap(self, store):
+        return PrefixStore(store, "deep/down")
+
+
+class TestLRUCacheStore(TestWrapperStore):
+    def wrap(self, store):
+        return LRUCacheStore(store, 1000)
+
+
+class TestStack(TestWrapperStore):
+    def wrap(self, store):
+        return LRUCacheStore(PrefixStore(LRUCacheStore(WrapperStore(store), None), "p/"), 10_000)
+
+
+class TestStackOfLocalStore(StoreContract):
+    key_may_be_prefix = False
+
+    def wrap(self, store):
+        return LRUCacheStore(PrefixStore(store, "p"), 4000)
+
+    def make(self, tmp_path):
+        return self.wrap(LocalStore(tmp_path / "store"))
+
+    def again(self, store, *, read_only):
+        return self.wrap(LocalStore(store.inner.inner.path, read_only))
+
+
+class TestReadOnlyStore(StoreContract):
+    key_may_be_prefix = False
+
+    def make(self, tmp_path):
+        return WrapperStore(LocalStore(tmp_path / "store"))
+
+    def again(self, store, *, read_only):
+        return (ReadOnlyStore if read_only else WrapperStore)(store.inner)
+
+
+def test_read_only_refuses_whatever_changes():
+    assert vars(ReadOnlyStore).keys() >= CHANGES
+    store = ReadOnlyStore(MemoryStore({"k": b"v"}))
+    for call in (lambda: store.erase_values([]), lambda: store.set_partial_values([])):
+        with pytest.raises(StoreReadOnlyError):
+            call()
+
+
+class TestPrefix:
+    def test_keys_are_translated_both_ways(self):
+        inner = MemoryStore({"a/b/zarr.json": b"1", "a/bc/zarr.json": b"2", "zarr.json": b"3"})
+        store = PrefixStore(inner, "a/b")
+        assert list(store.list()) == ["zarr.json"]
+        store.set("c/0", b"new")
+        assert store.list_dir("") == (["zarr.json"], ["c/"])
+        assert inner.get("a/b/c/0") == b"new"
+        store.erase_prefix("")
+        assert sorted(inner.list()) == ["a/bc/zarr.json", "zarr.json"]
+
+    def test_equality(self):
+        inner = MemoryStore()
+        assert PrefixStore(inner, "a") == PrefixStore(WrapperStore(inner), "a/")
+        assert PrefixStore(inner, "a") != PrefixStore(inner, "b")
+        assert PrefixStore(inner, "a") != inner
+        assert PrefixStore(inner, "") == inner
+
+    @pytest.mark.parametrize("prefix", ["..", "/", "a//b", "a/../b", "\0"])
+    def test_no_prefix(self, prefix):
+        with pytest.raises(StoreKeyError):
+            PrefixStore(MemoryStore(), prefix)
