@@ -1,15 +1,19 @@
 """Databases that zarr-python 2 wrote, and that it reads."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import zarr_core as zarr
 from old_writers import need, run
+from zarr_stores.dbm import DBMStore
 from zarr_stores.lmdb import LMDBStore
 from zarr_stores.sqlite import SQLiteStore
 
 STORES = {
     "SQLiteStore": (SQLiteStore, "field.sqldb"),
     "LMDBStore": (LMDBStore, "field"),
+    "DBMStore": (partial(DBMStore, backend="dumb"), "field"),  # the one that every Python has
 }
 
 HAS_LMDB = "from importlib.util import find_spec; print(find_spec('lmdb') is not None)"
@@ -17,7 +21,9 @@ VALUES = np.arange(600, dtype="<i4").reshape(20, 30)
 
 WRITE = """
 import sys, numpy, zarr
-store = getattr(zarr, sys.argv[1])(sys.argv[2])
+import dbm.dumb
+options = {"open": dbm.dumb.open} if sys.argv[1] == "DBMStore" else {}
+store = getattr(zarr, sys.argv[1])(sys.argv[2], **options)
 root = zarr.group(store)
 root.attrs["title"] = "old"
 root.array("a/field", numpy.arange(600, dtype="<i4").reshape(20, 30), chunks=(7, 11))
@@ -25,7 +31,9 @@ store.close()
 """
 READ = """
 import sys, numpy, zarr
-store = getattr(zarr, sys.argv[1])(sys.argv[2])
+import dbm.dumb
+options = {"open": dbm.dumb.open} if sys.argv[1] == "DBMStore" else {}
+store = getattr(zarr, sys.argv[1])(sys.argv[2], **options)
 root = zarr.open_group(store, mode="r")
 assert root.attrs["title"] == "new", dict(root.attrs)
 assert list(root) == ["a"] and list(root["a"]) == ["field"], list(root)

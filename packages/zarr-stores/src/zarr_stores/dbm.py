@@ -1,0 +1,253 @@
+"""A store in a DBM database: gnu, ndbm, dumb, sqlite3, Berkeley DB.
+
+Name:           dbm
+URL:            dbm:///absolute/path, or the path of a file that ends in .dbm
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from contextlib import contextmanager
+from dbm import whichdb
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakValueDictionary
+
+from zarr_core.extension import BufferReader, StoreError, StoreReadError, ValueReader, check_prefix
+
+from zarr_stores._database import DatabaseStore, encoded, is_key, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Self
+
+    from zarr_core.extension import Change, Pieces
+
+    Opener: TypeAlias = Callable[[str, str], Any]
+
+__all__ = ["DBMStore"]
+
+_BACKENDS = ("gnu", "ndbm", "dumb", "sqlite3")
+
+
+class DBMStore(DatabaseStore):
+    """Keys and values in a DBM database, as zarr-python 2 has them.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The database; most kinds add a suffix of their own.
+    read_only : bool
+        Refuse changes, and create nothing.
+    backend : str or callable, optional
+        ``"gnu"``, ``"ndbm"``, ``"dumb"`` or ``"sqlite3"`` (from Python 3.13), if
+        Python was built with it; or what opens a database, called with path and
+        flag (``"r"`` or ``"c"``), such as ``berkeleydb.btopen``.  If not given, the
+        kind that the database is, and for a new one what ``dbm.open`` prefers.
+
+    Notes
+    -----
+    For one process at a time; its threads take turns.  After each change the
+    database is told to store it.  What a killed process was just changing may be
+    damaged, most easily in a ``dumb`` database, which also becomes slow with its
+    number of keys: prefer :class:`zarr_stores.sqlite.SQLiteStore` for what is new.
+    """
+
+    scheme = "dbm"
+    options = frozenset({"backend"})
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        read_only: bool = False,
+        backend: str | Opener | None = None,
+    ) -> None:
+        super().__init__(path, read_only)
+        if isinstance(backend, str) and backend not in _BACKENDS:
+            raise StoreError(f"backend must be one of {', '.join(_BACKENDS)}", store=self)
+        self._backend = backend
+        self._database = _shared(self.path)
+
+    # --- readable ---
+
+    def _get(self, key: str) -> bytes | None:
+        with self._using(key, StoreReadError, "read") as database:
+            if database is None:
+                return None
+            try:
+                return bytes(database[encoded(key)])
+            except KeyError:
+                return None
+
+    def exists(self, key: str) -> bool:
+        self._check(key)
+        with self._using(key, StoreReadError, "read") as database:
+            return database is not None and encoded(key) in database
+
+    # --- writeable ---
+
+    def set(self, key: str, value: Pieces) -> None:
+        self._check_to_change(key)
+        data = joined(value)
+        with self._changing(key) as database:
+            if not data and type(database).__module__ == "_dbm":
+                raise StoreError("ndbm cannot tell an empty value from a missing one", self, key)
+            database[encoded(key)] = data
+
+    def erase(self, key: str) -> None:
+        self.erase_values([key])
+
+    def erase_values(self, keys: Iterable[str]) -> None:
+        """Remove several keys; the database is told once to store it."""
+        names = list(keys)
+        for key in names:
+            self._check_to_change(key)
+        if names and self._is_there():
+            with self._changing(names[0]) as database:
+                for name in map(encoded, names):
+                    if name in database:
+                        del database[name]
+
+    def erase_prefix(self, prefix: str) -> None:
+        self._check_prefix_to_change(prefix)
+        super().erase_prefix(prefix)
+
+    def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
+        name = encoded(key)
+        with self._changing(key) as database:
+            if (bytes(database[name]) if name in database else None) != old:
+                return False
+            if new is None:
+                del database[name]
+            else:
+                database[name] = new
+            return True
+
+    def _change_alone(self, key: str, change: Change) -> None:
+        while True:  # only threads that do not use ``update`` can be in between
+            old = self._get(key)
+            value = change(None if old is None else BufferReader(old))
+            if isinstance(value, ValueReader) or (old is None and value is None):
+                return
+            if self._swap(key, old, None if value is None else joined(value)):
+                return
+
+    # --- listable ---
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        check_prefix(prefix)
+        with self._using(prefix, StoreReadError, "listed") as database:
+            names = () if database is None else list(database.keys())
+        keys = (name if isinstance(name, str) else name.decode(errors="replace") for name in names)
+        return (key for key in keys if is_key(key, prefix))
+
+    # --- lifetime ---
+
+    def close(self) -> None:
+        """Close the database; what is used again afterwards is opened again."""
+        try:
+            self._database.close()
+        except Exception as error:
+            raise StoreError(f"cannot be closed: {error}", self) from error
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        self.close()  # a second process cannot open some kinds while this one does
+        return type(self), (self.path, self.read_only, self._backend)
+
+    # --- the database ---
+
+    def _is_there(self) -> bool:
+        with self._using("", StoreReadError, "read") as database:
+            return database is not None
+
+    @contextmanager
+    def _changing(self, key: str) -> Iterator[Any]:
+        with self._using(key, StoreError, "written", create=True) as database:
+            yield database
+            if hasattr(database, "sync"):
+                database.sync()
+
+    @contextmanager
+    def _using(
+        self, key: str, kind: type[StoreError], done: str, *, create: bool = False
+    ) -> Iterator[Any]:
+        """The opened database, for this thread alone; None if there is none yet."""
+        shared = self._database
+        with shared.lock():
+            try:
+                if shared.opened is None or (create and not shared.writable):
+                    shared.close()
+                    shared.opened, shared.brief = self._open(create)
+                    shared.writable = create
+                yield shared.opened
+                if shared.brief:
+                    shared.close()
+            except StoreError:
+                raise
+            except Exception as error:  # each kind has errors of its own, without a common class
+                raise kind(f"cannot be {done}: {error}", self, key) from error
+
+    def _open(self, create: bool) -> tuple[Any, bool]:
+        """Open the database; whether it is to be closed after each use."""
+        flag = "c" if create else "r"
+        if create:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        if callable(self._backend):
+            there = create or os.path.exists(self.path)
+            return (self._backend(self.path, flag) if there else None), False
+        found = whichdb(self.path)
+        if found == "":
+            raise StoreError("not a DBM database of a kind that this Python knows", self)
+        if found is None and not create:
+            return None, False
+        name = found or (f"dbm.{self._backend}" if self._backend else "dbm")
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            raise StoreError(f"this Python was built without {name}", self) from error
+        # One stores what it has only when it is closed, one stays with its thread.
+        opened = module.open(self.path, flag)
+        return opened, type(opened).__module__ in ("_dbm", "dbm.ndbm", "dbm.sqlite3")
+
+
+class _Database:
+    """What all stores of this process have opened at one place."""
+
+    def __init__(self) -> None:
+        self.opened: Any = None
+        self.writable = False
+        self.brief = False
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+
+    def lock(self) -> threading.RLock:
+        if self._process != os.getpid():
+            _inherited.append(self.opened)  # to close it could store what is the parent's
+            self.opened = None
+            self._lock = threading.RLock()
+            self._process = os.getpid()
+        return self._lock
+
+    def close(self) -> None:
+        with self.lock():
+            opened, self.opened = self.opened, None
+            if opened is not None:
+                opened.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+_databases: WeakValueDictionary[str, _Database] = WeakValueDictionary()
+_inherited: list[Any] = []
+_guard = threading.Lock()
+
+
+def _shared(path: str) -> _Database:
+    real = os.path.realpath(path)
+    with _guard:
+        database = _databases.get(real)
+        if database is None:
+            database = _databases[real] = _Database()
+        return database

@@ -1,0 +1,84 @@
+import importlib
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+from store_contract import StoreContract
+from zarr_core.extension import StoreError
+from zarr_stores.dbm import DBMStore
+
+
+class TestDumb(StoreContract):
+    name = "dbm"
+    backend = "dumb"
+    test_deep_keys = None  # too slow: the index is written anew for each change
+
+    def make(self, tmp_path):
+        return DBMStore(tmp_path / "store", backend=self.backend)
+
+    def again(self, store, *, read_only):
+        return DBMStore(store.path, read_only=read_only, backend=self.backend)
+
+
+def has(name):
+    try:
+        return importlib.util.find_spec(name) is not None and bool(importlib.import_module(name))
+    except ImportError:
+        return False
+
+
+if has("dbm.sqlite3"):
+
+    class TestSQLite3(TestDumb):
+        backend = "sqlite3"
+
+
+if has("dbm.gnu"):
+
+    class TestGnu(TestDumb):
+        backend = "gnu"
+
+
+if has("dbm.ndbm"):
+
+    class TestNdbm(TestDumb):
+        backend = "ndbm"
+        # It cannot tell an empty value from a missing one; that it refuses them is tried below.
+        test_a_value_comes_back = None
+        test_no_pieces_are_an_empty_value = None
+        test_get_into_of_an_empty_value = None
+        test_partial_values_are_slices = None
+        test_bad_keys_are_refused_by_every_method = None
+        test_changes_while_listing = None
+        test_list_prefix_ends_at_a_slash = None
+
+        def test_an_empty_value_is_refused(self, store):
+            with pytest.raises(StoreError, match="empty"):
+                store.set("k", b"")
+            assert list(store.list()) == []
+
+
+def test_every_kind_was_tried():
+    if missing := [name for name in ("gnu", "ndbm", "sqlite3") if not has(f"dbm.{name}")]:
+        pytest.skip(f"this Python was built without dbm.{', dbm.'.join(missing)}")
+
+
+def test_what_was_set_survives_a_killed_process(tmp_path):
+    code = (
+        "import os, sys; from zarr_stores.dbm import DBMStore; "
+        "s = DBMStore(sys.argv[1], backend='dumb'); s.set('k', b'old'); s.set('k', b'new' * 999); "
+        "os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, tmp_path / "s"]).returncode == -9
+    assert DBMStore(tmp_path / "s").get("k") == b"new" * 999
+
+
+def test_wrong_arguments_and_files(tmp_path):
+    with pytest.raises(StoreError, match="backend must be one of"):
+        DBMStore(tmp_path / "s", backend="oracle")
+    (tmp_path / "t").write_bytes(b"no database " * 99)
+    with pytest.raises(StoreError, match="not a DBM database"):
+        DBMStore(tmp_path / "t").get("k")
+    assert DBMStore(tmp_path / "none").get("k") is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t"]
