@@ -22,7 +22,7 @@ DOORS = {
     "zstandard": {"zarr_codecs._zstandard"},
     "google_crc32c": {"zarr_codecs.crc32c"},
     "asyncio": {"zarr_bridge.offered"},
-    "logging": set(),
+    "logging": {"zarr_stores.logged"},
     "multiprocessing": set(),
 }
 # Imported where they are used and at no other time.

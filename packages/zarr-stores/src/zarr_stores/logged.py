@@ -1,0 +1,73 @@
+"""A store that logs every operation."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from zarr_stores.observed import ObservedStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zarr_core.extension import Store
+
+__all__ = ["LoggedStore"]
+
+T = TypeVar("T")
+_DEBUG = 10  # logging.DEBUG
+
+
+class LoggedStore(ObservedStore):
+    """Logs each operation with its key, bytes and duration; never a value.
+
+    Parameters
+    ----------
+    inner : Store
+        The store.
+    logger : str
+        Name of the logger of the standard library.
+    level : int
+        Level of what succeeds, by default ``logging.DEBUG``; what raises is logged as a warning, with the
+        class of the error.
+
+    Notes
+    -----
+    The URL that is logged is the store's own, which has no credentials.
+    """
+
+    def __init__(
+        self, inner: Store, logger: str = "zarr_stores.logged", level: int = _DEBUG
+    ) -> None:
+        import logging  # noqa: PLC0415 - only who logs waits for it
+
+        super().__init__(inner)
+        self._logger = logging.getLogger(logger)
+        self._level = level
+
+    def perform(
+        self, operation: str, key: str, work: Callable[[], T], nbytes: Callable[[T], int]
+    ) -> T:
+        begun = perf_counter()
+        try:
+            result = work()
+        except Exception as error:
+            milliseconds = (perf_counter() - begun) * 1000
+            self._logger.warning(
+                "%s %r in %s: %s after %.3f ms",
+                operation,
+                key,
+                self.url,
+                type(error).__name__,
+                milliseconds,
+            )
+            raise
+        if self._logger.isEnabledFor(self._level):
+            milliseconds = (perf_counter() - begun) * 1000
+            message = "%s %r in %s: %d bytes in %.3f ms"
+            count = nbytes(result)
+            self._logger.log(self._level, message, operation, key, self.url, count, milliseconds)
+        return result
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.inner, self._logger.name, self._level

@@ -1,0 +1,105 @@
+import logging
+import pickle
+import time
+
+import pytest
+from store_contract import StoreContract
+from zarr_core.extension import ByteRange, StoreError, StoreReadError
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+from zarr_stores.faults import FaultyStore
+from zarr_stores.logged import LoggedStore
+from zarr_stores.metrics import MetricsStore
+from zarr_stores.observed import ObservedStore
+from zarr_stores.wrapper import WrapperStore
+
+
+def test_every_operation_is_observed():
+    unobserved = {"url", "close", "place"}
+    operations = {name for name in vars(WrapperStore) if name[0] != "_"}
+    assert operations - unobserved <= vars(ObservedStore).keys()
+
+
+class TestMetricsStore(StoreContract):
+    key_may_be_prefix = False
+
+    def wrap(self, store):
+        return MetricsStore(store)
+
+    def make(self, tmp_path):
+        return self.wrap(LocalStore(tmp_path / "store"))
+
+    def again(self, store, *, read_only):
+        inner = store
+        while isinstance(inner, WrapperStore):
+            inner = inner.inner
+        return self.wrap(LocalStore(inner.path, read_only))
+
+    def test_counts(self):
+        store = MetricsStore(MemoryStore())
+        store.set("k", [b"12", b"345"])
+        store.get("k"), store.get("none")
+        store.get_partial_values([("k", ByteRange(1, 2)), ("k", ByteRange(0))])
+        with store.open_value("k") as reader:
+            reader.read(0, 4)
+            with pytest.raises(StoreReadError):
+                reader.read(0, 9)
+        store.update("k", lambda reader: bytes(reader.read(0, 1)) + b"--")
+        found = store.snapshot()
+        store.get("k")
+        assert all(measured.pop("seconds") >= 0 for measured in found.values())
+        assert found == {
+            "set": {"count": 1, "errors": 0, "nbytes": 5},
+            "get": {"count": 2, "errors": 0, "nbytes": 5},
+            "get_partial_values": {"count": 1, "errors": 0, "nbytes": 7},
+            "open_value": {"count": 1, "errors": 0, "nbytes": 0},
+            "reader.read": {"count": 3, "errors": 1, "nbytes": 5},
+            "update": {"count": 1, "errors": 0, "nbytes": 3},
+        }
+        store.reset()
+        assert store.snapshot() == {}
+
+
+class TestLoggedStore(TestMetricsStore):
+    test_counts = None
+
+    def wrap(self, store):
+        return LoggedStore(store)
+
+    def test_lines(self, caplog):
+        store = LoggedStore(MemoryStore(), "mine", logging.INFO)
+        caplog.set_level(logging.INFO, "mine")
+        store.set("a/k", b"secret")
+        assert "set 'a/k' in memory://" in caplog.messages[-1]
+        assert "6 bytes in " in caplog.messages[-1]
+        with pytest.raises(StoreError):
+            store.get("..")
+        assert caplog.records[-1].levelno == logging.WARNING
+        assert "StoreKeyError" in caplog.messages[-1]
+        assert "secret" not in caplog.text
+
+
+class TestFaultyStore(TestMetricsStore):
+    test_counts = None
+
+    def wrap(self, store):
+        return FaultyStore(MetricsStore(store))
+
+    def test_one_call_fails(self):
+        store = FaultyStore(MemoryStore(), fail_at=2, when="after")
+        store.set("k", b"1")
+        with pytest.raises(StoreError, match="call 2, set"):
+            store.set("k", b"2")
+        assert store.get("k") == b"2"
+        assert store.calls == [("set", "k"), ("set", "k"), ("get", "k")]
+
+    def test_latency(self):
+        store = FaultyStore(MemoryStore(), latency=0.02)
+        begun = time.perf_counter()
+        store.exists("k")
+        assert time.perf_counter() - begun >= 0.02
+
+
+def test_settings_are_pickled(tmp_path):
+    store = FaultyStore(LoggedStore(LocalStore(tmp_path), "x", 7), 3, "after", True, 0.5)
+    assert repr(pickle.loads(pickle.dumps(store))) == repr(store)
