@@ -61,6 +61,8 @@ def reader(installed_examples, tmp_path, monkeypatch):
     yield
     monkeypatch.undo()
     discovery.refresh()
+    if "zarr" in sys.modules:  # a document may have changed what it uses
+        sys.modules["zarr"].config.reset()
 
 
 @each_document([file for file in DOCUMENTS if list(snippets(file.read_text()))])
