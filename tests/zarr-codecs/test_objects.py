@@ -10,12 +10,14 @@ import msgpack
 import numcodecs
 import numpy as np
 import pytest
+import zarr_core
 from plain_data_type import plain_representation
 from zarr_codecs.json2 import Json2Codec
 from zarr_codecs.msgpack2 import MsgPack2Codec
 from zarr_codecs.pickle import PickleCodec
 from zarr_core.extension import (
     ChunkDecodeError,
+    CodecChainError,
     CodecError,
     ExtensionConfigurationError,
     ExtensionDefinition,
@@ -103,6 +105,13 @@ def test_json_without_dimensions():
     encoded = Json2Codec().encode(array, decoded)
     assert bytes(encoded) == bytes(numcodecs.JSON().encode(array))
     assert Json2Codec().decode(encoded, decoded).item() == {"a": 1}
+
+
+@pytest.mark.parametrize("codec", ["numcodecs.json2", "numcodecs.msgpack2"])
+def test_elements_with_fields_are_refused(codec):
+    # They would be written, and nobody could read them.
+    with pytest.raises(CodecChainError, match="elements with fields"):
+        zarr_core.create_array(shape=3, dtype=[("a", "i4"), ("b", "f4")], serializer=codec)
 
 
 def test_messagepack_without_dimensions_is_refused():

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
 _OBJECT = "|O"
 
 
+def refuse_records(decoded: ArrayRepresentation) -> None:
+    """Refuse elements with fields: they would be written as lists, and read as more elements.
+
+    Raises
+    ------
+    ValueError
+        If the data type has fields.
+    """
+    if decoded.data_type.numpy_dtype.names is not None:
+        raise ValueError("elements with fields cannot be stored so")
+
+
 def to_items(array: np.ndarray[Any, Any]) -> list[Any]:
     """Elements in nested lists, then typestr and shape.
 

@@ -68,6 +68,10 @@ class Json2Codec(ArrayToBytesCodec):
             raise ValueError(f"separators must be two strings, not {separators!r}")
         object.__setattr__(self, "separators", tuple(separators))
 
+    def check(self, decoded: ArrayRepresentation) -> None:
+        """Refuse elements with fields."""
+        _objects.refuse_records(decoded)
+
     def to_configuration(self) -> dict[str, JSON]:
         """Give the configuration, with a JSON array."""
         configuration: dict[str, JSON] = {

@@ -45,7 +45,8 @@ class MsgPack2Codec(ArrayToBytesCodec):
     raw: bool = False
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse chunks without dimensions, which numcodecs could not read."""
+        """Refuse chunks without dimensions, which numcodecs could not read, and fields."""
+        _objects.refuse_records(decoded)
         if not decoded.shape:
             raise ValueError("chunks without dimensions cannot be stored so")
 
