@@ -1,0 +1,107 @@
+"""Storage transformer ``acme.sealed``: a signature (HMAC-SHA-256) after each chunk."""
+
+from __future__ import annotations
+
+import hmac
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import (
+    Buffer,
+    BufferReader,
+    ExtensionDefinition,
+    Pieces,
+    StorageTransformer,
+    Store,
+    StoreError,
+    StoreReadError,
+    ValueReader,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core.extension import Change
+
+_SIZE = 32  # bytes of a SHA-256
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed(StorageTransformer):
+    """Ends every chunk with a signature, which only who has the secret can make.
+
+    Parameters
+    ----------
+    variable : str
+        The environment variable that holds the secret; metadata never does.
+    """
+
+    variable: str
+
+    @classmethod
+    def from_definition(cls, definition: ExtensionDefinition) -> Sealed:
+        variable: Any = definition.configuration["variable"]
+        return cls(variable)
+
+    def transform(self, store: Store, prefix: str) -> SealedStore:
+        secret = os.environ.get(self.variable)
+        if not secret:
+            raise StoreError(f"set the environment variable {self.variable} to the key", store)
+        return SealedStore(store, prefix, secret.encode(errors="surrogateescape"))
+
+
+class SealedStore(Store):
+    """A store whose values are signed, together with their keys below the prefix."""
+
+    def __init__(self, store: Store, prefix: str, secret: bytes) -> None:
+        self.store = store
+        self.prefix = prefix
+        self._secret = secret
+        self.read_only = store.read_only
+        self.supports_listing = store.supports_listing
+        self.supports_erasing = store.supports_erasing
+
+    @property
+    def url(self) -> str:
+        return self.store.url
+
+    def get(self, key: str) -> Buffer | None:
+        value = self.store.get(key)
+        return None if value is None else self._opened(key, value)
+
+    def set(self, key: str, value: Pieces) -> None:
+        self.store.set(key, self._sealed(key, value))
+
+    def update(self, key: str, change: Change) -> None:
+        # Left to the store behind, which knows how to exclude others.
+        def sealed(reader: ValueReader | None) -> Pieces | ValueReader | None:
+            old = reader and BufferReader(self._opened(key, reader.read(0, reader.size)))
+            new = change(old)
+            if new is None:
+                return None
+            return reader if isinstance(new, ValueReader) else self._sealed(key, new)
+
+        self.store.update(key, sealed)
+
+    def erase(self, key: str) -> None:
+        self.store.erase(key)
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        return self.store.list_prefix(prefix)
+
+    def _sealed(self, key: str, value: Pieces) -> bytes:
+        buffers = [value] if isinstance(value, bytes | bytearray | memoryview) else value
+        content = b"".join(buffers)
+        return content + self._signature(key, content)
+
+    def _opened(self, key: str, value: Buffer) -> bytes:
+        content, stored = bytes(value)[:-_SIZE], bytes(value)[-_SIZE:]
+        if not hmac.compare_digest(self._signature(key, content), stored):
+            raise StoreReadError("the signature is wrong: changed, or another key", self, key)
+        return content
+
+    def _signature(self, key: str, content: bytes) -> bytes:
+        # The name is signed too, or chunks could change places; NUL is in no key.
+        name = key.removeprefix(self.prefix).encode(errors="surrogatepass")
+        return hmac.digest(self._secret, name + b"\0" + content, "sha256")

@@ -1,0 +1,47 @@
+"""What every storage transformer promises, and what this one is for."""
+
+import os
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_conformance.kit import StorageTransformerTests
+
+os.environ["ACME_SEALED_TEST"] = "secret"
+CONFIGURATION = {"variable": "ACME_SEALED_TEST"}
+
+
+class TestSealed(StorageTransformerTests):
+    name = "acme.sealed"
+    configurations = [CONFIGURATION]
+    bad_configurations = [{}, {"variable": 1}, {"variable": ""}]
+    detects_damage = True
+
+
+@pytest.fixture
+def store():
+    store = zarr.MemoryStore()
+    sealed = {"name": "acme.sealed", "configuration": CONFIGURATION}
+    array = zarr.create_array(
+        store, shape=4, chunks=2, dtype="uint8", storage_transformers=[sealed]
+    )
+    array[...] = np.arange(1, 5, dtype="uint8")
+    return store
+
+
+def test_another_key_is_refused(store, monkeypatch):
+    monkeypatch.setenv("ACME_SEALED_TEST", "another")
+    with pytest.raises(zarr.errors.ZarrError, match="signature"):
+        zarr.open_array(store, mode="r")[...]
+
+
+def test_chunks_cannot_change_places(store):
+    store.set("c/0", bytes(store.get("c/1")))
+    with pytest.raises(zarr.errors.ZarrError, match="signature"):
+        zarr.open_array(store, mode="r")[...]
+
+
+def test_without_a_key_nothing_is_read(store, monkeypatch):
+    monkeypatch.delenv("ACME_SEALED_TEST")
+    with pytest.raises(zarr.errors.ZarrError, match="ACME_SEALED_TEST"):
+        zarr.open_array(store, mode="r")[...]
