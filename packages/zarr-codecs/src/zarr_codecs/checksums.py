@@ -85,8 +85,8 @@ class ChecksumCodec(BytesToBytesCodec):
 
 
 @dataclass(frozen=True, slots=True)
-class Crc32Codec(ChecksumCodec):
-    """Add a CRC-32, that of gzip.
+class PlacedChecksumCodec(ChecksumCodec):
+    """Store the checksum at either end.
 
     Parameters
     ----------
@@ -95,15 +95,23 @@ class Crc32Codec(ChecksumCodec):
     """
 
     location: Literal["start", "end"] = "start"
-    name = "numcodecs.crc32"
 
     def __post_init__(self) -> None:
-        _check_location(self.location)
+        if self.location not in ("start", "end"):
+            raise ValueError(f'location must be "start" or "end", not {self.location!r}')
 
     @property
     def at_start(self) -> bool:
         """Whether it stands before the bytes."""
         return self.location == "start"
+
+
+class Crc32Codec(PlacedChecksumCodec):
+    """Add a CRC-32, that of gzip."""
+
+    __slots__ = ()
+
+    name = "numcodecs.crc32"
 
     def checksum(self, data: Buffer) -> int:
         """The checksum of bytes."""
@@ -111,51 +119,23 @@ class Crc32Codec(ChecksumCodec):
 
 
 @dataclass(frozen=True, slots=True)
-class NumcodecsCrc32cCodec(ChecksumCodec):
-    """Add a CRC-32C, as ``crc32c`` does, at either end.
-
-    Parameters
-    ----------
-    location : {"start", "end"}
-        Where it stands.
-    """
+class NumcodecsCrc32cCodec(PlacedChecksumCodec):
+    """Add a CRC-32C, as ``crc32c`` does; at the end unless told otherwise."""
 
     location: Literal["start", "end"] = "end"
     name = "numcodecs.crc32c"
-
-    def __post_init__(self) -> None:
-        _check_location(self.location)
-
-    @property
-    def at_start(self) -> bool:
-        """Whether it stands before the bytes."""
-        return self.location == "start"
 
     def checksum(self, data: Buffer) -> int:
         """The checksum of bytes."""
         return checksum_function()(data)
 
 
-@dataclass(frozen=True, slots=True)
-class Adler32Codec(ChecksumCodec):
-    """Add an Adler-32, that of zlib.
+class Adler32Codec(PlacedChecksumCodec):
+    """Add an Adler-32, that of zlib."""
 
-    Parameters
-    ----------
-    location : {"start", "end"}
-        Where it stands.
-    """
+    __slots__ = ()
 
-    location: Literal["start", "end"] = "start"
     name = "numcodecs.adler32"
-
-    def __post_init__(self) -> None:
-        _check_location(self.location)
-
-    @property
-    def at_start(self) -> bool:
-        """Whether it stands before the bytes."""
-        return self.location == "start"
 
     def checksum(self, data: Buffer) -> int:
         """The checksum of bytes."""
@@ -198,8 +178,3 @@ class JenkinsLookup3Codec(ChecksumCodec):
     def checksum(self, data: Buffer) -> int:
         """The checksum of bytes."""
         return _numcodecs.jenkins_lookup3(data, self.initval)
-
-
-def _check_location(location: object) -> None:
-    if location not in ("start", "end"):
-        raise ValueError(f'location must be "start" or "end", not {location!r}')
