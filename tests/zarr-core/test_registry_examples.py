@@ -1,5 +1,7 @@
 """The example distributions, installed as a stranger would."""
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +10,10 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/pyproject.toml"))
+BLOCK = re.compile(r"^```\npip install .*\n((?s:.*?))^```$", re.MULTILINE)
+COMMANDS = {
+    name: "".join(BLOCK.findall((EXAMPLES / name / "README.md").read_text())) for name in NAMES
+}
 
 USE = """
 import sys
@@ -19,7 +25,8 @@ from zarr_core.registry.naming import name_of
 from zarr_core.registry.resolve import make
 
 listed = {line.name for line in installed_extensions(load=False)}
-assert {"acme.xor", "acme.delta2", "acme.fixed", "acme"} <= listed, listed
+known = {"acme.xor", "acme.delta2", "acme.fixed", "acme.months", "acme.hashed", "acme.sealed", "acme"}
+assert known <= listed, known - listed
 assert "acme_xor" not in sys.modules
 try:
     make("codec", ExtensionDefinition("acme.xor", {"key": 256}), pointer="/codecs/1")
@@ -77,3 +84,10 @@ def test_their_own_tests_pass(site):
         cwd=site,
         stdout=subprocess.DEVNULL,
     )
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if COMMANDS[name]])
+def test_what_readers_are_told_to_type_works(name, site, tmp_path):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PYTHONPATH": str(site), "PATH": path}
+    subprocess.run(["sh", "-ec", COMMANDS[name]], check=True, env=environment, cwd=tmp_path)

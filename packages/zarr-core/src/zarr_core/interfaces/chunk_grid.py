@@ -98,6 +98,12 @@ class ChunkGrid(ABC):
 
         Chunks that hold elements of both arrays are to stay as they are, and lengths
         to be multiples of what all were multiples of: a chunk may be a shard, which
-        holds whole chunks.
+        holds whole chunks.  So a grid that cuts its last chunk at the end of the array
+        can only be resized where no such chunk changes.
+
+        Raises
+        ------
+        ValueError
+            If there is no such grid; the array then stays as it is.
         """
         return self
