@@ -89,7 +89,7 @@ class CountingStore(Store):
         self.note("get_into", key, min(size or 0, len(buffer)))
         return size
 
-    def open_value(self, key: str) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
         reader = self.inner.open_value(key)
         self.note("open_value", key)
         return None if reader is None else _Reader(self, reader, key)

@@ -7,7 +7,7 @@ from plain_data_type import Plain
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.errors import ChunkDecodeError
 from zarr_core.extension import ArrayRepresentation
-from zarr_core.interfaces.store import BufferReader
+from zarr_core.interfaces.value import BufferReader
 from zarr_core.selection.normalised import Box
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.codecs import parts
-from zarr_core.interfaces.store import BufferReader
+from zarr_core.interfaces.value import BufferReader
 from zarr_core.selection.elements import take
 from zarr_core.selection.normalised import Box, Outer, Points
 

@@ -73,7 +73,7 @@ class EveryKeyAChunk(Store):
         MemoryStore().get(key)
         return self.store.get_into(self.chunk(key), buffer)
 
-    def open_value(self, key):
+    def open_value(self, key, first=None):
         MemoryStore().get(key)
         return self.store.open_value(self.chunk(key))
 
@@ -499,7 +499,7 @@ class Lent(MemoryStore):
     in_memory = False
     now = 0
 
-    def open_value(self, key):
+    def open_value(self, key, first=None):
         value = self.get(key)
         if value is None:
             return None
@@ -508,8 +508,6 @@ class Lent(MemoryStore):
 
 
 class LentReader(SubrangeReader):
-    __slots__ = ("store",)
-
     def __init__(self, store, reader):
         super().__init__(reader, 0, reader.size)
         self.store = store

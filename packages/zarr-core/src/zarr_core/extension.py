@@ -9,7 +9,6 @@ from zarr_core.definition import JSON, ExtensionDefinition
 from zarr_core.engine.bound import BoundChain
 from zarr_core.engine.chain import CodecChain
 from zarr_core.engine.scratch import scratch
-from zarr_core.engine.threads import run as run_in_threads
 from zarr_core.errors import (
     ChecksumError,
     ChunkDecodeError,
@@ -53,16 +52,8 @@ from zarr_core.interfaces.format import Format
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.metadata_extension import MetadataExtension
 from zarr_core.interfaces.storage_transformer import StorageTransformer
-from zarr_core.interfaces.store import (
-    BufferReader,
-    ByteRange,
-    Change,
-    Pieces,
-    Store,
-    ValueReader,
-    check_key,
-    check_prefix,
-)
+from zarr_core.interfaces.store import Change, Pieces, Store, check_key, check_prefix
+from zarr_core.interfaces.value import BufferReader, ByteRange, ValueReader, WrapperReader
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -74,6 +65,8 @@ from zarr_core.registry.provider import Provider
 from zarr_core.registry.resolve import make as make_extension
 from zarr_core.selection.normalised import Box, Outer, Points, Selection
 from zarr_core.selection.projection import Part, project, put, single_chunk, take
+from zarr_core.threads import in_flight
+from zarr_core.threads import run as run_in_threads
 
 if TYPE_CHECKING:
     from zarr_core.registry.hookspecs import hookimpl as hookimpl
@@ -135,12 +128,14 @@ __all__ = [
     "UnknownExtensionError",
     "UnsupportedFieldError",
     "ValueReader",
+    "WrapperReader",
     "ZarrError",
     "check_key",
     "check_prefix",
     "data_type_for",
     "foreign_key",
     "format_named",
+    "in_flight",
     "is_node_name",
     "json_pointer",
     "key_lock",

@@ -22,11 +22,13 @@ from zarr_core.extension import (
     ArrayToBytesCodec,
     Box,
     BufferReader,
+    ByteRange,
     Codec,
     CodecChain,
     ExtensionDefinition,
 )
 
+from zarr_sharding.ranges import GAP_BYTES
 from zarr_sharding.reader import read_part
 from zarr_sharding.shard import Shard, bind_shard, grid_of
 from zarr_sharding.writer import change_shard, encode_shard
@@ -150,6 +152,12 @@ class ShardingCodec(ArrayToBytesCodec):
     def inner_chain(self, decoded: ArrayRepresentation) -> BoundChain:
         """Give the codecs of an inner chunk, bound to it."""
         return self._shard(decoded).inner
+
+    def read_first(self, decoded: ArrayRepresentation) -> ByteRange:
+        """The index, with as much beside it as costs no more; often that is the whole shard."""
+        index = self._shard(decoded).index
+        nbytes = max(index.size, GAP_BYTES)
+        return ByteRange(0, nbytes) if index.at_start else ByteRange(-nbytes)
 
     def encode(self, array: Array, decoded: ArrayRepresentation) -> list[Buffer] | None:
         """Encode a shard; None if all of its inner chunks are empty."""

@@ -21,6 +21,37 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 
+def in_batches(
+    shard: Shard,
+    reader: ValueReader,
+    found: Sequence[tuple[int, int, int]],
+    work: Callable[[Batch], None],
+) -> None:
+    """Have ``work`` done on inner chunks that lie together.
+
+    Parameters
+    ----------
+    shard : Shard
+        Shape and codecs.
+    reader : ValueReader
+        The stored shard; if it has latency, each batch is one request, many of which
+        are in flight.
+    found : sequence of (int, int, int)
+        Offset, length and a number, in the order of the offsets.
+    work : callable
+        Reads a batch, does what is to be done with it.
+    """
+    count, apart = len(found), reader.requests is not None
+    most = shard.most_items(count)
+    run_in_threads(
+        batches(found, most, reader.gap_bytes, apart),
+        work,
+        apart or shard.parallel(count),
+        reader.requests,
+        most,
+    )
+
+
 def read_found(
     shard: Shard,
     reader: ValueReader,
@@ -38,9 +69,7 @@ def read_found(
         except ChunkDecodeError as error:
             raise inside(error, shard.grid, int(numbers[position])) from error
 
-    count = len(found)
-    most = shard.most_items(count)
-    run_in_threads(batches(found, most), work, shard.parallel(count), pieces=most)
+    in_batches(shard, reader, found, work)
 
 
 def decode(shard: Shard, piece: memoryview, within: Selection | None, out: Array) -> None:

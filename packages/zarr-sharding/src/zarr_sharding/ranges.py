@@ -44,7 +44,12 @@ class Batch:
         )
 
 
-def batches(found: Sequence[tuple[int, int, int]], most_items: int) -> list[Batch]:
+def batches(
+    found: Sequence[tuple[int, int, int]],
+    most_items: int,
+    gap_bytes: int = GAP_BYTES,
+    apart: bool = False,
+) -> list[Batch]:
     """Put inner chunks together that lie together.
 
     Parameters
@@ -53,6 +58,10 @@ def batches(found: Sequence[tuple[int, int, int]], most_items: int) -> list[Batc
         Offset, length and a number, in the order of the offsets.
     most_items : int
         Inner chunks in a batch.
+    gap_bytes : int
+        Unneeded bytes between two that are read rather than skipped.
+    apart : bool
+        Whether each batch is one piece of the value: a request of its own.
 
     Returns
     -------
@@ -65,9 +74,10 @@ def batches(found: Sequence[tuple[int, int, int]], most_items: int) -> list[Batc
     for offset, nbytes, number in found:
         stop = offset + nbytes
         if batch.items:
-            near = offset - extent[1] <= GAP_BYTES
+            near = offset - extent[1] <= gap_bytes
             more = max(0, stop - extent[1]) if near else nbytes
-            if batch.nbytes + more > BATCH_BYTES or len(batch.items) >= most_items:
+            full = batch.nbytes + more > BATCH_BYTES or len(batch.items) >= most_items
+            if full or (apart and not near):
                 made.append(batch)
                 batch = Batch()
             elif near:
@@ -131,12 +141,12 @@ class SubrangeReader(ValueReader):
         The part, which lies within the value.
     """
 
-    __slots__ = ("_reader", "_size", "_start")
-
     def __init__(self, reader: ValueReader, start: int, size: int) -> None:
         self._reader = reader
         self._start = start
         self._size = size
+        self.requests = reader.requests
+        self.gap_bytes = reader.gap_bytes
 
     @property
     def size(self) -> int:

@@ -148,7 +148,8 @@ def _read_parts(
             except ChunkDecodeError as error:
                 raise inside(error, shard.grid, int(numbers[position])) from error
 
-        run_in_threads(by_parts, work, shard.parallel(len(by_parts)))
+        parallel = reader.requests is not None or shard.parallel(len(by_parts))
+        run_in_threads(by_parts, work, parallel, reader.requests)
     read_found(shard, reader, numbers, found, place)
 
 

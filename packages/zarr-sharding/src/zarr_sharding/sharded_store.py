@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
     BufferReader,
+    ByteRange,
     ChunkDecodeError,
     CodecChain,
     ExtensionDefinition,
@@ -30,7 +31,7 @@ from zarr_sharding.shard import check_count, index_format
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces, ValueReader
+    from zarr_core.extension import Buffer, Change, Pieces, ValueReader
 
     from zarr_sharding.index import IndexFormat
     from zarr_sharding.layout import Place
@@ -118,7 +119,7 @@ class ShardedStore(Store):
                 reader.read_into([(0, buffer[:count])])
         return size
 
-    def open_value(self, key: str) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
         """Open a value; of a chunk, the part of its shard.
 
         Raises
@@ -127,15 +128,17 @@ class ShardedStore(Store):
             If the index of the shard is damaged; names the shard.
         """
         place = self.layout.place(key)
-        return self.store.open_value(key) if place is None else self._open(place)
+        return self.store.open_value(key, first) if place is None else self._open(place)
 
     def _open(self, place: Place) -> ValueReader | None:
-        shard = self.store.open_value(place.shard)
+        index = self.layout.index
+        start = 0 if index.at_start else -index.size
+        shard = self.store.open_value(place.shard, ByteRange(start, index.size))
         if shard is None:
             return None
         found = None
         try:
-            found = self.layout.index.read_one(shard, place.number)
+            found = index.read_one(shard, place.number)
         except ChunkDecodeError as error:
             raise located(error, self.store, place.shard) from error
         finally:
@@ -326,8 +329,6 @@ def sharded(store: Store, prefix: str, chunks_per_shard: Sequence[int]) -> Shard
 
 class _ChunkReader(SubrangeReader):
     """A chunk in a shard that was opened for it."""
-
-    __slots__ = ()
 
     def close(self) -> None:
         self._reader.close()

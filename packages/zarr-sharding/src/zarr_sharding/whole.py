@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core.extension import BufferReader, ChunkDecodeError, run_in_threads, scratch
 
-from zarr_sharding.inner import decode, inside, read_found
-from zarr_sharding.ranges import BATCH_BYTES, Batch, batches, memory_of, pieces
+from zarr_sharding.inner import decode, in_batches, inside, read_found
+from zarr_sharding.ranges import BATCH_BYTES, Batch, memory_of, pieces
 from zarr_sharding.shard import WINDOW, Shard
 
 if TYPE_CHECKING:
@@ -113,9 +113,7 @@ def _read_small(
                 raise inside(error, shard.grid, numbers[position]) from error
             put_rows(places, memory)
 
-    count = len(found)
-    most_items = shard.most_items(count)
-    run_in_threads(batches(found, most_items), work, shard.parallel(count), pieces=most_items)
+    in_batches(shard, reader, found, work)
 
 
 def _read_memory(
@@ -147,6 +145,8 @@ def _read_memory(
     def work(some: Sequence[Sequence[int]]) -> None:
         reader.read_into([(offset, octets[at : at + length]) for offset, at, length in some])
 
-    step = max(1, -(-len(runs) // 8))
+    apart = reader.requests is not None
+    step = 1 if apart else max(1, -(-len(runs) // 8))
     tasks = [runs[first : first + step] for first in range(0, len(runs), step)]
-    run_in_threads(tasks, work, shard.parallel(len(found)), pieces=-(-len(found) // 8))
+    parallel = apart or shard.parallel(len(found))
+    run_in_threads(tasks, work, parallel, reader.requests, -(-len(found) // 8))

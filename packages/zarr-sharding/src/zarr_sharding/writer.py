@@ -15,8 +15,8 @@ from zarr_core.extension import (
 )
 
 from zarr_sharding.assembly import Kept, as_list, assemble
-from zarr_sharding.inner import inside
-from zarr_sharding.ranges import Batch, batches, pieces, subrange
+from zarr_sharding.inner import in_batches, inside
+from zarr_sharding.ranges import Batch, pieces, subrange
 from zarr_sharding.shard import WINDOW, Shard
 
 if TYPE_CHECKING:
@@ -152,8 +152,7 @@ def _encode_parts(
             except ChunkDecodeError as error:
                 raise inside(error, shard.grid, int(numbers[position])) from error
 
-        most = shard.most_items(len(old))
-        run_in_threads(batches(old, most), change, shard.parallel(len(old)), pieces=most)
+        in_batches(shard, reader, old, change)
 
     def make(positions: Sequence[int]) -> None:
         for position in positions:

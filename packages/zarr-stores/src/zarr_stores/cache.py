@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zarr_core.extension import BufferReader, ByteRange, StoreError, ValueReader, check_prefix
+from zarr_core.extension import BufferReader, ByteRange, StoreError, WrapperReader, check_prefix
 
 from zarr_stores.cache_memory import Memory
 from zarr_stores.wrapper import WrapperStore
@@ -13,7 +13,7 @@ from zarr_stores.wrapper import WrapperStore
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from zarr_core.extension import Buffer, Change, Pieces, Store
+    from zarr_core.extension import Buffer, Change, Pieces, Store, ValueReader
 
     from zarr_stores.wrapper import Listing, Values
 
@@ -132,13 +132,13 @@ class LRUCacheStore(WrapperStore):
         buffer[:count] = memoryview(value)[:count]
         return len(value)
 
-    def open_value(self, key: str) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
         held = self._memory.peek(key)
         if held is not None:
             self._memory.find(key, _WHOLE)
             return BufferReader(held)
         change = self._memory.changes(key)
-        reader = self.inner.open_value(key)
+        reader = self.inner.open_value(key, first)
         return None if reader is None else _Reader(self._memory, key, reader, change)
 
     def exists(self, key: str) -> bool:
@@ -221,19 +221,15 @@ class LRUCacheStore(WrapperStore):
         return self.inner, self._max_bytes
 
 
-class _Reader(ValueReader):
+class _Reader(WrapperReader):
     """An open value, parts of which may be held; of the version it was opened at."""
 
     def __init__(self, memory: Memory, key: str, inner: ValueReader, change: Any) -> None:
+        super().__init__(inner)
         self._memory = memory
         self._key = key
-        self._inner = inner
         self._change = change
         memory.check_size(key, inner.size)
-
-    @property
-    def size(self) -> int:
-        return self._inner.size
 
     def _held(self, part: ByteRange) -> Buffer | None:
         # What is held now may be of a later version than this reader's.
@@ -249,7 +245,7 @@ class _Reader(ValueReader):
             else:
                 buffer[:] = held
         if missing:
-            self._inner.read_into(missing)
+            self.inner.read_into(missing)
         for start, buffer in missing:
             part = ByteRange(start, len(buffer))
             if self._memory.fits(len(buffer)):
@@ -260,8 +256,5 @@ class _Reader(ValueReader):
         held = self._held(part) if start >= 0 else None
         if held is not None and len(held) == length:
             return memoryview(held)
-        value = self._inner.read(start, length)
+        value = self.inner.read(start, length)
         return memoryview(self._memory.keep(self._key, part, value, self._change))
-
-    def close(self) -> None:
-        self._inner.close()

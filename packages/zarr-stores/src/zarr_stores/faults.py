@@ -36,6 +36,8 @@ class FaultyStore(ObservedStore):
         Whether all later calls fail as well.
     latency : float
         Seconds that every call takes longer.
+    requests : int, optional
+        How many calls to keep in flight; as many as the inner store wants by default.
 
     Attributes
     ----------
@@ -51,8 +53,11 @@ class FaultyStore(ObservedStore):
         when: Literal["before", "after"] = "before",
         forever: bool = False,
         latency: float = 0.0,
+        requests: int | None = None,
     ) -> None:
         super().__init__(inner)
+        if requests is not None:
+            self.requests = requests
         self.fail_at = fail_at
         self.when = when
         self.forever = forever
@@ -96,4 +101,4 @@ class FaultyStore(ObservedStore):
         super().erase_prefix(prefix)
 
     def _arguments(self) -> tuple[Any, ...]:
-        return self.inner, self.fail_at, self.when, self.forever, self.latency
+        return self.inner, self.fail_at, self.when, self.forever, self.latency, self.requests

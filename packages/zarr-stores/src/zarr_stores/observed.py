@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, TypeVar
 
-from zarr_core.extension import ValueReader
+from zarr_core.extension import ValueReader, WrapperReader
 
 from zarr_stores.wrapper import WrapperStore
 
@@ -28,6 +28,7 @@ READS = frozenset(
         "open_value",
         "exists",
         "getsize",
+        "version",
         "list_prefix",
         "list_dir",
         "reader.read_into",
@@ -92,8 +93,11 @@ class ObservedStore(WrapperStore):
 
         return self.perform("get_into", key, work, nbytes)
 
-    def open_value(self, key: str) -> ValueReader | None:
-        reader = self.perform("open_value", key, lambda: self.inner.open_value(key), _nothing)
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        def work() -> ValueReader | None:
+            return self.inner.open_value(key, first)
+
+        reader = self.perform("open_value", key, work, _nothing)
         return None if reader is None else _Reader(self, reader, key)
 
     def exists(self, key: str) -> bool:
@@ -101,6 +105,9 @@ class ObservedStore(WrapperStore):
 
     def getsize(self, key: str) -> int | None:
         return self.perform("getsize", key, lambda: self.inner.getsize(key), _nothing)
+
+    def version(self, key: str) -> str | None:
+        return self.perform("version", key, lambda: self.inner.version(key), _nothing)
 
     # --- writeable ---
 
@@ -152,33 +159,26 @@ class ObservedStore(WrapperStore):
         return self.perform("list_dir", prefix, lambda: self.inner.list_dir(prefix), _nothing)
 
 
-class _Reader(ValueReader):
+class _Reader(WrapperReader):
     """An open value of an observed store."""
 
     def __init__(self, store: ObservedStore, inner: ValueReader, key: str) -> None:
+        super().__init__(inner)
         self._store = store
-        self._inner = inner
         self._key = key
-
-    @property
-    def size(self) -> int:
-        return self._inner.size
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         self._store.perform(
             "reader.read_into",
             self._key,
-            lambda: self._inner.read_into(parts),
+            lambda: self.inner.read_into(parts),
             lambda _: sum(len(buffer) for _, buffer in parts),
         )
 
     def read(self, start: int, length: int) -> memoryview:
         return self._store.perform(
-            "reader.read", self._key, lambda: self._inner.read(start, length), len
+            "reader.read", self._key, lambda: self.inner.read(start, length), len
         )
-
-    def close(self) -> None:
-        self._inner.close()
 
 
 def _nothing(_: object) -> int:

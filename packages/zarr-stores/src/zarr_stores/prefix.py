@@ -67,14 +67,17 @@ class PrefixStore(WrapperStore):
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         return self.inner.get_into(self._key(key), buffer)
 
-    def open_value(self, key: str) -> ValueReader | None:
-        return self.inner.open_value(self._key(key))
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        return self.inner.open_value(self._key(key), first)
 
     def exists(self, key: str) -> bool:
         return self.inner.exists(self._key(key))
 
     def getsize(self, key: str) -> int | None:
         return self.inner.getsize(self._key(key))
+
+    def version(self, key: str) -> str | None:
+        return self.inner.version(self._key(key))
 
     # --- writeable ---
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, Change, Pieces
+    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
 
 __all__ = ["SQLiteStore"]
 
@@ -95,7 +95,7 @@ class SQLiteStore(DatabaseStore):
         row = self._row(_GET, key)
         return None if row is None else self._bytes(key, row[0])
 
-    def open_value(self, key: str) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
         self._check(key)
         with self._reading(key) as connection:
             if connection is None:

@@ -61,14 +61,17 @@ class WrapperStore(Store):
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         return self.inner.get_into(key, buffer)
 
-    def open_value(self, key: str) -> ValueReader | None:
-        return self.inner.open_value(key)
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        return self.inner.open_value(key, first)
 
     def exists(self, key: str) -> bool:
         return self.inner.exists(key)
 
     def getsize(self, key: str) -> int | None:
         return self.inner.getsize(key)
+
+    def version(self, key: str) -> str | None:
+        return self.inner.version(key)
 
     # --- writeable ---
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, Change, Pieces
+    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
 
 __all__ = ["ZipStore"]
 
@@ -158,13 +158,13 @@ class ZipStore(Store):
             read_start(descriptor, start, entry, buffer[: entry.size])
             return entry.size
 
-    def open_value(self, key: str) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
         found = self._find(key)
         if found is None:
             return None
         descriptor, entry = found
         if entry.method != ZIP_STORED:
-            return super().open_value(key)
+            return super().open_value(key, first)
         with _naming(self, key):
             return _StoredReader(descriptor, entry, self, key)
 

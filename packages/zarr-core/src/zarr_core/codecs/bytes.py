@@ -24,7 +24,7 @@ from zarr_core.selection.projection import take
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr_core.interfaces.store import ValueReader
+    from zarr_core.interfaces.value import ValueReader
     from zarr_core.selection.normalised import Selection
 
 

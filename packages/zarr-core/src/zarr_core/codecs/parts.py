@@ -17,7 +17,7 @@ from zarr_core.selection.elements import take
 from zarr_core.selection.normalised import Box, Points
 
 if TYPE_CHECKING:
-    from zarr_core.interfaces.store import ValueReader
+    from zarr_core.interfaces.value import ValueReader
     from zarr_core.selection.normalised import Selection
 
     Array = np.ndarray[Any, Any]

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
         Buffer,
         BytesToBytesCodec,
     )
-    from zarr_core.interfaces.store import Pieces, ValueReader
+    from zarr_core.interfaces.store import Pieces
+    from zarr_core.interfaces.value import ValueReader
     from zarr_core.selection.normalised import Selection
 
     Array = np.ndarray[Any, Any]
@@ -72,6 +73,8 @@ class BoundChain:
         Whether it also pays to read a part without the rest.
     room : int
         Bytes to provide for reading an encoded chunk.
+    first : ByteRange or None
+        What is read first, where parts are.
     """
 
     def __init__(
@@ -115,6 +118,7 @@ class BoundChain:
         self.reads_parts = self.supports_parts or (
             self._middle.decodes_parts and not after and nbytes > _PARTS_PAY
         )
+        self.first = self._middle.read_first(self._last) if self.reads_parts else None
         # Compressors may add a little to what they cannot compress.
         self.room = size if size is not None else nbytes + (nbytes >> 4) + 1024
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.engine.scratch import scratch
-from zarr_core.engine.threads import run
 from zarr_core.errors import ChunkDecodeError, MissingChunkError
+from zarr_core.interfaces.value import ByteRange
 from zarr_core.selection.normalised import Box
 from zarr_core.selection.projection import chunk_count, project, single_chunk
+from zarr_core.threads import run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,7 +157,7 @@ def read_chunk(
             if size is not None and size != len(octets):
                 raise ChunkDecodeError(f"{size} bytes instead of {len(octets)}")
         elif bound.reads_parts and not (whole and bound.is_memory):
-            reader = store.open_value(key)
+            reader = store.open_value(key, bound.first)
             size = None
             if reader is not None:
                 with reader:
@@ -198,7 +199,7 @@ def _read_large(
     chunks: Chunks, bound: BoundChain, key: str, within: Selection, out: Array, whole: bool
 ) -> int | None:
     """Read a chunk for which memory is asked for only once it is known to be needed."""
-    reader = chunks.store.open_value(key)
+    reader = chunks.store.open_value(key, ByteRange(0))
     if reader is None:
         return None
     with reader:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.engine.scratch import scratch
-from zarr_core.engine.threads import run
 from zarr_core.errors import ChunkDecodeError, CodecError
 from zarr_core.selection.projection import project, put
+from zarr_core.threads import run
 
 if TYPE_CHECKING:
     from zarr_core.engine.bound import BoundChain
     from zarr_core.engine.chunks import Chunks
-    from zarr_core.interfaces.store import Pieces, ValueReader
+    from zarr_core.interfaces.store import Pieces
+    from zarr_core.interfaces.value import ValueReader
     from zarr_core.selection.normalised import Selection
     from zarr_core.selection.projection import Part
 

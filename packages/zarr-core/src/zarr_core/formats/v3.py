@@ -17,13 +17,15 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.node import node_from_json
 from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.names import check_node_name, is_node_name
+from zarr_core.threads import in_flight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from zarr_core.definition import JSON
     from zarr_core.interfaces.format import NodeMetadata
-    from zarr_core.interfaces.store import Pieces, Store, ValueReader
+    from zarr_core.interfaces.store import Pieces, Store
+    from zarr_core.interfaces.value import ValueReader
 
 # Families of names, or names, that stand for what version 3 does not have.
 _ELSEWHERE = ("v2.", "n5.")
@@ -134,19 +136,22 @@ class V3(Format):
     def child_names(self, store: Store, path: str) -> Iterator[str]:
         """Nodes are the prefixes that hold a ``zarr.json`` and have a node's name."""
         prefix = self.chunk_prefix(path)
-        return (
-            name
-            for name in self._prefixes(store, prefix)
-            if store.exists(metadata_key(f"{prefix}{name}"))
+        found = in_flight(
+            self._prefixes(store, prefix),
+            lambda name: store.exists(metadata_key(prefix + name)),
+            store.requests,
         )
+        return (name for name, is_node in found if is_node)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Read every document there may be, without asking first whether it is there."""
         prefix = self.chunk_prefix(path)
-        for name in self._prefixes(store, prefix):
-            metadata = self.read(store, f"{prefix}{name}")
-            if metadata is not None:
-                yield name, metadata
+        found = in_flight(
+            self._prefixes(store, prefix),
+            lambda name: self.read(store, prefix + name),
+            store.requests,
+        )
+        return ((name, metadata) for name, metadata in found if metadata is not None)
 
     def _prefixes(self, store: Store, prefix: str) -> Iterator[str]:
         """Names directly below a prefix that may be nodes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.threads import in_flight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,6 +52,8 @@ def _walk(
         def children(at: str) -> Iterator[tuple[str, NodeMetadata]]:
             return format_.children(store, at)
 
+    if store.requests is not None and max_depth != 0:
+        children = _read_ahead(path, max_depth, children, store.requests)
     # A stack of iterators: hierarchies may be deeper than Python's recursion.
     stack = [(path, children(path))]
     while stack:
@@ -65,3 +68,19 @@ def _walk(
                 break
         else:
             stack.pop()
+
+
+def _read_ahead(path: str, max_depth: int | None, children: Children, requests: int) -> Children:
+    """Read level by level, as many groups at once as the store wants requests in flight."""
+    known: dict[str, list[tuple[str, NodeMetadata]]] = {}
+    level, depth = [path], 0
+    while level and (max_depth is None or depth <= max_depth):
+        known.update(in_flight(level, lambda at: list(children(at)), requests))
+        level = [
+            f"{parent}/{name}" if parent else name
+            for parent in level
+            for name, metadata in known[parent]
+            if isinstance(metadata, GroupMetadata)
+        ]
+        depth += 1
+    return lambda at: iter(known[at])

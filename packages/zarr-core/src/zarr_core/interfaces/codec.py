@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from zarr_core.definition import JSON, ExtensionDefinition
     from zarr_core.engine.bound import BoundChain
     from zarr_core.interfaces.data_type import DataType
-    from zarr_core.interfaces.store import ValueReader
+    from zarr_core.interfaces.value import ByteRange, ValueReader
     from zarr_core.selection.normalised import Selection
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
@@ -208,6 +208,13 @@ class ArrayToBytesCodec(Codec):
 
     def inner_chain(self, decoded: ArrayRepresentation) -> BoundChain | None:
         """The codecs of the smaller chunks that this codec cuts its chunk into, if it does."""
+        return None
+
+    def read_first(self, decoded: ArrayRepresentation) -> ByteRange | None:
+        """What :meth:`decode_part` reads before all else, such as an index; None if that depends.
+
+        A store with latency fetches it with the request that finds the value.
+        """
         return None
 
     def decode_part(

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from zarr_core.names import is_path_part
+from zarr_core.threads import in_flight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -158,8 +159,11 @@ class Format(ABC):
         MetadataError
             If a document is wrong.
         """
-        for name in self.child_names(store, path):
-            metadata = self.read(store, f"{path}/{name}" if path else name)
+        prefix = f"{path}/" if path else ""
+        names = self.child_names(store, path)
+        for name, metadata in in_flight(
+            names, lambda name: self.read(store, prefix + name), store.requests
+        ):
             if metadata is not None:
                 yield name, metadata
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from hashlib import blake2b
+from typing import TYPE_CHECKING, TypeAlias
 
-from zarr_core.errors import StoreCapabilityError, StoreKeyError, StoreReadError
+from zarr_core.errors import StoreCapabilityError, StoreKeyError
 from zarr_core.interfaces.keylock import key_lock
+from zarr_core.interfaces.value import BufferReader, ValueReader
+from zarr_core.threads import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from zarr_core.interfaces.codec import Buffer
+    from zarr_core.interfaces.value import ByteRange
 
 Pieces: TypeAlias = "Buffer | Sequence[Buffer]"
 """A value: one buffer, or several that are stored one after the other."""
@@ -67,98 +71,6 @@ def check_prefix(prefix: str) -> str:
     return prefix
 
 
-class ByteRange(NamedTuple):
-    """A part of a value.
-
-    ``start`` counts from the first byte, or from the end if negative; ``length``
-    None means up to the end.
-    """
-
-    start: int
-    length: int | None = None
-
-
-class ValueReader(ABC):
-    """One stored value, opened for reading parts of it.
-
-    All reads see the same version of the value, even if it is replaced meanwhile.
-    They may come from several threads at once.
-    Used as a context manager.
-    """
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """Length of the value, in bytes."""
-
-    @abstractmethod
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        """Read several parts, each ``(start, buffer)``, filling each buffer.
-
-        Raises
-        ------
-        StoreReadError
-            If a part reaches beyond the end of the value.
-        """
-
-    def read(self, start: int, length: int) -> memoryview:
-        """Read one part into fresh memory."""
-        buffer = memoryview(bytearray(length))
-        self.read_into([(start, buffer)])
-        return buffer
-
-    def close(self) -> None:
-        """Release what the reader holds."""
-        return
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-class BufferReader(ValueReader):
-    """A value that is in memory.
-
-    Parameters
-    ----------
-    data : Buffer
-        The value; it is not copied.
-    """
-
-    __slots__ = ("_data",)
-
-    def __init__(self, data: Buffer) -> None:
-        self._data = memoryview(data)
-
-    @property
-    def size(self) -> int:
-        return len(self._data)
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        for start, buffer in parts:
-            piece = self._data[start : start + len(buffer)]
-            if start < 0 or len(piece) != len(buffer):
-                raise StoreReadError(
-                    f"bytes {start} to {start + len(buffer)} of a value of {self.size} bytes"
-                )
-            buffer[:] = piece
-
-    def read(self, start: int, length: int) -> memoryview:
-        piece = self._data[start : start + length]
-        if start < 0 or len(piece) != length:
-            raise StoreReadError(
-                f"bytes {start} to {start + length} of a value of {self.size} bytes"
-            )
-        return piece
-
-
 class Store(ABC):
     """A map from keys to values.
 
@@ -180,7 +92,11 @@ class Store(ABC):
     """Whether ``get`` gives values as they lie in memory, without copying."""
 
     requests: int | None = None
-    """How many requests to keep in flight; None for a store without latency."""
+    """How many requests to keep in flight; None for a store without latency.
+
+    A store that gives a number has its methods called from as many threads at once,
+    and so have the readers of its values.
+    """
 
     # --- opening ---
 
@@ -221,19 +137,21 @@ class Store(ABC):
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         """Parts of values, in the order asked for; None for a missing key.
 
-        A part that reaches beyond the end of its value is cut there.
+        A part that reaches beyond the end of its value is cut there.  Of a store with
+        latency :attr:`requests` parts are in flight.
         """
-        values: Values = []
-        for key, (start, length) in key_ranges:
-            reader = self.open_value(key)
-            if reader is None:
-                values.append(None)
-                continue
-            with reader:
-                size = reader.size
-                first = min(size, max(0, size + start) if start < 0 else start)
-                last = size if length is None else min(size, first + length)
-                values.append(reader.read(first, last - first))
+        asked = [*key_ranges]
+        values: Values = [None] * len(asked)
+
+        def work(number: int) -> None:
+            key, part = asked[number]
+            reader = self.open_value(key, part)
+            if reader is not None:
+                with reader:
+                    start, stop = part.within(reader.size)
+                    values[number] = reader.read(start, stop - start)
+
+        run(range(len(asked)), work, self.requests is not None, self.requests)
         return values
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
@@ -259,8 +177,17 @@ class Store(ABC):
         buffer[:count] = memoryview(value)[:count]
         return len(value)
 
-    def open_value(self, key: str) -> ValueReader | None:
-        """Open a value for reading parts of it; None for a missing key."""
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        """Open a value for reading parts of it; None for a missing key.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        first : ByteRange, optional
+            What will be read first, which a store with latency can fetch with the
+            request that finds the value.  Anything may be read, whatever it says.
+        """
         value = self.get(key)
         return None if value is None else BufferReader(value)
 
@@ -272,6 +199,15 @@ class Store(ABC):
         """Length of a value in bytes, or None for a missing key."""
         value = self.get(key)
         return None if value is None else len(value)
+
+    def version(self, key: str) -> str | None:
+        """A word that is another one once the value has changed; None for a missing key.
+
+        By default a digest of the value.  Where a store knows a cheaper one (an entity
+        tag, a generation, a time of change), it gives that.
+        """
+        value = self.get(key)
+        return None if value is None else blake2b(value, digest_size=16).hexdigest()
 
     # --- writeable ---
 
@@ -290,9 +226,11 @@ class Store(ABC):
         changes: dict[str, list[tuple[int, Buffer]]] = {}
         for key, start, value in key_start_values:
             changes.setdefault(key, []).append((start, value))
-        for key, parts in changes.items():
 
-            def change(reader: ValueReader | None, parts: list[Any] = parts) -> bytes:
+        def work(item: tuple[str, list[tuple[int, Buffer]]]) -> None:
+            key, parts = item
+
+            def change(reader: ValueReader | None) -> bytes:
                 old = b"" if reader is None else reader.read(0, reader.size)
                 new = bytearray(old)
                 for start, value in parts:
@@ -301,6 +239,8 @@ class Store(ABC):
                 return bytes(new)
 
             self.update(key, change)
+
+        run(changes.items(), work, self.requests is not None, self.requests)
 
     def update(self, key: str, change: Change) -> None:
         """Read, change and write a value, excluding every other such change of the key.
@@ -321,17 +261,22 @@ class Store(ABC):
         write, a transaction.
         """
         with key_lock(self.url, key):
-            reader = self.open_value(key)
-            if reader is None:
-                value = change(None)
-            else:
-                with reader:
-                    value = change(reader)
-            if value is None:
-                if reader is not None:
-                    self.erase(key)
-            elif not isinstance(value, ValueReader):
-                self.set(key, value)
+            self._change(key, change)
+
+    def _change(self, key: str, change: Change) -> bool:
+        """Change a value that nobody else changes now; whether there is one afterwards."""
+        reader = self.open_value(key)
+        if reader is None:
+            value = change(None)
+        else:
+            with reader:
+                value = change(reader)
+        if value is None:
+            if reader is not None:
+                self.erase(key)
+        elif not isinstance(value, ValueReader):
+            self.set(key, value)
+        return value is not None
 
     @abstractmethod
     def erase(self, key: str) -> None:
@@ -339,8 +284,7 @@ class Store(ABC):
 
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several keys."""
-        for key in keys:
-            self.erase(key)
+        run(keys, self.erase, self.requests is not None, self.requests)
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix (empty: all keys)."""

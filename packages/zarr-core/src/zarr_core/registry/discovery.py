@@ -15,7 +15,11 @@ from zarr_core.registry.provider import Provider
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    ProvidersByName = Mapping[str, Mapping[str, tuple[Provider, ...]]]
+
 _GROUPS = {kind.group: name for name, kind in KINDS.items()}
+# All of these are called, so none is chosen.
+_WITHOUT_ALTERNATIVES = frozenset({"bridge", "hooks"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +32,13 @@ class Scan:
         By kind and then by name, sorted by distribution.
     core_version : str
         Version of zarr-core itself; empty if it is not installed but on the path.
+    alternatives : mapping
+        As the providers; used only where the settings choose them.
     """
 
-    providers: Mapping[str, Mapping[str, tuple[Provider, ...]]]
+    providers: ProvidersByName
     core_version: str
+    alternatives: ProvidersByName
 
 
 _scan: Scan | None = None
@@ -70,6 +77,7 @@ def canonical(distribution: str) -> str:
 
 def _look() -> Scan:
     found: dict[str, dict[str, set[Provider]]] = {}
+    alternatives: dict[str, dict[str, set[Provider]]] = {}
     seen: set[str] = set()
     core_version = ""
     for place, name, version, text in installed.distributions("zarr_core."):
@@ -93,20 +101,28 @@ def _look() -> Scan:
             core_version = version
             continue
         for provider in providers:
-            found.setdefault(provider.kind, {}).setdefault(provider.name, set()).add(provider)
-    return Scan(
-        {
-            kind: {
-                name: tuple(sorted(group, key=str) if len(group) > 1 else group)
-                for name, group in names.items()
-            }
-            for kind, names in found.items()
-        },
-        core_version,
-    )
+            names = (alternatives if provider.alternative else found).setdefault(provider.kind, {})
+            names.setdefault(provider.name, set()).add(provider)
+    return Scan(_sorted(found), core_version, _sorted(alternatives))
+
+
+def _sorted(found: dict[str, dict[str, set[Provider]]]) -> ProvidersByName:
+    return {
+        kind: {
+            name: tuple(sorted(group, key=str) if len(group) > 1 else group)
+            for name, group in names.items()
+        }
+        for kind, names in found.items()
+    }
 
 
 def _providers(text: str, distribution: str, version: str) -> Iterator[Provider]:
     for group, name, target in installed.entry_points(text):
         if kind := _GROUPS.get(group):
             yield Provider(kind, name, target, distribution, version)
+            continue
+        # One word more than the group of the kind: what is there only to be chosen.
+        plain, _, word = group.rpartition(".")
+        kind = _GROUPS.get(plain)
+        if kind and word and kind not in _WITHOUT_ALTERNATIVES:
+            yield Provider(kind, name, target, distribution, version, alternative=word)

@@ -85,6 +85,11 @@ def install_hint(kind: str, name: str) -> str:
                 f"It is in {', '.join(item.origin for item in installed)}, which the setting "
                 "disabled_plugins switches off."
             )
+        if found := registry.alternatives(kind, name):
+            return (
+                f"An alternative for it is there, and is used once you choose it: "
+                f"zarr_core.config.set(providers={{'{kind}.{name}': '{found[0].choice}'}})"
+            )
     for distribution, kinds in _WELL_KNOWN.items():
         if any(fnmatchcase(name, pattern) for pattern in kinds.get(kind, "").split()):
             off = " and do not switch it off" if registry.is_disabled(distribution) else ""

@@ -37,6 +37,9 @@ class InstalledExtension:
     wins : bool
         Whether this is the one that is used for its name; for hooks, whether they
         are called.  False for all providers that are in conflict.
+    alternative : str
+        The word by which the settings choose it instead of what everybody gets; empty
+        for that.
     """
 
     kind: str
@@ -47,12 +50,25 @@ class InstalledExtension:
     loads: bool | None
     error: str | None
     wins: bool
+    alternative: str = ""
+
+    @property
+    def choice(self) -> str:
+        """What the setting ``providers`` says to have this one: ``zarr-codecs``, ``zarr-fast[isal]``."""
+        return f"{self.distribution}[{self.alternative}]" if self.alternative else self.distribution
+
+    @property
+    def note(self) -> str:
+        """What is to be said of it, if anything: broken, not used, an alternative."""
+        if self.error is not None:
+            return f"broken: {self.error}"
+        if self.wins:
+            return ""
+        return "alternative" if self.alternative else "not used"
 
     def __str__(self) -> str:
-        state = "" if self.error is None else f"  broken: {self.error}"
-        if self.error is None and not self.wins:
-            state = "  not used"
-        return f"{self.kind} {self.name}  {self.distribution} {self.version} ({self.target}){state}"
+        line = f"{self.kind} {self.name}  {self.choice} {self.version} ({self.target})"
+        return f"{line}  {self.note}".rstrip()
 
 
 def installed_extensions(load: bool = True) -> list[InstalledExtension]:
@@ -83,9 +99,8 @@ def table(lines: Iterable[InstalledExtension]) -> str:
     """
     rows = [("kind", "name", "provided by", "code", "")]
     for line in lines:
-        note = f"broken: {line.error}" if line.error else "" if line.wins else "not used"
         rows.append(
-            (line.kind, line.name, f"{line.distribution} {line.version}", line.target, note)
+            (line.kind, line.name, f"{line.choice} {line.version}", line.target, line.note)
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     return "\n".join(
@@ -109,7 +124,9 @@ def _all_providers() -> Iterator[Provider]:
         offered = bridges.offers().get(kind, {})
         for group in {**offered, **scanned}.values():  # the latter hide the former
             found += group
-        yield from sorted(found, key=lambda item: (item.name, item.distribution, item.target))
+        for group in discovery.scan().alternatives.get(kind, {}).values():
+            found += group
+        yield from sorted(found, key=lambda item: (item.name, item.choice, item.target))
 
 
 def _line(provider: Provider, load: bool) -> InstalledExtension:
@@ -128,6 +145,7 @@ def _line(provider: Provider, load: bool) -> InstalledExtension:
         None if not load else error is None,
         error,
         _wins(provider),
+        provider.alternative,
     )
 
 

@@ -53,7 +53,7 @@ def _search(kind: str, cls: type[Any]) -> str:
     core = [
         Provider(kind, *line, builtin.DISTRIBUTION) for line in builtin.LINES.get(kind, {}).items()
     ]
-    providers = (*core, *registry.everything(kind))
+    providers = (*core, *registry.everything(kind), *registry.every_alternative(kind))
     for provider in providers:
         if provider.target.partition("[")[0].strip() == here:
             return provider.name

@@ -27,6 +27,8 @@ class Provider:
         For code that was written for another library: where the function is,
         ``module:function``, that makes an extension of what the target names.  It is
         called with the provider and the target's object.
+    alternative : str
+        The word by which this is chosen instead of what everybody gets; empty for that.
     """
 
     kind: str
@@ -35,11 +37,17 @@ class Provider:
     distribution: str
     version: str = ""
     adapter: str = ""
+    alternative: str = ""
+
+    @property
+    def choice(self) -> str:
+        """What the setting ``providers`` says to have this one: ``zarr-codecs``, ``zarr-fast[isal]``."""
+        return f"{self.distribution}[{self.alternative}]" if self.alternative else self.distribution
 
     @property
     def origin(self) -> str:
         """Name and version of the distribution."""
-        return f"{self.distribution} {self.version}".strip()
+        return f"{self.choice} {self.version}".strip()
 
     @property
     def module(self) -> str:
@@ -91,6 +99,8 @@ class Provider:
         if isinstance(error, ImportError) and (error.name or "").startswith("zarr_core."):
             needs = f"it needs {error.name} of another version of zarr-core"
             reason += "" if self.module.startswith("zarr_core.") else f" ({needs})"
+        elif self.alternative and isinstance(error, ModuleNotFoundError):
+            reason += f" (pip install '{self.choice}')"
         return reason
 
 

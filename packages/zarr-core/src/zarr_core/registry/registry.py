@@ -36,6 +36,14 @@ def others(kind: str, name: str) -> tuple[Provider, ...]:
     return found or bridged(kind, name)
 
 
+def alternatives(kind: str, name: str) -> tuple[Provider, ...]:
+    """What is there to be chosen by the settings, and is never used otherwise."""
+    if "*" in config.settings.disabled_plugins:
+        return ()
+    providers = discovery.scan().alternatives.get(kind, {}).get(name, ())
+    return tuple(item for item in providers if not is_disabled(item.distribution))
+
+
 def bridged(kind: str, name: str) -> tuple[Provider, ...]:
     """What bridges to other libraries offer, that of disabled plugins left out."""
     if kind in _NEVER_BRIDGED:
@@ -50,6 +58,12 @@ def everything(kind: str) -> list[Provider]:
         return []
     scanned = discovery.scan().providers.get(kind, {})
     return [provider for name in sorted(scanned) for provider in others(kind, name)]
+
+
+def every_alternative(kind: str) -> list[Provider]:
+    """Every alternative of a kind that may be chosen, by name and distribution."""
+    scanned = discovery.scan().alternatives.get(kind, {})
+    return [provider for name in sorted(scanned) for provider in alternatives(kind, name)]
 
 
 def names(kind: str) -> list[str]:
@@ -82,13 +96,15 @@ def preferred(kind: str, name: str, where: str = "") -> Provider | None:
     core = builtin.provider(kind, name)
     if core is not None and wanted == builtin.DISTRIBUTION:
         return core
-    available = tuple(dict.fromkeys((*others(kind, name), *bridged(kind, name))))
-    chosen = [item for item in available if discovery.canonical(item.distribution) == wanted]
+    available = tuple(
+        dict.fromkeys((*others(kind, name), *bridged(kind, name), *alternatives(kind, name)))
+    )
+    chosen = [item for item in available if discovery.canonical(item.choice) == wanted]
     if len(chosen) == 1:
         return chosen[0]
     if chosen:
         raise ExtensionConflictError(kind, name, map(str, chosen))
-    offers = [item.distribution for item in (*([core] if core else []), *available)]
+    offers = [item.choice for item in (*([core] if core else []), *available)]
     raise UnknownExtensionError(
         kind,
         name,

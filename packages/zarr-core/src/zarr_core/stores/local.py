@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
 from zarr_core.interfaces.keylock import key_lock
-from zarr_core.interfaces.store import Store, ValueReader, check_key, check_prefix
+from zarr_core.interfaces.store import Store, check_key, check_prefix
 from zarr_core.stores import local_file, local_read, local_tree, local_url, local_write
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from zarr_core.interfaces.codec import Buffer
     from zarr_core.interfaces.store import Change, Listing, Pieces
+    from zarr_core.interfaces.value import ByteRange, ValueReader
 
 __all__ = ["LocalStore"]
 
@@ -153,7 +154,7 @@ class LocalStore(Store):
         finally:
             os.close(descriptor)
 
-    def open_value(self, key: str) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
         descriptor = self._open(key)
         if descriptor == _MISSING:
             return None
@@ -166,6 +167,15 @@ class LocalStore(Store):
         return self.getsize(key) is not None
 
     def getsize(self, key: str) -> int | None:
+        status = self._status(key)
+        return None if status is None else status.st_size
+
+    def version(self, key: str) -> str | None:
+        # A value is never changed in place: a new one is a new file.
+        it = self._status(key)
+        return None if it is None else f"{it.st_ino:x}-{it.st_mtime_ns:x}-{it.st_size:x}"
+
+    def _status(self, key: str) -> os.stat_result | None:
         self._check(key)
         try:
             status = os.lstat(self._root + key)
@@ -179,7 +189,7 @@ class LocalStore(Store):
             return None
         if not stat.S_ISREG(status.st_mode):
             raise StoreReadError("not a regular file", store=self, key=key)
-        return status.st_size
+        return status
 
     def _open(self, key: str) -> int:
         """Open the file of a key for reading; ``_MISSING`` if there is none.
@@ -240,21 +250,6 @@ class LocalStore(Store):
                 local_write.unlock(path, lock)
                 if not stored:  # the lock file may have been the last in its directory
                     local_write.remove_empty_directories(os.path.dirname(path), self._root)
-
-    def _change(self, key: str, change: Change) -> bool:
-        """Change a value under its lock; whether there is one afterwards."""
-        reader = self.open_value(key)
-        if reader is None:
-            value = change(None)
-        else:
-            with reader:
-                value = change(reader)
-        if value is None:
-            if reader is not None:
-                self.erase(key)
-        elif not isinstance(value, ValueReader):
-            self.set(key, value)
-        return value is not None
 
     def erase(self, key: str) -> None:
         path = self._path_to_change(key)

@@ -11,7 +11,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import StoreReadError
-from zarr_core.interfaces.store import ValueReader
+from zarr_core.interfaces.value import ValueReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

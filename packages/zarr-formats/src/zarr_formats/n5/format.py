@@ -20,6 +20,7 @@ from zarr_core.extension import (
     MetadataValidationError,
     NodeNotFoundError,
     Problem,
+    in_flight,
     is_node_name,
     strictjson,
 )
@@ -141,22 +142,27 @@ class N5(Format):
     def child_names(self, store: Store, path: str) -> Iterator[str]:
         """Give all prefixes with a node's name that hold something of no other format."""
         prefix = self.chunk_prefix(path)
-        for name in _names(store, prefix):
-            if store.exists(_key(prefix + name)) or _holds_nodes(store, prefix + name):
-                yield name
+
+        def is_node(name: str) -> bool:
+            child = prefix + name
+            return store.exists(_key(child)) or _holds_nodes(store, child)
+
+        found = in_flight(_names(store, prefix), is_node, store.requests)
+        return (name for name, there in found if there)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Read every document there may be, without looking at ancestors."""
         prefix = self.chunk_prefix(path)
-        for name in _names(store, prefix):
+
+        def read(name: str) -> NodeMetadata | None:
             child = prefix + name
             data = store.get(_key(child))
             if data is not None:
-                metadata = _parsed(store, child, bytes(data))
-                if metadata is not None:
-                    yield name, metadata
-            elif _holds_nodes(store, child):
-                yield name, _IMPLICIT
+                return _parsed(store, child, bytes(data))
+            return _IMPLICIT if _holds_nodes(store, child) else None
+
+        found = in_flight(_names(store, prefix), read, store.requests)
+        return ((name, metadata) for name, metadata in found if metadata is not None)
 
     def documents(self, path: str) -> tuple[str, ...]:
         """Give ``attributes.json`` alone."""

@@ -19,6 +19,7 @@ from zarr_core.extension import (
     NodeNotFoundError,
     Problem,
     foreign_key,
+    in_flight,
     strictjson,
 )
 
@@ -177,21 +178,27 @@ class V2(Format):
     def child_names(self, store: Store, path: str) -> Iterator[str]:
         """Nodes are the prefixes that hold ``.zarray`` or ``.zgroup``."""
         prefix = self.chunk_prefix(path)
-        _, prefixes = store.list_dir(prefix)
-        for child in sorted(prefixes):
-            name = child[len(prefix) : -1]
-            if self.may_be_named(name) and any(store.exists(child + mark) for mark in _MAIN):
-                yield name
+        found = in_flight(
+            self._prefixes(store, prefix),
+            lambda name: any(store.exists(f"{prefix}{name}/{mark}") for mark in _MAIN),
+            store.requests,
+        )
+        return (name for name, is_node in found if is_node)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Read every document there may be, without asking first whether it is there."""
         prefix = self.chunk_prefix(path)
+        found = in_flight(
+            self._prefixes(store, prefix),
+            lambda name: self.read(store, prefix + name),
+            store.requests,
+        )
+        return ((name, metadata) for name, metadata in found if metadata is not None)
+
+    def _prefixes(self, store: Store, prefix: str) -> Iterator[str]:
+        """Names directly below a prefix that may be nodes."""
         _, prefixes = store.list_dir(prefix)
-        for child in sorted(prefixes):
-            name = child[len(prefix) : -1]
-            metadata = self.read(store, child[:-1]) if self.may_be_named(name) else None
-            if metadata is not None:
-                yield name, metadata
+        return filter(self.may_be_named, (child[len(prefix) : -1] for child in sorted(prefixes)))
 
     def documents(self, path: str) -> tuple[str, ...]:
         """``.zarray``, ``.zgroup``, ``.zattrs``, ``.zmetadata``."""

@@ -7,8 +7,8 @@ import threading
 import time
 
 import pytest
+from zarr_core import threads
 from zarr_core.config import config
-from zarr_core.engine import threads
 
 
 def test_every_task_is_done_once():
@@ -133,7 +133,7 @@ def test_work_is_done_while_the_interpreter_ends():
     script = """
 import atexit, threading
 from zarr_core.config import config
-from zarr_core.engine import threads
+from zarr_core import threads
 config.set(threads=4)
 threads.run([1, 2], lambda _: None)
 done = []

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 _MOST_THREADS = 256
 _TRIALS = 4
@@ -60,7 +61,7 @@ def run(
         Whether it pays; None to find out with the first tasks.
     threads : int, optional
         How many threads, where that is not a question of processors: requests
-        in flight to a remote store.
+        in flight to a store with latency.
     pieces : int
         Of how many pieces a task consists, between which threads may have to wait
         for each other; only for finding out.
@@ -75,10 +76,12 @@ def run(
 
     Notes
     -----
-    Within a piece of work, another ``run`` stays in its thread.
+    Within a piece of work, another ``run`` stays in its thread: the processors are busy
+    already.  Not so if ``threads`` is given: those wait, for the most part.
     """
     left = iter(tasks)
-    alone = parallel is False or _here.working or config.settings.threads in (0, 1)
+    busy = _here.working and threads is None
+    alone = parallel is False or busy or config.settings.threads in (0, 1)
     if not alone and (parallel or _pays(left, work, pays * pieces)):
         count = min(thread_count() if threads is None else threads, _MOST_THREADS)
         first = list(islice(left, count))
@@ -88,6 +91,33 @@ def run(
             return
     for task in left:
         work(task)
+
+
+def in_flight(
+    tasks: Iterable[T], work: Callable[[T], R], requests: int | None
+) -> Iterator[tuple[T, R]]:
+    """Tasks in their order, each with what ``work`` gives for it.
+
+    Parameters
+    ----------
+    tasks : iterable
+        What to work on.
+    work : callable
+        Asks a store.
+    requests : int or None
+        How many to have in flight, all of which are finished before the first is given;
+        None, for a store without latency, to do each when it is asked for.
+    """
+    if requests is None:
+        return ((task, work(task)) for task in tasks)
+    listed = list(tasks)
+    results: list[R | None] = [None] * len(listed)
+
+    def put(number: int) -> None:
+        results[number] = work(listed[number])
+
+    run(range(len(listed)), put, True, requests)
+    return zip(listed, results, strict=True)  # type: ignore[arg-type]  # none is missing
 
 
 def _pays(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool:
@@ -111,6 +141,7 @@ def _share(tasks: Iterator[T], work: Callable[[T], None], count: int) -> None:
     failures: list[BaseException] = []
 
     def drain() -> None:
+        outer = _here.working
         _here.working = True
         try:
             while not failures:
@@ -122,7 +153,7 @@ def _share(tasks: Iterator[T], work: Callable[[T], None], count: int) -> None:
         except BaseException as failure:
             failures.append(failure)
         finally:
-            _here.working = False
+            _here.working = outer
 
     others: list[Future[None]] = []
     try:

@@ -1,0 +1,211 @@
+"""Values that go from keys of one store to keys of another, several at a time."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from zarr_core.threads import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from zarr_core.hierarchy.progress import Reporter
+    from zarr_core.interfaces.store import Store
+
+    Compare = Literal["content", "size"]
+
+_MEMORY = 1 << 27  # bytes of values that are held at a time, unless one is larger
+
+
+class Pair(NamedTuple):
+    """A value and where it goes."""
+
+    source: str
+    """Its key."""
+    target: str
+    """The key that it gets."""
+    there: bool = False
+    """Whether there may be a value already, which is left if it is the same."""
+    owner: int = -1
+    """Number of the node that it belongs to, for whoever asks."""
+
+
+class Transfer:
+    """Copies values as they are.
+
+    Parameters
+    ----------
+    source, dest : Store
+        From where, where to.
+    compare : {"content", "size"}
+        When a value that is there is the same: if its bytes are, or if their number is.
+    reporter : Reporter
+        Is told of every key.
+    sizes : mapping of int to int
+        For owners of which it is known, how many bytes a value may have.
+
+    Attributes
+    ----------
+    copied, skipped, nbytes : int
+        What was done until now.
+    """
+
+    def __init__(
+        self,
+        source: Store,
+        dest: Store,
+        compare: Compare,
+        reporter: Reporter,
+        sizes: Mapping[int, int] | None = None,
+    ) -> None:
+        self.copied = self.skipped = self.nbytes = 0
+        self._source = source
+        self._dest = dest
+        self._compare = compare
+        self._reporter = reporter
+        self._gate = Gate(_MEMORY)
+        self._sizes = dict(sizes or {})
+        self._seen: dict[int, int] = {}
+        self._guard = threading.Lock()
+
+    def run(self, pairs: Iterable[Pair], after: Callable[[Pair], object] | None = None) -> None:
+        """Copy values, in any order.
+
+        Parameters
+        ----------
+        pairs : iterable of Pair
+            Taken as late as possible.
+        after : callable, optional
+            Called after each, from any thread.
+
+        Notes
+        -----
+        As many are on their way as the store wants that has the longer latency, but no
+        more than fit into 128 MiB of memory; one that is larger goes alone.
+        """
+
+        def work(pair: Pair) -> None:
+            self._copy(pair)
+            if after is not None:
+                after(pair)
+
+        in_parallel(self._source, self._dest, pairs, work)
+
+    def _copy(self, pair: Pair) -> None:
+        with self._gate.holding(self._expected(pair.owner)) as hold:
+            size = self._move(pair, hold)
+        with self._guard:
+            if size is None:
+                self.skipped += 1
+            else:
+                self.copied += 1
+                self.nbytes += size
+                self._seen[pair.owner] = max(size, self._seen.get(pair.owner, 0))
+        self._reporter.advance(1, size or 0)
+
+    def _move(self, pair: Pair, hold: Hold) -> int | None:
+        """Copy one value; its length, or None if there was nothing to do."""
+        if pair.there and self._compare == "size":
+            size = self._source.getsize(pair.source)
+            if size is not None and size == self._dest.getsize(pair.target):
+                return None
+        value = self._source.get(pair.source)
+        if value is None:  # removed since it was listed
+            if pair.there:
+                self._dest.erase(pair.target)
+            return None
+        hold(len(value))
+        if pair.there and self._compare == "content" and holds(self._dest, pair.target, value):
+            return None
+        self._dest.set(pair.target, value)
+        return len(value)
+
+    def _expected(self, owner: int) -> int:
+        """Bytes that the next value of an owner will probably have."""
+        seen = self._seen.get(owner)
+        return self._sizes.get(owner, 0) if seen is None else seen
+
+
+def in_parallel(
+    source: Store, dest: Store, pairs: Iterable[Pair], work: Callable[[Pair], object]
+) -> None:
+    """Do something with each pair, as many at a time as the slower store wants."""
+    requests = max(filter(None, (source.requests, dest.requests)), default=None)
+    # For two fast stores threads may pay or not: large files yes, dictionaries no.
+    run(pairs, work, True if requests else None, requests)  # type: ignore[arg-type]  # any result
+
+
+def holds(store: Store, key: str, value: bytes | bytearray | memoryview) -> bool:
+    """Whether a store has just this value at a key."""
+    if store.getsize(key) != len(value):
+        return False
+    found = store.get(key)
+    return found is not None and memoryview(found) == memoryview(value)
+
+
+def all_same(source: Store, dest: Store, pairs: Iterable[Pair]) -> bool:
+    """Whether every value of the source is at its target as well."""
+    different = threading.Event()
+
+    def work(pair: Pair) -> None:
+        if not different.is_set():
+            value = source.get(pair.source)
+            if value is not None and not holds(dest, pair.target, value):
+                different.set()
+
+    in_parallel(source, dest, pairs, work)
+    return not different.is_set()
+
+
+class Hold:
+    """The part of a limit that someone has; called with what it really is."""
+
+    def __init__(self, gate: Gate, amount: int) -> None:
+        self.amount = amount
+        self._gate = gate
+
+    def __call__(self, amount: int) -> None:
+        self._gate.change(amount - self.amount)
+        self.amount = amount
+
+
+class Gate:
+    """Lets so many pass at a time that together they stay below a limit, or one alone.
+
+    Parameters
+    ----------
+    limit : int
+        The limit, in whatever is counted.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.used = 0
+        self._limit = limit
+        self._inside = 0
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def holding(self, amount: int) -> Iterator[Hold]:
+        """Wait until there is room for what is expected, and leave it again."""
+        with self._changed:
+            while self._inside and self.used + amount > self._limit:
+                self._changed.wait()
+            self.used += amount
+            self._inside += 1
+        hold = Hold(self, amount)
+        try:
+            yield hold
+        finally:
+            with self._changed:
+                self.used -= hold.amount
+                self._inside -= 1
+                self._changed.notify_all()
+
+    def change(self, more: int) -> None:
+        """Correct what was expected; who is inside does not wait."""
+        with self._changed:
+            self.used += more
+            if more < 0:
+                self._changed.notify_all()
