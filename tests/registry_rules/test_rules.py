@@ -53,7 +53,7 @@ def test_the_table_has_all_kinds_and_cases():
 
 
 # Which of the distributions is imported, where that is not the first.
-USED = {"two, one switched off": "1", "given": "", "core": ""}
+USED = {"two, one switched off": "1", "alternative, chosen": "1", "given": "", "core": ""}
 
 
 @each("rules.txt", "zarr_format, kind, name, expected, said")

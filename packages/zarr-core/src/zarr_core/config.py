@@ -36,7 +36,8 @@ class Settings:
         Environment: ``ZARR_CORE_THREADS``.
     providers : mapping of str to str
         Which distribution provides an extension that several offer, such as
-        ``{"codec.gzip": "zarr-codecs"}``.
+        ``{"codec.gzip": "zarr-codecs"}``, or which alternative of a distribution, as
+        ``{"codec.gzip": "zarr-fast[isal]"}``.
         Environment: ``ZARR_CORE_PROVIDERS="codec.gzip=zarr-codecs,..."``.
     fallback : {"error", "warn", "use"}
         What to do about an unknown data type that names a fallback: refuse, open

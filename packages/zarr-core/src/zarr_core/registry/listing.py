@@ -98,10 +98,10 @@ def table(lines: Iterable[InstalledExtension]) -> str:
         What :func:`installed_extensions` returned.
     """
     rows = [("kind", "name", "provided by", "code", "")]
-    for line in lines:
-        rows.append(
-            (line.kind, line.name, f"{line.choice} {line.version}", line.target, line.note)
-        )
+    rows += [
+        (line.kind, line.name, f"{line.choice} {line.version}", line.target, line.note)
+        for line in lines
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     return "\n".join(
         "  ".join(
