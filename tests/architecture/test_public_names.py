@@ -24,7 +24,7 @@ NAMES = {
         NodeExistsError NodeNameError NodeNotFoundError NodeTypeError Outer Part Pieces
         Points Problem Provider Schema Selection StorageTransformer Store
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
-        UnknownExtensionError UnsupportedFieldError ValueReader WrapperReader ZarrError
+        UnknownExtensionError UnsupportedFieldError ValueReader ValueReplacedError WrapperReader ZarrError
         check_key
         check_prefix data_type_for foreign_key format_named in_flight is_node_name json_pointer
         key_lock make_extension normalise_path package_schema project put read_node run_in_threads

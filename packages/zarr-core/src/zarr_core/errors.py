@@ -1,10 +1,9 @@
 """Every error that the project raises, with the data it carries.
 
-Constructors keep objects and ``__str__`` builds the sentence: what was being
-done and where, what is wrong, what to do.  Arguments reach ``args`` unchanged,
-so every error can be pickled.  A class is also the built-in that callers would
-naturally catch, but never ``KeyError`` (it quotes its message) nor ``OSError``
-(it loses its arguments when pickled).
+Constructors keep objects, ``__str__`` builds the sentence: what was being done and where,
+what is wrong, what to do.  Arguments reach ``args`` unchanged, so all of them pickle.  A class
+is also the built-in that callers would naturally catch, but never ``KeyError`` (it quotes its
+message) nor ``OSError`` (it loses its arguments when pickled).
 """
 
 from __future__ import annotations
@@ -304,18 +303,13 @@ class StoreError(ZarrError):
     ----------
     reason : str
         What went wrong.
-    store : str, optional
-        The store, as its ``repr`` or URL.
-    key : str, optional
-        The key or prefix concerned.
+    store, key : str, optional
+        The store, as its ``repr`` or URL; the key or prefix concerned.
     """
 
     def __init__(self, reason: str, store: Any = "", key: str = "") -> None:
-        store = str(store)
-        super().__init__(reason, store, key)
-        self.reason = reason
-        self.store = store
-        self.key = key
+        self.reason, self.store, self.key = reason, str(store), key
+        super().__init__(reason, self.store, key)
 
     def __str__(self) -> str:
         place = " ".join(part for part in (self.store, repr(self.key) if self.key else "") if part)
@@ -328,6 +322,10 @@ class StoreKeyError(StoreError, ValueError):
 
 class StoreReadError(StoreError):
     """A value is there but could not be read; never taken for a missing one."""
+
+
+class ValueReplacedError(StoreReadError):
+    """A value was replaced while parts of it were read, of which the rest is gone; read anew."""
 
 
 class StoreReadOnlyError(StoreError, ValueError):

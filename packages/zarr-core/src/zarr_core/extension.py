@@ -31,6 +31,7 @@ from zarr_core.errors import (
     StoreReadOnlyError,
     UnknownExtensionError,
     UnsupportedFieldError,
+    ValueReplacedError,
     ZarrError,
 )
 from zarr_core.formats.detect import format_named, read_node
@@ -128,6 +129,7 @@ __all__ = [
     "UnknownExtensionError",
     "UnsupportedFieldError",
     "ValueReader",
+    "ValueReplacedError",
     "WrapperReader",
     "ZarrError",
     "check_key",

@@ -8,24 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.engine.scratch import scratch
-from zarr_core.errors import ChunkDecodeError, MissingChunkError
+from zarr_core.errors import ChunkDecodeError, MissingChunkError, ValueReplacedError
 from zarr_core.interfaces.value import ByteRange
 from zarr_core.selection.normalised import Box
 from zarr_core.selection.projection import chunk_count, project, single_chunk
 from zarr_core.threads import run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from zarr_core.engine.bound import BoundChain
     from zarr_core.engine.chunks import ChunkBox, Chunks
     from zarr_core.interfaces.codec import Buffer
+    from zarr_core.interfaces.value import ValueReader
     from zarr_core.selection.normalised import Selection
     from zarr_core.selection.projection import Part
 
     Array = np.ndarray[Any, Any]
 
 _TOGETHER = 16  # small chunks that a thread takes at a time
+_ATTEMPTS = 5  # to read a value that others keep replacing
 _LARGE = 1 << 24  # bytes; so much memory is not kept from one chunk to the next anyhow
 
 
@@ -157,12 +159,9 @@ def read_chunk(
             if size is not None and size != len(octets):
                 raise ChunkDecodeError(f"{size} bytes instead of {len(octets)}")
         elif bound.reads_parts and not (whole and bound.is_memory):
-            reader = store.open_value(key, bound.first)
-            size = None
-            if reader is not None:
-                with reader:
-                    size = reader.size
-                    bound.read_part(reader, within, out)
+            size = _opened(
+                chunks, key, bound.first, lambda reader: bound.read_part(reader, within, out)
+            )
         elif store.in_memory or bound.decoded.nbytes is None:  # for which no room can be kept
             data = store.get(key)
             size = None if data is None else len(data)
@@ -199,16 +198,32 @@ def _read_large(
     chunks: Chunks, bound: BoundChain, key: str, within: Selection, out: Array, whole: bool
 ) -> int | None:
     """Read a chunk for which memory is asked for only once it is known to be needed."""
-    reader = chunks.store.open_value(key, ByteRange(0))
-    if reader is None:
-        return None
-    with reader:
-        size = reader.size
-        bound.check_size(size)
-        with scratch(size) as buffer:
+
+    def work(reader: ValueReader) -> None:
+        bound.check_size(reader.size)
+        with scratch(reader.size) as buffer:
             reader.read_into([(0, buffer)])
             _decode(bound, buffer, within, out, whole)
-    return size
+
+    return _opened(chunks, key, ByteRange(0), work)
+
+
+def _opened(
+    chunks: Chunks, key: str, first: ByteRange | None, work: Callable[[ValueReader], None]
+) -> int | None:
+    """Do something with an open value, anew if it is replaced meanwhile; return its length."""
+    for attempt in range(_ATTEMPTS):
+        reader = chunks.store.open_value(key, first)
+        if reader is None:
+            return None
+        try:
+            with reader:
+                work(reader)
+                return reader.size
+        except ValueReplacedError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError("the last attempt raises")
 
 
 def _decode(bound: BoundChain, data: Buffer, within: Selection, out: Array, whole: bool) -> None:

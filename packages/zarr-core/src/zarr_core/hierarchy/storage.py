@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from math import prod
 from typing import TYPE_CHECKING
+
+from zarr_core.threads import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,4 +60,14 @@ def chunks_in(chunks: Chunks, chunk: tuple[int, ...], inner: tuple[int, ...] | N
 
 def nbytes_of(store: Store, keys: Iterable[str]) -> int:
     """Bytes that the values of some keys take; a key that vanished counts nothing."""
-    return sum(store.getsize(key) or 0 for key in keys)
+    total = 0
+    guard = threading.Lock()
+
+    def add(key: str) -> None:
+        nonlocal total
+        size = store.getsize(key) or 0
+        with guard:
+            total += size
+
+    run(keys, add, store.requests is not None, store.requests)
+    return total

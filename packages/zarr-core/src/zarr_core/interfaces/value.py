@@ -34,7 +34,8 @@ class ByteRange(NamedTuple):
 class ValueReader(ABC):
     """One stored value, opened for reading parts of it.
 
-    All reads see the same version of the value, even if it is replaced meanwhile.
+    All reads see the same version of the value.  If it is replaced meanwhile, they go on
+    seeing the old one, or raise :class:`ValueReplacedError` where the store has it no more.
     They may come from several threads at once.
     Used as a context manager.
     """
@@ -61,6 +62,8 @@ class ValueReader(ABC):
         ------
         StoreReadError
             If a part reaches beyond the end of the value.
+        ValueReplacedError
+            If it is no more there.
         """
 
     def read(self, start: int, length: int) -> memoryview:
