@@ -1,0 +1,107 @@
+"""Fixtures of real servers: each is started when a test first asks for it, stopped at the end.
+
+A test module has ``pytest_plugins = ["servers.fixtures"]``, unless ``tests/conftest.py`` has.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+from servers import watchdog
+from servers.mongo_server import MongoServer
+from servers.postgres_server import PostgresServer
+from servers.redis_server import RedisServer
+from servers.s3_server import MotoServer
+from servers.sftp_server import SftpServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from servers.process import Server
+
+S = TypeVar("S", bound="Server")
+REQUIRED = "ZARR_CORE_REQUIRE_SERVERS"
+_shared: list[Server] = []
+
+
+def required() -> bool:
+    """Whether a test fails, and is not skipped, where its server is missing."""
+    asked = os.environ.get(REQUIRED) or os.environ.get("CI") or ""
+    return asked.lower() not in ("", "0", "false", "no")
+
+
+def need(kind: type[Server]) -> None:
+    """Skip the test, or fail it, where a server cannot run."""
+    reason = kind.missing()
+    if reason is not None:
+        if required():
+            pytest.fail(f"{reason}; {REQUIRED}=0 lets such tests be skipped", pytrace=False)
+        pytest.skip(reason)
+
+
+def _share(kind: type[S]) -> Iterator[S]:
+    need(kind)
+    server = kind()
+    try:
+        server.start()
+        _shared.append(server)
+        yield server
+    finally:
+        if server in _shared:
+            _shared.remove(server)
+        server.close()
+
+
+def pytest_runtest_setup(item: Any) -> None:
+    """Start again what a test has killed: each test finds its servers alive."""
+    for server in _shared:
+        if not server.running:
+            server.start()
+
+
+def pytest_unconfigure(config: Any) -> None:
+    """End the process that ends the servers."""
+    watchdog.close()
+
+
+@pytest.fixture
+def own_server() -> Iterator[Callable[[type[S]], S]]:
+    """A function that starts a server for one test alone, to be killed as the test likes."""
+    servers: list[Server] = []
+
+    def start(kind: type[S]) -> S:
+        need(kind)
+        server = kind()
+        servers.append(server)
+        return server.start()
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[RedisServer]:
+    yield from _share(RedisServer)
+
+
+@pytest.fixture(scope="session")
+def mongo_server() -> Iterator[MongoServer]:
+    yield from _share(MongoServer)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    yield from _share(PostgresServer)
+
+
+@pytest.fixture(scope="session")
+def sftp_server() -> Iterator[SftpServer]:
+    yield from _share(SftpServer)
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[MotoServer]:
+    yield from _share(MotoServer)

@@ -1,0 +1,92 @@
+"""PostgreSQL, with a new cluster that trusts whoever comes by the loopback interface."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import signal
+import subprocess
+from pathlib import Path
+
+from servers import places
+from servers.process import Server, ServerFailed
+
+DEBIAN = "usr/lib/postgresql/*/bin"
+
+
+class PostgresServer(Server):
+    """PostgreSQL; like it, refuses nobody but root: then it runs as another user."""
+
+    name = "postgres"
+    durable = True
+    stop_signal = signal.SIGINT  # ends the sessions that are open; SIGTERM waits for them
+
+    @staticmethod
+    def _program(name: str) -> Path | None:
+        debian = sorted(Path("/").glob(DEBIAN), key=lambda place: int(place.parent.name))
+        newest = debian[-1] / name if debian else None
+        return newest if newest and newest.exists() else places.system(name)
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if cls._program("initdb") and cls._program("postgres") and cls._program("pg_isready"):
+            return None
+        return places.how_to_get("PostgreSQL", "apt-get install postgresql")
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://{self.role}@{self.host}:{self.port}/postgres"
+
+    @property
+    def role(self) -> str:
+        """The role to connect as; no password is asked for."""
+        return "postgres"
+
+    def user(self) -> str | None:
+        if os.geteuid():
+            return None
+        everybody = {entry.pw_name for entry in pwd.getpwall()}
+        return "postgres" if "postgres" in everybody else "nobody"
+
+    def prepare(self) -> None:
+        user = self.user()
+        if user:
+            account = pwd.getpwnam(user)
+            os.chown(self.data, account.pw_uid, account.pw_gid)
+        program = self._program("initdb")
+        assert program
+        cluster = str(self.data / "cluster")
+        options = ["-D", cluster, "-U", self.role, "-A", "trust", "--no-sync"]
+        options += ["-E", "UTF8", "--locale=C"]
+        with self.log.open("ab") as log:
+            done = subprocess.run(
+                [str(program), *options],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.data,
+                user=user,
+                group=user and pwd.getpwnam(user).pw_gid,
+                extra_groups=user and [],
+                check=False,
+            )
+        if done.returncode:
+            raise ServerFailed(f"initdb ended with {done.returncode}:\n{self.tail()}")
+
+    def command(self) -> list[str | Path]:
+        program = self._program("postgres")
+        assert program
+        settings = {
+            "listen_addresses": self.host,
+            "unix_socket_directories": "",
+            # Not synchronised to the disk: processes are killed here, machines are not.
+            "fsync": "off",
+        }
+        flags = [word for item in settings.items() for word in ("-c", "=".join(item))]
+        return [program, "-D", self.data / "cluster", "-p", str(self.port), *flags]
+
+    def ready(self) -> bool:
+        program = self._program("pg_isready")
+        assert program
+        question = [str(program), "-q", "-h", self.host, "-p", str(self.port)]
+        return subprocess.run(question, check=False).returncode == 0

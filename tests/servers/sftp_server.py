@@ -1,0 +1,84 @@
+"""OpenSSH's server, for SFTP alone, with keys made for the occasion."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from servers import health, places
+from servers.process import Server
+
+
+class SftpServer(Server):
+    """OpenSSH; clients come in with ``private_key``, and know the host by ``known_hosts``.
+
+    Attributes
+    ----------
+    username : str
+        The user that runs the tests.
+    root : pathlib.Path
+        A directory to work in, where the files that clients write can be seen.
+    private_key, known_hosts : pathlib.Path
+    """
+
+    name = "sftp"
+    durable = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.username = getpass.getuser()
+        self.root = self.data / "root"
+        self.private_key = self.directory / "user"
+        self.known_hosts = self.directory / "known_hosts"
+        self._host_key = self.directory / "host"
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if places.system("sshd") and places.system("ssh-keygen"):
+            return None
+        return places.how_to_get("SFTP server", "apt-get install openssh-server")
+
+    @property
+    def url(self) -> str:
+        return f"sftp://{self.username}@{self.host}:{self.port}{self.root}"
+
+    def prepare(self) -> None:
+        self.root.mkdir()
+        keygen = places.system("ssh-keygen")
+        assert keygen
+        for key in (self._host_key, self.private_key):
+            making = [str(keygen), "-q", "-t", "ed25519", "-N", "", "-C", "tests", "-f", str(key)]
+            subprocess.run(making, check=True, stdin=subprocess.DEVNULL)
+        shutil.copy(self.private_key.with_suffix(".pub"), self.directory / "authorized_keys")
+        if not os.geteuid():
+            Path("/run/sshd").mkdir(exist_ok=True)  # the daemon of root goes there
+
+    def command(self) -> list[str | Path]:
+        key = self._host_key.with_suffix(".pub").read_text()
+        self.known_hosts.write_text(f"[{self.host}]:{self.port} {key}")
+        settings = self.directory / "sshd_config"
+        settings.write_text(
+            f"Port {self.port}\n"
+            f"ListenAddress {self.host}\n"
+            f"HostKey {self._host_key}\n"
+            f"AuthorizedKeysFile {self.directory / 'authorized_keys'}\n"
+            "PidFile none\n"
+            "PasswordAuthentication no\n"
+            "PermitRootLogin prohibit-password\n"
+            "StrictModes no\n"
+            "UsePAM no\n"
+            # Many connections at once are no attack here.
+            "MaxStartups 200\n"
+            "MaxSessions 100\n"
+            "Subsystem sftp internal-sftp\n"
+            "ForceCommand internal-sftp\n"
+        )
+        sshd = places.system("sshd")
+        assert sshd
+        return [sshd, "-D", "-e", "-f", settings]
+
+    def ready(self) -> bool:
+        return health.says(self.port, b"SSH-2.0")

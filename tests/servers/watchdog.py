@@ -1,0 +1,76 @@
+"""Kills the servers of a test process that has ended without stopping them, however it ended.
+
+One watchdog, a process of its own, serves all servers of a test process.  It reads which
+processes to watch from its standard input, whose end means that the test process is gone.
+(The signal that Linux sends at a parent's death comes at the death of the parent's *thread*.)
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from servers import process_tree
+
+_watchdog: subprocess.Popen[bytes] | None = None
+_owner = 0
+
+
+def watch(pid: int) -> None:
+    """Let a process, with what descends from it, end with this one at the latest."""
+    _tell(f"+{pid}\n")
+
+
+def forget(pid: int) -> None:
+    """Watch a process no longer: it has ended."""
+    _tell(f"-{pid}\n")
+
+
+def _tell(line: str) -> None:
+    global _watchdog, _owner
+    if _watchdog is None or _owner != os.getpid() or _watchdog.poll() is not None:
+        _watchdog = subprocess.Popen(
+            [sys.executable, "-S", "-E", str(Path(__file__).resolve())],
+            stdin=subprocess.PIPE,
+            start_new_session=True,  # a key pressed in the terminal ends the tests alone
+        )
+        _owner = os.getpid()
+    assert _watchdog.stdin is not None
+    _watchdog.stdin.write(line.encode())
+    _watchdog.stdin.flush()
+
+
+def close() -> None:
+    """End the watchdog, with everything that it still watches."""
+    global _watchdog
+    if _watchdog is not None and _owner == os.getpid():
+        assert _watchdog.stdin is not None
+        _watchdog.stdin.close()
+        _watchdog.wait()
+    _watchdog = None
+
+
+def main() -> None:
+    """Watch until the parent is gone: a fork of it may hold the pipe open, hence both tests."""
+    parent, rest = os.getppid(), b""
+    watched: set[int] = set()
+    while os.getppid() == parent:
+        if not select.select([0], [], [], 1.0)[0]:
+            continue
+        read = os.read(0, 4096)
+        if not read:
+            break
+        *lines, rest = (rest + read).split(b"\n")
+        for line in lines:
+            (watched.add if line[:1] == b"+" else watched.discard)(int(line[1:]))
+    process_tree.kill([member for pid in watched for member in process_tree.family(pid)])
+
+
+if __name__ == "__main__":
+    main()
