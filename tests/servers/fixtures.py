@@ -5,7 +5,6 @@ A test module has ``pytest_plugins = ["servers.fixtures"]``, unless ``tests/conf
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -13,6 +12,7 @@ from servers import watchdog
 from servers.mongo_server import MongoServer
 from servers.postgres_server import PostgresServer
 from servers.redis_server import RedisServer
+from servers.requirement import need
 from servers.s3_server import MotoServer
 from servers.sftp_server import SftpServer
 
@@ -22,23 +22,7 @@ if TYPE_CHECKING:
     from servers.process import Server
 
 S = TypeVar("S", bound="Server")
-REQUIRED = "ZARR_CORE_REQUIRE_SERVERS"
 _shared: list[Server] = []
-
-
-def required() -> bool:
-    """Whether a test fails, and is not skipped, where its server is missing."""
-    asked = os.environ.get(REQUIRED) or os.environ.get("CI") or ""
-    return asked.lower() not in ("", "0", "false", "no")
-
-
-def need(kind: type[Server]) -> None:
-    """Skip the test, or fail it, where a server cannot run."""
-    reason = kind.missing()
-    if reason is not None:
-        if required():
-            pytest.fail(f"{reason}; {REQUIRED}=0 lets such tests be skipped", pytrace=False)
-        pytest.skip(reason)
 
 
 def _share(kind: type[S]) -> Iterator[S]:

@@ -1,0 +1,169 @@
+"""Servers end surely: by name, by a kill, with the test process that started them."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from servers import health, process_tree
+from servers.ports import FIRST, LAST, free_port
+from servers.process import Server, ServerFailed
+from servers.requirement import REQUIRED, need
+
+pytest_plugins = ["servers.fixtures"]
+
+TESTS = Path(__file__).parents[1]
+STUBBORN = """
+import http.server, os, signal, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:  # a helper that has left the session
+    os.setsid()
+    signal.pause()
+print("at your service", flush=True)
+http.server.test(http.server.SimpleHTTPRequestHandler, port=int(sys.argv[1]), bind=sys.argv[2])
+"""
+
+
+class StubbornServer(Server):
+    """Ignores the signal to end, and has a child in a session of its own."""
+
+    name = "stubborn"
+    durable = True
+    stop_within = 0.2
+
+    @classmethod
+    def missing(cls):
+        return None
+
+    @property
+    def url(self):
+        return f"http://{self.host}:{self.port}"
+
+    def command(self):
+        return [sys.executable, "-c", STUBBORN, str(self.port), self.host]
+
+    def ready(self):
+        return health.serves(self.port, "/")
+
+
+class BrokenServer(StubbornServer):
+    name = "broken"
+
+    def command(self):
+        return [sys.executable, "-c", "print('what went wrong'); raise SystemExit(3)"]
+
+
+class SilentServer(StubbornServer):
+    name = "silent"
+    ready_within = 0.3
+
+    def command(self):
+        return [sys.executable, "-c", "import time; time.sleep(60)"]
+
+
+class MissingServer(StubbornServer):
+    name = "missing"
+
+    @classmethod
+    def missing(cls):
+        return "no such server here"
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_nothing_of_a_server_is_left(end, own_server):
+    server = own_server(StubbornServer)
+    members = process_tree.family(server.pid)
+    assert len(members) == 2
+    getattr(server, end)()
+    assert not server.running
+    assert not any(map(process_tree.runs, members))
+    assert not health.accepts(server.port)
+
+
+def test_a_server_starts_again_with_its_port_and_its_data(own_server):
+    server = own_server(StubbornServer)
+    port = server.port
+    (server.data / "file").write_text("kept")
+    server.restart()
+    assert server.port == port
+    assert health.serves(port, "/file")
+    assert server.tail().count("at your service") == 2
+    server.close()
+    assert not server.directory.exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (BrokenServer, "broken ended with 3; .*\n(what went wrong\n?)+"),
+        (SilentServer, "silent did not answer within 0.3 s"),
+    ],
+)
+def test_a_server_that_does_not_start_says_why(kind, message, own_server):
+    with pytest.raises(ServerFailed, match=message):
+        own_server(kind)
+
+
+def test_a_frozen_server_answers_later(own_server, monkeypatch):
+    monkeypatch.setattr(health, "PATIENCE", 0.2)
+    server = own_server(StubbornServer)
+    with server.frozen():
+        assert health.accepts(server.port)
+        assert not health.serves(server.port, "/")
+    assert health.serves(server.port, "/")
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+def test_servers_die_with_the_tests(by, tmp_path):
+    program = (
+        f"import sys, time; sys.path.insert(0, {str(TESTS)!r})\n"
+        "from servers.redis_server import RedisServer\n"
+        "print(RedisServer().start().pid, flush=True); time.sleep(60)"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment
+    ) as tests:
+        pid = int(tests.stdout.readline())
+        assert process_tree.runs(pid)
+        tests.send_signal(by)
+    assert process_tree.wait_for_end([pid], within=5)
+
+
+@pytest.mark.parametrize(
+    ("asked", "outcome"), [({}, "skipped"), ({REQUIRED: "1"}, "failed"), ({"CI": "true"}, "failed")]
+)
+def test_a_missing_server_is_skipped_unless_it_is_required(asked, outcome, monkeypatch):
+    for name in (REQUIRED, "CI"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in asked.items():
+        monkeypatch.setenv(name, value)
+    expected = pytest.skip.Exception if outcome == "skipped" else pytest.fail.Exception
+    with pytest.raises(expected, match="no such server here"):
+        need(MissingServer)
+    need(StubbornServer)
+
+
+def test_ports_are_free_and_not_among_those_for_clients():
+    ports = [free_port(10_000) for _ in range(50)]
+    assert all(FIRST <= port < LAST for port in ports)
+    assert not any(map(health.accepts, ports))
+    range_of_clients = Path("/proc/sys/net/ipv4/ip_local_port_range")
+    if range_of_clients.exists():
+        assert int(range_of_clients.read_text().split()[0]) > LAST + 10_000
+
+
+killed = []
+
+
+def test_a_shared_server_may_be_killed(redis_server):
+    redis_server.kill()
+    killed.append(redis_server)
+
+
+def test_it_runs_again_before_the_next_test(redis_server):
+    assert not killed or killed == [redis_server]
+    assert redis_server.running
+    assert redis_server.ready()
