@@ -87,9 +87,16 @@ class LMDBStore(DatabaseStore):
     # --- readable ---
 
     def _get(self, key: str) -> bytes | None:
-        with self._reading(key, buffers=False) as transaction:
-            value: bytes | None = transaction and transaction.get(encoded(key))
-            return value
+        # In one piece, as this is what nearly always happens.
+        environment = self._open(create=False)
+        if environment is None:
+            return None
+        try:
+            with environment.begin() as transaction:
+                value: bytes | None = transaction.get(key.encode())
+                return value
+        except _failures() as error:
+            raise _told(error, self, key, StoreReadError, "read") from error
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         self._check(key)
@@ -307,16 +314,32 @@ class LMDBStore(DatabaseStore):
 def _naming(store: LMDBStore, key: str, kind: type[StoreError], done: str) -> Iterator[None]:
     """Add store and key to what goes wrong in the database."""
     try:
-        import lmdb  # noqa: PLC0415 - lazy: an extra, wanted by few
+        import lmdb  # noqa: F401, PLC0415 - lazy: an extra, wanted by few
     except ImportError as error:
         raise StoreError("needs lmdb: pip install zarr-stores[lmdb]", store) from error
     try:
         yield
-    except lmdb.MapFullError as error:
+    except _failures() as error:
+        raise _told(error, store, key, kind, done) from error
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What can go wrong in the database; looked at only when something did."""
+    import lmdb  # noqa: PLC0415 - lazy: an extra, wanted by few
+
+    return lmdb.Error, OSError, MemoryError
+
+
+def _told(
+    error: Exception, store: LMDBStore, key: str, kind: type[StoreError], done: str
+) -> StoreError:
+    import lmdb  # noqa: PLC0415 - lazy: an extra, wanted by few
+
+    if isinstance(error, lmdb.MapFullError):
         reason = "the environment is full; open it with a larger map_size"
-        raise kind(f"cannot be {done}: {reason}", store, key) from error
-    except (lmdb.Error, OSError, MemoryError) as error:
-        raise kind(f"cannot be {done}: {error}", store, key) from error
+    else:
+        reason = str(error)
+    return kind(f"cannot be {done}: {reason}", store, key)
 
 
 def _after_fork() -> None:

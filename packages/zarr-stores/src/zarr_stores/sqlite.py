@@ -33,6 +33,7 @@ __all__ = ["SQLiteStore"]
 
 _WHOLE = 1 << 16  # bytes: smaller values are read at once, larger ones in parts
 
+_FAILURES = (sqlite3.Error, OverflowError, MemoryError, OSError)
 _GET = "SELECT v FROM zarr WHERE k = ?"
 _SET = "INSERT INTO zarr(k, v) VALUES(?, ?) ON CONFLICT(k) DO UPDATE SET v = excluded.v"
 _ERASE = "DELETE FROM zarr WHERE k = ?"
@@ -143,8 +144,17 @@ class SQLiteStore(DatabaseStore):
         return int(row[0])
 
     def _row(self, statement: str, key: str) -> Any:
-        with self._reading(key) as connection:
-            return None if connection is None else connection.execute(statement, (key,)).fetchone()
+        # In one piece, as this is what nearly always happens.
+        try:
+            connection = self._connections.take()
+            if connection is None:
+                return None
+            try:
+                return connection.execute(statement, (key,)).fetchone()
+            finally:
+                self._connections.give_back(connection)
+        except _FAILURES as error:
+            raise self._told(error, key, StoreReadError, "read") from error
 
     def _bytes(self, key: str, value: Any) -> bytes:
         if isinstance(value, bytes):
@@ -291,13 +301,17 @@ class SQLiteStore(DatabaseStore):
         """Add store and key to what goes wrong in the database."""
         try:
             yield
-        except sqlite3.OperationalError as error:
-            reason = str(error)
-            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
-                reason = "another program has held the database for a minute"
-            raise kind(f"cannot be {done}: {reason}", self, key) from error
-        except (sqlite3.Error, OverflowError, MemoryError, OSError) as error:
-            raise kind(f"cannot be {done}: {error}", self, key) from error
+        except _FAILURES as error:
+            raise self._told(error, key, kind, done) from error
+
+    def _told(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
+        reason = str(error)
+        if (
+            isinstance(error, sqlite3.OperationalError)
+            and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+        ):
+            reason = "another program has held the database for a minute"
+        return kind(f"cannot be {done}: {reason}", self, key)
 
 
 class _BlobReader(ValueReader):
