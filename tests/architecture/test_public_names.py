@@ -8,11 +8,11 @@ import pytest
 
 NAMES = {
     "zarr_core": """
-        Array Group LocalStore MemoryStore Store array array_from_metadata check_consolidated config
+        Array Group LocalStore MemoryStore Progress Store array array_from_metadata check_consolidated config
         consolidate_metadata copy copy_all copy_store create_array create_group empty empty_like
-        extensions full full_like
-        installed_extensions load locate ones ones_like open open_array open_consolidated open_group
-        register_hooks save unregister_hooks zeros zeros_like
+        extensions full full_like getsize
+        installed_extensions load locate move ones ones_like open open_array open_consolidated open_group
+        register_hooks rename rmdir save unregister_hooks zeros zeros_like
     """,
     "zarr_core.extension": """
         JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec

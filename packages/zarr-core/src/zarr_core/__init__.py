@@ -28,12 +28,17 @@ if TYPE_CHECKING:
         zeros,
         zeros_like,
     )
-    from zarr_core.hierarchy.copying import copy, copy_all, copy_store
+    from zarr_core.hierarchy.copying import copy, copy_all
+    from zarr_core.hierarchy.copying_keys import copy_store, rename
     from zarr_core.hierarchy.create import create_array, create_group
+    from zarr_core.hierarchy.erasing import rmdir
     from zarr_core.hierarchy.from_metadata import array_from_metadata
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.location import locate
+    from zarr_core.hierarchy.measuring import getsize
+    from zarr_core.hierarchy.moving import move
     from zarr_core.hierarchy.open import open, open_array, open_consolidated, open_group
+    from zarr_core.hierarchy.progress import Progress
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.hooks import register_hooks, unregister_hooks
     from zarr_core.registry.listing import installed_extensions
@@ -59,12 +64,17 @@ _HOMES = {
         "zeros",
         "zeros_like",
     ),
-    "zarr_core.hierarchy.copying": ("copy", "copy_all", "copy_store"),
+    "zarr_core.hierarchy.copying": ("copy", "copy_all"),
+    "zarr_core.hierarchy.copying_keys": ("copy_store", "rename"),
     "zarr_core.hierarchy.create": ("create_array", "create_group"),
+    "zarr_core.hierarchy.erasing": ("rmdir",),
     "zarr_core.hierarchy.from_metadata": ("array_from_metadata",),
     "zarr_core.hierarchy.group": ("Group",),
     "zarr_core.hierarchy.location": ("locate",),
+    "zarr_core.hierarchy.measuring": ("getsize",),
+    "zarr_core.hierarchy.moving": ("move",),
     "zarr_core.hierarchy.open": ("open", "open_array", "open_consolidated", "open_group"),
+    "zarr_core.hierarchy.progress": ("Progress",),
     "zarr_core.interfaces.store": ("Store",),
     "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),
     "zarr_core.registry.listing": ("installed_extensions",),
@@ -79,6 +89,7 @@ __all__ = [
     "Group",
     "LocalStore",
     "MemoryStore",
+    "Progress",
     "Store",
     "array",
     "array_from_metadata",
@@ -95,9 +106,11 @@ __all__ = [
     "extensions",
     "full",
     "full_like",
+    "getsize",
     "installed_extensions",
     "load",
     "locate",
+    "move",
     "ones",
     "ones_like",
     "open",
@@ -105,6 +118,8 @@ __all__ = [
     "open_consolidated",
     "open_group",
     "register_hooks",
+    "rename",
+    "rmdir",
     "save",
     "unregister_hooks",
     "zeros",

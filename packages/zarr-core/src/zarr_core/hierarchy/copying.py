@@ -1,27 +1,47 @@
-"""Copying nodes as they are stored, without decoding a chunk."""
+"""Copying nodes from one place to another."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import NodeExistsError, NodeNameError, NodeNotFoundError, NodeTypeError
+from zarr_core.formats.detect import format_of_new, rival
+from zarr_core.hierarchy.copy_log import Copied, logging_to, summary
+from zarr_core.hierarchy.copying_nodes import execute, make_places, plan
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.placing import make_room, occupied
-from zarr_core.hierarchy.walk import walk
+from zarr_core.hierarchy.progress import Reporter
+from zarr_core.hierarchy.recoding import recode
+from zarr_core.hierarchy.source_nodes import Ends, nodes_of
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from zarr_core.hierarchy.array import Array
+    from zarr_core.hierarchy.copying_nodes import IfExists
     from zarr_core.hierarchy.location import StoreLike
-    from zarr_core.interfaces.format import Format
+    from zarr_core.hierarchy.progress import Progress
+    from zarr_core.hierarchy.transfer import Compare
+    from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
 
 def copy(
-    source: Array | Group, dest: StoreLike, name: str | None = None, *, overwrite: bool = False
+    source: Array | Group,
+    dest: StoreLike,
+    name: str | None = None,
+    *,
+    overwrite: bool = False,
+    if_exists: IfExists = "raise",
+    shallow: bool = False,
+    without_attrs: bool = False,
+    compare: Compare = "content",
+    progress: Callable[[Progress], object] | bool | None = None,
+    log: Any = None,
+    **layout: Any,
 ) -> Array | Group:
     """Copy an array, or a group with everything below it.
 
@@ -30,12 +50,31 @@ def copy(
     source : Array or Group
         What to copy.
     dest : store-like
-        Where to: a group, or any other place.
+        Where to: a group, or any other place, in any store.
     name : str, optional
         Path of the copy below that place.  By default the name of the source if
         ``dest`` is a group, else none: the copy becomes the root.
     overwrite : bool
-        Whether a node that is there already is removed first.
+        Whether a node that is there already is removed first, with all below it.
+    if_exists : {"raise", "replace", "skip"}
+        What to do about nodes that are there: refuse to copy; put copies in the place of
+        arrays and keep other members of groups; or leave arrays as they are and copy
+        what is missing.
+    shallow : bool
+        Copy the arrays directly below a group, and no groups.
+    without_attrs : bool
+        Leave the attributes out.
+    compare : {"content", "size"}
+        When a value that an interrupted copy has left is not copied again: if it has
+        the same bytes, or if it has as many, which is faster and not certain.
+    progress : callable or True, optional
+        Called with a :class:`Progress` a few times a second; True draws a line on
+        standard error.
+    log : callable, path or file, optional
+        Takes a line for each node.
+    **layout
+        Arguments of :func:`create_array`, such as ``chunks`` and ``compressors``.  If there
+        are any, arrays are decoded and written anew, in the format of the destination.
 
     Returns
     -------
@@ -45,41 +84,67 @@ def copy(
     Raises
     ------
     NodeExistsError
-        If there is something already, or the copy would lie within its source.
+        If there is something already, or the copy would lie within its source, or
+        the destination has another format and nothing is said about the layout.
     NodeNotFoundError
         If the source has been removed.
 
     Notes
     -----
     Chunks are copied as bytes and documents as they are: nothing is decoded, so
-    arrays whose codecs nobody here knows are copied as well.  The document of a node
-    comes last, so what can be seen is complete.
+    arrays whose codecs nobody here knows are copied as well.  Of stores with latency as
+    many values are on their way at once as they want requests in flight.
+
+    The document of an array comes after its chunks, that of a group after its members,
+    so what can be seen is complete.  A copy that was interrupted is continued by the
+    same call: values that are there are compared, and copied only if they differ.  If
+    arrays are decoded, give ``if_exists="skip"``, and those that are done are left.
     """
     from zarr_core.hierarchy.open import open as open_node  # noqa: PLC0415 - opening knows groups
 
+    _check(if_exists, compare, overwrite)
     if isinstance(dest, Node):
         dest._check_writable()
         name = name or source.basename
         if not name:
             raise NodeNameError("''", "the root has no name; say what the copy is to be called")
     store, path = locate(dest, name)
-    format_, where = source._format, f"{store} {'/' + path!r}"
-    metadata = format_.read(source.store, source.path)
-    if metadata is None:
-        raise NodeNotFoundError(source._where(), "the node to copy has been removed")
+    metadata = read_source(source)
+    replaces = overwrite or if_exists == "replace"
     if store == source.store and (
-        _lies_in(path, source.path) or (overwrite and _lies_in(source.path, path))
+        lies_in(path, source.path) or (replaces and lies_in(source.path, path))
     ):
+        where = f"{store} {'/' + path!r}"
         raise NodeExistsError(where, f"the copy and its source {source.name!r} would overlap")
-    made = make_room(store, path, format_, metadata, overwrite=overwrite)
-    copied = copy_node(format_, source.store, source.path, store, path)
+    format_ = dest._format if isinstance(dest, Node) else None
+    ends = ends_of(source, store, path, format_, layout, overwrite=overwrite)
+    nodes = _nodes(ends, source, metadata, shallow=shallow, without_attrs=without_attrs)
+    _, made = _copy(
+        source, ends, nodes, layout, if_exists, compare, log, progress,
+        overwrite=overwrite, shallow=shallow,
+    )  # fmt: skip
     if isinstance(dest, Node) and dest._consolidation is not None:
-        dest._consolidation.record(gone=[path], there=[*made, *copied])
-    return open_node(store, "r+", path=path, extensions=source._extensions)
+        dest._consolidation.record(gone=[path], there=made)
+    return open_node(
+        store, "r+", path=path, zarr_format=ends.dest_format.name, extensions=source._extensions
+    )
 
 
-def copy_all(source: Group, dest: StoreLike, *, overwrite: bool = False) -> None:
-    """Copy all members of a group into another; see :func:`copy`.
+def copy_all(
+    source: Group,
+    dest: StoreLike,
+    *,
+    overwrite: bool = False,
+    if_exists: IfExists = "raise",
+    shallow: bool = False,
+    without_attrs: bool = False,
+    compare: Compare = "content",
+    dry_run: bool = False,
+    progress: Callable[[Progress], object] | bool | None = None,
+    log: Any = None,
+    **layout: Any,
+) -> Copied:
+    """Copy all members of a group into another, and its attributes; see :func:`copy`.
 
     Parameters
     ----------
@@ -87,143 +152,196 @@ def copy_all(source: Group, dest: StoreLike, *, overwrite: bool = False) -> None
         The group whose members are copied.
     dest : store-like
         A group, or a place where there is one or can be one.
-    overwrite : bool
-        Whether nodes that are there already are removed first.
+    overwrite, if_exists, shallow, without_attrs, compare, progress, log, **layout
+        As for :func:`copy`.  One that was interrupted is continued by ``if_exists="skip"``,
+        as its first members are there.
+    dry_run : bool
+        Only find out, and write to ``log``, what would be done.
+
+    Returns
+    -------
+    copied, skipped : int
+        Numbers of nodes.
+    nbytes : int
+        Bytes that were stored, without documents; 0 where arrays are decoded.
 
     Raises
     ------
     NodeTypeError
-        If ``source`` is no group.
+        If ``source`` is no group, or there is an array at the destination.
     NodeExistsError
-        If one of the members is there already.
+        If one of the members is there already, before anything is copied.
     """
     from zarr_core.hierarchy.open import open_group  # noqa: PLC0415 - opening knows groups
 
     if not isinstance(source, Group):
         raise NodeTypeError(repr(source), "is no group; copy an array with copy()")
-    target = dest if isinstance(dest, Group) else open_group(dest, "a")
-    for name in list(source):
-        copy(source[name], target, name, overwrite=overwrite)
+    _check(if_exists, compare, overwrite)
+    metadata = read_source(source)
+    store, path = locate(dest)
+    format_ = dest._format if isinstance(dest, Node) else None
+    ends = ends_of(source, store, path, format_, layout)
+    nodes = _nodes(
+        ends, source, metadata, members_only=True, shallow=shallow, without_attrs=without_attrs
+    )
+    for member, _ in nodes if store == source.store else ():
+        if lies_in(path, member) or path == source.path:
+            where = f"{store} {'/' + ends.target(member)!r}"
+            raise NodeExistsError(where, f"the copy and its source {'/' + member!r} would overlap")
+    target: Group | None = None
+    if not dry_run:
+        found = ends.dest_format.name
+        target = dest if isinstance(dest, Group) else open_group(dest, "a", zarr_format=found)
+        target._check_writable()
+    done, made = _copy(
+        source, ends, nodes, layout, if_exists, compare, log, progress,
+        overwrite=overwrite, shallow=shallow, dry_run=dry_run,
+    )  # fmt: skip
+    if target is not None:
+        if target._consolidation is not None:
+            target._consolidation.record(gone=made, there=made)
+        if metadata.attributes and not without_attrs:
+            target.attrs.update(metadata.attributes)
+    return done
 
 
-def copy_store(
-    source: StoreLike,
-    dest: StoreLike,
-    source_path: str = "",
-    dest_path: str = "",
+def _copy(
+    source: Array | Group,
+    ends: Ends,
+    nodes: list[tuple[str, NodeMetadata]],
+    layout: Mapping[str, Any],
+    if_exists: IfExists,
+    compare: Compare,
+    log: Any,
+    progress: Callable[[Progress], object] | bool | None,
     *,
-    if_exists: Literal["raise", "replace", "skip"] = "raise",
-) -> tuple[int, int, int]:
-    """Copy keys and values from one store to another, whatever they mean.
+    overwrite: bool,
+    shallow: bool,
+    dry_run: bool = False,
+) -> tuple[Copied, list[str]]:
+    """Copy nodes; say how many, and the paths of all that are new."""
+    with logging_to(log) as line:
+        planned = plan(
+            ends, nodes, if_exists, overwrite=overwrite, as_stored=not layout, shallow=shallow
+        )
+        for step in planned.steps:
+            word = "skip" if step.action == "skip" else "copy"
+            shape = f" {step.metadata.shape}" if isinstance(step.metadata, ArrayMetadata) else ""
+            line(f"{word} /{step.source}{shape}")
+        done, made = planned.counted(), []
+        if not dry_run:
+            made = make_places(planned)
+            if layout:
+                recode(planned, source, layout, if_exists, progress)
+            else:
+                reporter = Reporter(progress, 1)
+                reporter.begin(ends.dest_path, len(planned.pairs), "keys")
+                try:
+                    done = execute(planned, if_exists, compare, reporter)
+                    reporter.end()
+                finally:
+                    reporter.close()
+            made += (step.target for step in planned.steps)
+        line(summary(done, dry_run=dry_run))
+    return done, made
+
+
+def _nodes(
+    ends: Ends,
+    source: Array | Group,
+    metadata: NodeMetadata,
+    *,
+    members_only: bool = False,
+    shallow: bool,
+    without_attrs: bool,
+) -> list[tuple[str, NodeMetadata]]:
+    """Paths of what is copied, each with the metadata of its copy."""
+    # Without listing, consolidated metadata are all that says what there is.
+    listed = ends.source.supports_listing or not isinstance(source, Group)
+    children = None if listed else source._children  # type: ignore[union-attr]  # it is a group
+    nodes = nodes_of(ends, metadata, members_only=members_only, shallow=shallow, children=children)
+    changes: dict[str, Any] = {"attributes": {}} if without_attrs else {}
+    changed: list[tuple[str, NodeMetadata]] = []
+    for path, found in nodes:
+        # Copies of documents that are not copied, or not as they are, would be wrong.
+        partly = isinstance(found, GroupMetadata) and (shallow or without_attrs)
+        more = {"consolidated": None} if partly else {}
+        changed.append((path, found.replace(**changes, **more)))
+    return changed
+
+
+def ends_of(
+    source: Array | Group,
+    store: Store,
+    path: str,
+    format_: Format | None,
+    layout: Mapping[str, Any],
+    *,
+    overwrite: bool = False,
+) -> Ends:
+    """Where a copy goes, in which format.
 
     Parameters
     ----------
-    source, dest : store-like
-        From where and where to.
-    source_path, dest_path : str
-        Only keys below the one path, to below the other.
-    if_exists : {"raise", "replace", "skip"}
-        What to do about keys that are there.
-
-    Returns
-    -------
-    copied, skipped : int
-        Numbers of keys.
-    nbytes : int
-        Bytes that were copied.
+    source : Array or Group
+        What is copied.
+    store, path
+        Where to.
+    format_ : Format or None
+        That of the group which the copy becomes a member of, if it is known.
+    layout : mapping
+        Not empty if arrays are decoded, so that formats may differ.
+    overwrite : bool
+        Whether a node at the path itself does not matter.
 
     Raises
     ------
     NodeExistsError
-        If a key is there already, unless ``if_exists`` says otherwise.
+        If they differ.
     """
+    own = source._format
+    if layout:
+        asked = layout.get("zarr_format", format_.name if format_ is not None else None)
+        return Ends(own, source.store, source.path, format_of_new(store, path, asked), store, path)
+    other = format_ if format_ is not None and format_.name != own.name else None
+    parent = path.rpartition("/")[0]
+    for place in dict.fromkeys((parent, "") if overwrite else (path, parent, "")):
+        if other is None and (path or not overwrite) and own.read(store, place) is None:
+            other = rival(store, place, own)
+    if other is not None:
+        raise NodeExistsError(
+            f"{store} {'/' + path!r}",
+            f"{source._where()} is of the format {own.name}, which does not go into a hierarchy of "
+            f"{other.name} as it is stored: bring it there with zarr_formats.conversion.convert "
+            "(pip install zarr-formats), or say how chunks are to be stored, as in "
+            'chunks="auto", to have them decoded',
+        )
+    return Ends(own, source.store, source.path, own, store, path)
+
+
+def read_source(source: Array | Group) -> NodeMetadata:
+    """The metadata of what is copied, as it is stored now.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If it is gone.
+    """
+    metadata = source._format.read(source.store, source.path)
+    if metadata is None:
+        raise NodeNotFoundError(source._where(), "the node to copy has been removed")
+    return metadata
+
+
+def lies_in(path: str, other: str) -> bool:
+    """Whether a path is another, or below it."""
+    return not other or f"{path}/".startswith(f"{other}/")
+
+
+def _check(if_exists: str, compare: str, overwrite: bool) -> None:
     if if_exists not in ("raise", "replace", "skip"):
         raise ValueError(f'if_exists must be "raise", "replace" or "skip", not {if_exists!r}')
-    from_store, from_path = locate(source, source_path, read_only=True)
-    to_store, to_path = locate(dest, dest_path)
-    before, after = (f"{path}/" if path else "" for path in (from_path, to_path))
-    keys = sorted(from_store.list_prefix(before))
-    there = {key for key in (after + key[len(before) :] for key in keys) if to_store.exists(key)}
-    if there and if_exists == "raise":
-        raise NodeExistsError(
-            f"{to_store} {min(there)!r}", 'is there already; see if_exists="replace" and "skip"'
-        )
-    copied = nbytes = 0
-    for key in keys:
-        target = after + key[len(before) :]
-        if target in there and if_exists == "skip":
-            continue
-        value = from_store.get(key)
-        if value is not None:
-            to_store.set(target, value)
-            copied += 1
-            nbytes += len(value)
-    return copied, len(keys) - copied, nbytes
-
-
-def copy_node(
-    format_: Format, source: Store, source_path: str, dest: Store, dest_path: str
-) -> list[str]:
-    """Copy a node with everything below it to where there is no node.
-
-    Parameters
-    ----------
-    format_ : Format
-        That of the node, and of the copy.
-    source, source_path
-        The node.
-    dest, dest_path
-        The copy; the groups that lead to it are there.
-
-    Returns
-    -------
-    list of str
-        Paths of the copies, parents first.
-
-    Raises
-    ------
-    NodeExistsError
-        If there is a node already, or keys that an array would take for its own.
-    """
-    metadata = format_.read(source, source_path)
-    assert metadata is not None, "the caller has found it"
-    if format_.read(dest, dest_path) is not None:
-        raise occupied(dest, dest_path)
-    nodes = [(source_path, metadata)]
-    if isinstance(metadata, GroupMetadata):
-        nodes += walk(format_, source, source_path, None)
-    copies = [(_moved(path, source_path, dest_path), found) for path, found in nodes]
-    documents = {key for path, _ in nodes for key in format_.documents(path)}
-    # Everything, also what is no chunk: a user may keep notes beside an array.
-    targets = {}
-    for old, new in zip(format_.prefixes(source_path), format_.prefixes(dest_path), strict=True):
-        for key in source.list_prefix(old):
-            if key not in documents:
-                targets[new + key[len(old) :]] = key
-    # Its own may be there already, if it was copied before and that was interrupted.
-    own = {key for path, _ in copies for key in format_.documents(path)}
-    own.update(targets)
-    for path, found in copies:
-        if isinstance(found, ArrayMetadata):
-            others = set(dest.list_prefix(format_.chunk_prefix(path))) - own
-            if others:
-                raise NodeExistsError(
-                    f"{dest} {'/' + path!r}",
-                    f"holds {min(others)!r}, which is not part of a node; remove it first",
-                )
-    for target, key in targets.items():
-        value = source.get(key)
-        if value is not None:
-            dest.set(target, value)
-    for path, found in reversed(copies):  # a node that can be seen is complete
-        format_.write(dest, path, found)
-    return [path for path, _ in copies]
-
-
-def _moved(path: str, source: str, dest: str) -> str:
-    relative = path[len(source) :].lstrip("/")
-    return f"{dest}/{relative}".strip("/")
-
-
-def _lies_in(path: str, other: str) -> bool:
-    return not other or f"{path}/".startswith(f"{other}/")
+    if compare not in ("content", "size"):
+        raise ValueError(f'compare must be "content" or "size", not {compare!r}')
+    if overwrite and if_exists == "skip":
+        raise ValueError('overwrite=True removes what if_exists="skip" keeps: give one of them')

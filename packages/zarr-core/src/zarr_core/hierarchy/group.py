@@ -14,14 +14,16 @@ from zarr_core.errors import (
     NodeNotFoundError,
     NodeTypeError,
 )
+from zarr_core.hierarchy.erasing import erase_node
 from zarr_core.hierarchy.listed import ListedGroup
 from zarr_core.hierarchy.node import Node
 from zarr_core.registry.scope import extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from zarr_core.hierarchy.array import Array
+    from zarr_core.hierarchy.progress import Progress
 
 
 class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
@@ -63,7 +65,7 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
             raise KeyError(path) from None
         if child == self.path or not self._is_there(child):
             raise KeyError(path)
-        self._format.erase(self.store, child)
+        erase_node(self._format, self.store, child)
         if self._consolidation is not None:
             self._consolidation.record(gone=[child])
 
@@ -149,13 +151,29 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
 
     # --- moving and removing ---
 
-    def move(self, source: str, dest: str) -> None:
+    def move(
+        self,
+        source: str,
+        dest: str,
+        *,
+        progress: Callable[[Progress], object] | bool | None = None,
+    ) -> None:
         """Give a member another path; both are relative to the group.
+
+        To another store or group it goes by :func:`zarr_core.move`.
+
+        Parameters
+        ----------
+        source, dest : str
+            The paths.
+        progress : callable or True, optional
+            As for :func:`zarr_core.copy`.
 
         Notes
         -----
         The node is whole at one of the two places at any time: its data is copied, then
-        its document, and only then is the old one removed.
+        its document, and only then is the old one removed.  What was interrupted is
+        completed by the same call.
 
         Raises
         ------
@@ -165,10 +183,12 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
             If there is one at the destination, or the destination lies in the source.
         """
         from zarr_core.hierarchy.moving import move_node  # noqa: PLC0415 - lazy: rare
+        from zarr_core.hierarchy.source_nodes import Ends  # noqa: PLC0415 - lazy: rare
 
         self._check_writable()
         old, new = self._child_path(source), self._child_path(dest)
-        moved = move_node(self._format, self.store, old, new)
+        format_, store = self._format, self.store
+        moved = move_node(Ends(format_, store, old, format_, store, new), progress)
         if self._consolidation is not None:
             self._consolidation.record(gone=[old], there=moved)
 

@@ -1,0 +1,234 @@
+"""Copying or renaming keys, whatever they mean."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr_core.errors import NodeExistsError, NodeNotFoundError
+from zarr_core.hierarchy.copy_log import Copied, logging_to, summary
+from zarr_core.hierarchy.copying import lies_in
+from zarr_core.hierarchy.erasing import erase_documents, require_erasing
+from zarr_core.hierarchy.key_order import to_write
+from zarr_core.hierarchy.location import locate
+from zarr_core.hierarchy.progress import Reporter
+from zarr_core.hierarchy.transfer import Pair, Transfer, all_same
+from zarr_core.threads import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from zarr_core.hierarchy.location import StoreLike
+    from zarr_core.hierarchy.progress import Progress
+    from zarr_core.hierarchy.transfer import Compare
+    from zarr_core.interfaces.store import Store
+
+_CHOICES = ("raise", "replace", "skip", "update")
+
+
+def copy_store(
+    source: StoreLike,
+    dest: StoreLike,
+    source_path: str = "",
+    dest_path: str = "",
+    *,
+    excludes: str | Sequence[str] = (),
+    includes: str | Sequence[str] = (),
+    flags: int = 0,
+    if_exists: Literal["raise", "replace", "skip", "update"] = "raise",
+    compare: Compare = "content",
+    dry_run: bool = False,
+    progress: Callable[[Progress], object] | bool | None = None,
+    log: Any = None,
+) -> Copied:
+    """Copy keys and values from one store to another, whatever they mean.
+
+    Parameters
+    ----------
+    source, dest : store-like
+        From where and where to.
+    source_path, dest_path : str
+        Only keys below the one path, to below the other.
+    excludes, includes : str or sequence of str
+        Regular expressions that are searched for in the keys of the source.  A key with
+        one of the first is left out, unless it has one of the second.
+    flags : int
+        How they are understood, such as ``re.IGNORECASE``.
+    if_exists : {"raise", "replace", "skip", "update"}
+        What to do about keys that are there: refuse to copy anything, copy them all,
+        leave them as they are, or copy those that differ.  The last two continue a copy
+        that was interrupted.
+    compare : {"content", "size"}
+        When a value does not differ: if it has the same bytes, or if it has as many,
+        which is faster and not certain.
+    dry_run : bool
+        Only find out, and write to ``log``, what would be done.
+    progress : callable or True, optional
+        Called with a :class:`Progress` a few times a second; True draws a line on
+        standard error.
+    log : callable, path or file, optional
+        Takes a line for each key.
+
+    Returns
+    -------
+    copied, skipped : int
+        Numbers of keys.
+    nbytes : int
+        Bytes that were copied.
+
+    Raises
+    ------
+    NodeExistsError
+        If a key is there already, unless ``if_exists`` says otherwise.
+    StoreCapabilityError
+        If the source cannot list its keys.
+
+    Notes
+    -----
+    As many values are on their way at once as the stores want requests in flight.
+    Documents are copied last, those of members before those of their groups, so what
+    can be seen is complete.
+    """
+    if if_exists not in _CHOICES:
+        raise ValueError(f"if_exists must be one of {', '.join(_CHOICES)}, not {if_exists!r}")
+    if compare not in ("content", "size"):
+        raise ValueError(f'compare must be "content" or "size", not {compare!r}')
+    from_store, from_path = locate(source, source_path, read_only=True)
+    to_store, to_path = locate(dest, dest_path)
+    before, after = (f"{path}/" if path else "" for path in (from_path, to_path))
+    wanted = _chosen(excludes, includes, flags)
+    keys = sorted(filter(wanted, from_store.list_prefix(before)))
+    there = _there(to_store, after, {after + key[len(before) :] for key in keys})
+    if there and if_exists == "raise":
+        raise NodeExistsError(
+            f"{to_store} {min(there)!r}",
+            'is there already; see if_exists="replace", "skip" and "update"',
+        )
+    kept = there if if_exists == "skip" else set()
+    todo = [key for key in keys if after + key[len(before) :] not in kept]
+    with logging_to(log) as line:
+        for key in keys:
+            target = after + key[len(before) :]
+            arrow = "" if target == key else f" -> {target}"
+            line(f"{'skip' if target in kept else 'copy'} {key}{arrow}")
+        done = Copied(len(todo), len(keys) - len(todo), 0)
+        if not dry_run:
+            maybe = there if if_exists == "update" else set()
+            transfer = _copy(from_store, to_store, before, after, todo, maybe, compare, progress)
+            skipped = done.skipped + transfer.skipped
+            done = Copied(transfer.copied, skipped, transfer.nbytes)
+        line(summary(done, dry_run=dry_run))
+    return done
+
+
+def rename(
+    store: StoreLike,
+    source_path: str,
+    dest_path: str,
+    *,
+    progress: Callable[[Progress], object] | bool | None = None,
+) -> None:
+    """Give all keys below a path of a store another path, whatever they mean.
+
+    Parameters
+    ----------
+    store : store-like
+        Where.
+    source_path, dest_path : str
+        Where the keys lie, where they go.
+    progress : callable or True, optional
+        As for :func:`copy_store`.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no key below the first path.
+    NodeExistsError
+        If one path lies in the other, or there is a key with another value below the
+        second.
+    StoreCapabilityError
+        If the store cannot list or remove its keys.
+
+    Notes
+    -----
+    Everything is copied before anything is removed, documents last and first.  So every
+    node is whole at one of the two places, and what was interrupted is completed by the
+    same call.  A node is better moved by :meth:`Group.move`, which knows where its
+    format keeps chunks, and makes the groups that lead to it.
+    """
+    place, old = locate(store, source_path)
+    _, new = locate(store, dest_path)
+    where = f"{place} {'/' + new!r}"
+    require_erasing(place)
+    if lies_in(new, old) or lies_in(old, new):
+        raise NodeExistsError(where, f"{'/' + old!r} and its new place would overlap")
+    before, after = f"{old}/", f"{new}/"
+    keys = list(place.list_prefix(before))
+    if not keys:
+        raise NodeNotFoundError(f"{place} {'/' + old!r}", "there is nothing to rename")
+    targets = {after + key[len(before) :]: key for key in keys}
+    there = _there(place, after, set(targets))
+    if not all_same(place, place, (Pair(targets[target], target) for target in there)):
+        raise NodeExistsError(where, "there is something else already; remove it first")
+    todo = [key for target, key in targets.items() if target not in there]
+    _copy(place, place, before, after, todo, set(), "content", progress)
+    erase_documents(place, keys)
+    place.erase_values(keys)
+
+
+def _copy(
+    source: Store,
+    dest: Store,
+    before: str,
+    after: str,
+    keys: Iterable[str],
+    there: set[str],
+    compare: Compare,
+    progress: Callable[[Progress], object] | bool | None,
+) -> Transfer:
+    values, documents = to_write(keys)
+    reporter = Reporter(progress, 1)
+    transfer = Transfer(source, dest, compare, reporter)
+
+    def pairs(some: list[str]) -> Iterator[Pair]:
+        for key in some:
+            target = after + key[len(before) :]
+            yield Pair(key, target, target in there)
+
+    try:
+        reporter.begin(after.rstrip("/"), len(values) + sum(map(len, documents)), "keys")
+        for step in (values, *documents):
+            transfer.run(pairs(step))
+        reporter.end()
+    finally:
+        reporter.close()
+    return transfer
+
+
+def _there(store: Store, prefix: str, keys: set[str]) -> set[str]:
+    """Those of some keys, all below a prefix, that a store has."""
+    if store.supports_listing:
+        return keys.intersection(store.list_prefix(prefix))
+    found: set[str] = set()
+
+    def ask(key: str) -> None:
+        if store.exists(key):
+            found.add(key)
+
+    run(keys, ask, store.requests is not None, store.requests)
+    return found
+
+
+def _chosen(
+    excludes: str | Sequence[str], includes: str | Sequence[str], flags: int
+) -> Callable[[str], bool]:
+    """What says whether a key is copied."""
+    left_out, kept = (
+        [re.compile(text, flags) for text in ([given] if isinstance(given, str) else given or ())]
+        for given in (excludes, includes)
+    )
+
+    def wanted(key: str) -> bool:
+        return not any(it.search(key) for it in left_out) or any(it.search(key) for it in kept)
+
+    return wanted

@@ -1,0 +1,124 @@
+"""Copying arrays by way of their elements, to give them another layout."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.errors import NodeExistsError
+from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.convenience import empty_like
+from zarr_core.hierarchy.open import node
+from zarr_core.hierarchy.progress import Reporter
+from zarr_core.hierarchy.storage import stored_chunks
+from zarr_core.hierarchy.values import write_values
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.group import GroupMetadata
+from zarr_core.registry.scope import extensions
+from zarr_core.stores.memory import MemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from zarr_core.hierarchy.copying_nodes import IfExists, Plan, Step
+    from zarr_core.hierarchy.group import Group
+    from zarr_core.hierarchy.progress import Progress
+    from zarr_core.hierarchy.source_nodes import Ends
+
+
+def recode(
+    plan: Plan,
+    source: Array | Group,
+    layout: Mapping[str, Any],
+    if_exists: IfExists,
+    progress: Callable[[Progress], object] | bool | None,
+) -> None:
+    """Do what a plan says by decoding arrays, once the places are made.
+
+    Parameters
+    ----------
+    plan : Plan
+        What becomes of each node.
+    source : Array or Group
+        What is copied.
+    layout : mapping
+        Arguments of :func:`create_array`; what is not among them stays as it is.
+    if_exists : {"raise", "replace", "skip"}
+        Whether groups that are there are left as they are.
+    progress : callable or True, optional
+        As for :func:`zarr_core.copy`.
+    """
+    ends = plan.ends
+    steps = [step for step in plan.steps if step.action != "skip"]
+    arrays = [step for step in steps if isinstance(step.metadata, ArrayMetadata)]
+    reporter = Reporter(progress, len(arrays))
+    try:
+        with extensions(source._extensions):
+            for step in arrays:
+                _recode(ends, step, layout, reporter)
+    finally:
+        reporter.close()
+    for step in reversed(steps):
+        if isinstance(step.metadata, GroupMetadata) and not (
+            step.action == "merge" and if_exists == "skip"
+        ):
+            group = GroupMetadata(attributes=step.metadata.attributes)
+            where = f"{ends.dest} {'/' + step.target!r}"
+            ends.dest_format.write(ends.dest, step.target, ends.dest_format.express(group, where))
+
+
+def _recode(ends: Ends, step: Step, layout: Mapping[str, Any], reporter: Reporter) -> None:
+    old = node(ends.source, step.source, ends.format_, step.metadata, read_only=True)
+    assert isinstance(old, Array), "the metadata are those of an array"
+    options = {"attributes": step.metadata.attributes, **layout, "store": MemoryStore()}
+    options["zarr_format"] = ends.dest_format.name
+    if ends.format_.name != ends.dest_format.name:
+        options.setdefault("chunk_key_encoding", None)  # that of the format
+    made = empty_like(old, **options)
+    new = node(ends.dest, step.target, ends.dest_format, made.metadata, read_only=False)
+    assert isinstance(new, Array), "what was made is an array"
+    _refuse_strangers(ends, new)
+    reporter.begin(step.target, old.size, "elements")
+    write_values(new, _Watched(old, reporter))
+    reporter.end()
+    ends.dest_format.write(ends.dest, step.target, made.metadata)
+
+
+def _refuse_strangers(ends: Ends, array: Array) -> None:
+    """Raise if there is anything but chunks that the array will write, or remove."""
+    if not ends.dest.supports_listing:
+        return
+    own = {key for _, key in stored_chunks(array._chunks)}
+    own.update(ends.dest_format.documents(array.path))
+    strangers = set(ends.dest.list_prefix(array._chunks.prefix)) - own
+    if strangers:
+        raise NodeExistsError(
+            array._where(),
+            f"holds {min(strangers)!r}, which is not part of a node; remove it first",
+        )
+
+
+class _Watched:
+    """An array that is read part by part, each reported.
+
+    Parameters
+    ----------
+    array : Array
+        The array.
+    reporter : Reporter
+        Is told how many elements were read.
+    """
+
+    def __init__(self, array: Array, reporter: Reporter) -> None:
+        self._array = array
+        self._reporter = reporter
+
+    def __getitem__(self, selection: Any) -> Any:
+        values = self._array[selection]
+        self._reporter.advance(prod(np.shape(values)))
+        return values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.asarray(self[...], dtype)

@@ -1,0 +1,183 @@
+"""What is copied where a node with everything below it is copied: documents, other keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+from zarr_core.errors import StoreCapabilityError, ZarrError
+from zarr_core.hierarchy.walk import walk
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.group import GroupMetadata
+from zarr_core.registry.resolve import make, require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
+
+    Children = Callable[[str], Iterator[tuple[str, NodeMetadata]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Where nodes come from, where they go to.
+
+    Parameters
+    ----------
+    format_ : Format
+        That of the nodes.
+    source, source_path
+        The node, or group of nodes, that is copied.
+    dest_format : Format
+        That of the copies; another one only if chunks are decoded.
+    dest, dest_path
+        What becomes of it.
+    """
+
+    format_: Format
+    source: Store
+    source_path: str
+    dest_format: Format
+    dest: Store
+    dest_path: str
+
+    def target(self, path: str) -> str:
+        """Path that a node at or below the source path gets."""
+        relative = path[len(self.source_path) :].lstrip("/")
+        return f"{self.dest_path}/{relative}".strip("/")
+
+    def prefixes(self, path: str) -> list[tuple[str, str]]:
+        """Prefixes below which all else of a node lies, each with that of a copy as it is."""
+        new = self.dest_format.prefixes(self.target(path))
+        return list(zip(self.format_.prefixes(path), new, strict=True))
+
+
+def nodes_of(
+    ends: Ends,
+    root: NodeMetadata,
+    *,
+    members_only: bool = False,
+    shallow: bool = False,
+    children: Children | None = None,
+) -> list[tuple[str, NodeMetadata]]:
+    """Paths and metadata of a node and those below it, parents first.
+
+    Parameters
+    ----------
+    ends : Ends
+        Where it is.
+    root : ArrayMetadata or GroupMetadata
+        Its metadata.
+    members_only : bool
+        Without the node itself.
+    shallow : bool
+        Without the groups below it.
+    children : callable, optional
+        Where to look for members; by default in the store.
+    """
+    nodes = [] if members_only else [(ends.source_path, root)]
+    if isinstance(root, GroupMetadata):
+        depth = 0 if shallow else None
+        below = walk(ends.format_, ends.source, ends.source_path, depth, children)
+        nodes += (node for node in below if not shallow or isinstance(node[1], ArrayMetadata))
+    return nodes
+
+
+class Owners:
+    """Finds the node that a key belongs to: the nearest of some whose prefix it has.
+
+    Parameters
+    ----------
+    format_ : Format
+        That of the nodes.
+    paths : iterable of str
+        Their paths; the number of a node is its place among them.
+    """
+
+    def __init__(self, format_: Format, paths: list[str]) -> None:
+        self._numbers = {
+            prefix: number for number, path in enumerate(paths) for prefix in format_.prefixes(path)
+        }
+
+    def __call__(self, key: str) -> int | None:
+        """The number of the node, or None if there is none."""
+        end = key.rfind("/") + 1
+        while end > 0:
+            number = self._numbers.get(key[:end])
+            if number is not None:
+                return number
+            end = key.rfind("/", 0, end - 1) + 1
+        return self._numbers.get("")
+
+
+def other_keys(
+    ends: Ends, nodes: list[tuple[str, NodeMetadata]], tops: list[str]
+) -> list[tuple[str, str]]:
+    """Keys of everything but documents, with the keys of their copies.
+
+    Also of what is no chunk: a user may keep notes beside an array.
+
+    Parameters
+    ----------
+    ends, nodes
+        What is copied.
+    tops : list of str
+        Paths of those nodes that lie in no other.
+
+    Raises
+    ------
+    StoreCapabilityError
+        If the store cannot list its keys, nor can they be told beforehand.
+    """
+    if not ends.source.supports_listing:
+        return [pair for path, metadata in nodes for pair in _possible_keys(ends, path, metadata)]
+    documents = {key for path, _ in nodes for key in ends.format_.documents(path)}
+    return [
+        (key, new + key[len(old) :])
+        for path in tops
+        for old, new in ends.prefixes(path)
+        for key in ends.source.list_prefix(old)
+        if key not in documents
+    ]
+
+
+def _possible_keys(ends: Ends, path: str, metadata: NodeMetadata) -> Iterator[tuple[str, str]]:
+    """Keys of all chunks that an array may have, whether or not they are stored."""
+    if not isinstance(metadata, ArrayMetadata):
+        return
+    where = f"{ends.source} {'/' + path!r}"
+    if metadata.storage_transformers:
+        raise StoreCapabilityError(
+            f"{'/' + path!r} has storage transformers, so that its keys are known by listing only, "
+            "which the store cannot do; read the array and write it to another",
+            ends.source,
+        )
+    grid = require("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+    encoding = require(
+        "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
+    )
+    old = ends.format_.chunk_prefix(path)
+    new = ends.dest_format.chunk_prefix(ends.target(path))
+    for chunk in product(*(range(axis.count) for axis in grid.axes(metadata.shape))):
+        key = encoding.encode(chunk)
+        yield old + key, new + key
+
+
+def largest_value(metadata: NodeMetadata) -> int:
+    """Bytes that a stored object of an array may have about; 0 if that is not known."""
+    if not isinstance(metadata, ArrayMetadata):
+        return 0
+    try:
+        data_type = make("data_type", metadata.data_type)
+        grid = make("chunk_grid", metadata.chunk_grid)
+        if data_type is None or grid is None:
+            return 0
+        axes = grid.axes(metadata.shape)
+    except (ZarrError, ValueError):  # of no concern to a copy
+        return 0
+    lengths = (max((length for length, _ in axis.runs()), default=0) for axis in axes)
+    return prod(lengths) * (data_type.item_size or 0)
