@@ -22,7 +22,7 @@ NAMES = {
         ExtensionConfigurationError ExtensionDefinition ExtensionError ExtensionLoadError Format GroupMetadata
         MetadataDecodeError MetadataError MetadataExtension MetadataValidationError
         NodeExistsError NodeNameError NodeNotFoundError NodeTypeError Outer Part Pieces
-        Points Problem Provider Schema Selection StorageTransformer Store
+        Points Problem Progress ProgressReporter Provider Schema Selection StorageTransformer Store
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
         UnknownExtensionError UnsupportedFieldError ValueReader ValueReplacedError WrapperReader ZarrError
         check_key

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.measuring import getsize
     from zarr_core.hierarchy.moving import move
     from zarr_core.hierarchy.open import open, open_array, open_consolidated, open_group
-    from zarr_core.hierarchy.progress import Progress
+    from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.hooks import register_hooks, unregister_hooks
     from zarr_core.registry.listing import installed_extensions
@@ -74,7 +74,7 @@ _HOMES = {
     "zarr_core.hierarchy.measuring": ("getsize",),
     "zarr_core.hierarchy.moving": ("move",),
     "zarr_core.hierarchy.open": ("open", "open_array", "open_consolidated", "open_group"),
-    "zarr_core.hierarchy.progress": ("Progress",),
+    "zarr_core.interfaces.progress": ("Progress",),
     "zarr_core.interfaces.store": ("Store",),
     "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),
     "zarr_core.registry.listing": ("installed_extensions",),

@@ -52,6 +52,8 @@ from zarr_core.interfaces.data_type import DataType
 from zarr_core.interfaces.format import Format
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.metadata_extension import MetadataExtension
+from zarr_core.interfaces.progress import Progress
+from zarr_core.interfaces.progress import Reporter as ProgressReporter
 from zarr_core.interfaces.storage_transformer import StorageTransformer
 from zarr_core.interfaces.store import Change, Pieces, Store, check_key, check_prefix
 from zarr_core.interfaces.value import BufferReader, ByteRange, ValueReader, WrapperReader
@@ -116,6 +118,8 @@ __all__ = [
     "Pieces",
     "Points",
     "Problem",
+    "Progress",
+    "ProgressReporter",
     "Provider",
     "Schema",
     "Selection",

@@ -11,9 +11,9 @@ from zarr_core.hierarchy.copying_nodes import execute, make_places, plan
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.progress import Reporter
 from zarr_core.hierarchy.recoding import recode
 from zarr_core.hierarchy.source_nodes import Ends, nodes_of
+from zarr_core.interfaces.progress import Reporter
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.array import Array
     from zarr_core.hierarchy.copying_nodes import IfExists
     from zarr_core.hierarchy.location import StoreLike
-    from zarr_core.hierarchy.progress import Progress
     from zarr_core.hierarchy.transfer import Compare
     from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
 
 

@@ -11,16 +11,16 @@ from zarr_core.hierarchy.copying import lies_in
 from zarr_core.hierarchy.erasing import erase_documents, require_erasing
 from zarr_core.hierarchy.key_order import to_write
 from zarr_core.hierarchy.location import locate
-from zarr_core.hierarchy.progress import Reporter
 from zarr_core.hierarchy.transfer import Pair, Transfer, all_same
+from zarr_core.interfaces.progress import Reporter
 from zarr_core.threads import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from zarr_core.hierarchy.location import StoreLike
-    from zarr_core.hierarchy.progress import Progress
     from zarr_core.hierarchy.transfer import Compare
+    from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
 
 _CHOICES = ("raise", "replace", "skip", "update")

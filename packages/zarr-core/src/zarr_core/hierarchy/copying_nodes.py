@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Literal
 
-    from zarr_core.hierarchy.progress import Reporter
     from zarr_core.hierarchy.transfer import Compare
     from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.progress import Reporter
     from zarr_core.interfaces.store import Store
 
     IfExists = Literal["raise", "replace", "skip"]

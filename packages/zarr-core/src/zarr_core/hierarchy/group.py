@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from zarr_core.hierarchy.array import Array
-    from zarr_core.hierarchy.progress import Progress
+    from zarr_core.interfaces.progress import Progress
 
 
 class Group(ListedGroup, MutableMapping[str, "Array | Group"]):

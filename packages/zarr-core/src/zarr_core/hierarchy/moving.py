@@ -17,9 +17,9 @@ from zarr_core.hierarchy.key_order import is_document
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.placing import occupied
-from zarr_core.hierarchy.progress import Reporter
 from zarr_core.hierarchy.source_nodes import Ends, nodes_of, other_keys
 from zarr_core.hierarchy.transfer import Pair, all_same
+from zarr_core.interfaces.progress import Reporter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.array import Array
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.location import StoreLike
-    from zarr_core.hierarchy.progress import Progress
     from zarr_core.interfaces.format import NodeMetadata
+    from zarr_core.interfaces.progress import Progress
 
 
 def move(

@@ -11,9 +11,9 @@ from zarr_core.errors import NodeExistsError
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.convenience import empty_like
 from zarr_core.hierarchy.open import node
-from zarr_core.hierarchy.progress import Reporter
 from zarr_core.hierarchy.storage import stored_chunks
 from zarr_core.hierarchy.values import write_values
+from zarr_core.interfaces.progress import Reporter
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.scope import extensions
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from zarr_core.hierarchy.copying_nodes import IfExists, Plan, Step
     from zarr_core.hierarchy.group import Group
-    from zarr_core.hierarchy.progress import Progress
     from zarr_core.hierarchy.source_nodes import Ends
+    from zarr_core.interfaces.progress import Progress
 
 
 def recode(

@@ -11,7 +11,7 @@ from zarr_core.threads import run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from zarr_core.hierarchy.progress import Reporter
+    from zarr_core.interfaces.progress import Reporter
     from zarr_core.interfaces.store import Store
 
     Compare = Literal["content", "size"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from zarr_core.extension import Progress
+
 from zarr_formats.conversion.errors import ConversionError
 from zarr_formats.conversion.executing import convert
 from zarr_formats.conversion.planning import plan
-from zarr_formats.conversion.progress import Progress
 from zarr_formats.conversion.steps import Plan, Step
 
 __all__ = ["ConversionError", "Plan", "Progress", "Step", "convert", "plan"]

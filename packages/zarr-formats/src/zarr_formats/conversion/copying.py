@@ -12,21 +12,22 @@ from zarr_formats.conversion.chunk_keys import ChunkKeys, moves, stay
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_formats.conversion.progress import Reporter
+    from zarr_core.extension import ProgressReporter
+
     from zarr_formats.conversion.steps import Side, Step
 
 _TOGETHER = 32  # stored objects between two reports
 _MEMORY = 1 << 27  # bytes that the threads may hold at a time, if one object is no larger
 
 
-def copy_chunks(source: Side, dest: Side, step: Step, reporter: Reporter) -> None:
+def copy_chunks(source: Side, dest: Side, step: Step, reporter: ProgressReporter) -> None:
     """Copy the stored objects of an array.
 
     Parameters
     ----------
     source, dest, step
         What is converted.
-    reporter : Reporter
+    reporter : ProgressReporter
         Is told how many stored objects are done.
 
     Notes

@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import extensions as scope
 from zarr_core import open_group
-from zarr_core.extension import GroupMetadata, NodeExistsError, Problem, strictjson
+from zarr_core.extension import (
+    GroupMetadata,
+    NodeExistsError,
+    Problem,
+    ProgressReporter,
+    strictjson,
+)
 
 from zarr_formats.conversion.asked import KEEP
 from zarr_formats.conversion.copying import copy_chunks, erase_copied
 from zarr_formats.conversion.errors import ConversionError
 from zarr_formats.conversion.planning import is_bare, nodes, plan
-from zarr_formats.conversion.progress import Reporter
 from zarr_formats.conversion.recoding import recode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from zarr_formats.conversion.progress import Progress
+    from zarr_core.extension import Progress
+
     from zarr_formats.conversion.steps import Plan, Step
 
 
@@ -159,7 +165,7 @@ def _execute(plan: Plan, progress: Callable[[Progress], object] | bool | None) -
         for step in plan.steps
         if step.cost != "nothing" and not f"{step.path}/".startswith(left)
     ]
-    reporter = Reporter(progress, len(todo))
+    reporter = ProgressReporter(progress, len(todo))
     try:
         if todo:
             _make_room(plan)

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from zarr_core import Array
-    from zarr_core.extension import ChunkAxis
+    from zarr_core.extension import ChunkAxis, ProgressReporter
 
-    from zarr_formats.conversion.progress import Reporter
     from zarr_formats.conversion.regions import Box
     from zarr_formats.conversion.steps import Side, Step
 
@@ -29,14 +28,14 @@ BUFFER = 1 << 26
 _VARIABLE = 256  # bytes that an element of variable size is taken to need
 
 
-def recode(source: Side, dest: Side, step: Step, reporter: Reporter) -> None:
+def recode(source: Side, dest: Side, step: Step, reporter: ProgressReporter) -> None:
     """Write the chunks of an array anew.
 
     Parameters
     ----------
     source, dest, step
         What is converted.
-    reporter : Reporter
+    reporter : ProgressReporter
         Is told how many elements are done.
 
     Notes
@@ -90,7 +89,7 @@ def _axes(metadata: ArrayMetadata) -> Sequence[ChunkAxis]:
     return axes
 
 
-def _transfer(old: Array, new: Array, boxes: Iterable[Box], reporter: Reporter) -> None:
+def _transfer(old: Array, new: Array, boxes: Iterable[Box], reporter: ProgressReporter) -> None:
     """Read and write box by box, in one piece of memory if elements have one size."""
     fixed = old.dtype.kind not in "OT"
     memory = np.empty(0, old.dtype)
