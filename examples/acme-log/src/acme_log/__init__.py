@@ -1,0 +1,269 @@
+"""Store ``acme-log``: one file to which records are only ever appended."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from zarr_core.extension import (
+    Store,
+    StoreError,
+    StoreKeyError,
+    StoreReadError,
+    StoreReadOnlyError,
+    ValueReader,
+    check_key,
+    check_prefix,
+    key_lock,
+)
+
+from acme_log.records import Entry, Log, append, identity, locked, record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Self
+
+    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+
+_SCHEME = "acme-log://"
+
+
+class LogStore(Store):
+    """Keys and values in a log; any number of threads and processes may use it at once.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file; it is made when something is written.
+    read_only : bool
+        Refuse changes, and do not make the file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], read_only: bool = False) -> None:
+        self.path: str = os.path.realpath(path)
+        self.read_only = read_only
+        self._log: Log | None = None
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Make a store from ``acme-log:///absolute/path``, or a path that ends in ``.acme-log``."""
+        if options:
+            raise StoreError(f"there is no option {', '.join(options)}", store=url)
+        path = unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url
+        if url.startswith(_SCHEME) and not path.startswith("/"):
+            raise StoreError(f"the URL needs an absolute path, as in {_SCHEME}/data/x", store=url)
+        return cls(path, read_only)
+
+    @property
+    def url(self) -> str:
+        return f"{_SCHEME}{quote(self.path)}"
+
+    # --- readable ---
+
+    def get(self, key: str) -> Buffer | None:
+        log, entry = self._find(key)
+        if log is None or entry is None:
+            return None
+        with self._naming(key):
+            return log.value(entry)
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        log, entry = self._find(key)
+        return None if log is None or entry is None else LogReader(self, key, log, entry)
+
+    def exists(self, key: str) -> bool:
+        return self._find(key)[1] is not None
+
+    def getsize(self, key: str) -> int | None:
+        entry = self._find(key)[1]
+        return None if entry is None else entry.size
+
+    def version(self, key: str) -> str | None:
+        """Give the place of the value, where never another one was."""
+        log, entry = self._find(key)
+        return None if log is None or entry is None else log.version(entry)
+
+    # --- writeable ---
+
+    def set(self, key: str, value: Pieces) -> None:
+        self._check_to_change(_checked(key))
+        self._append(key, lambda log: [record(key, _joined(value))])
+
+    def erase(self, key: str) -> None:
+        self.erase_values([key])
+
+    def erase_values(self, keys: Iterable[str]) -> None:
+        names = [_checked(key) for key in keys]
+        for key in names[:1]:
+            self._check_to_change(key)
+        if any(map(self.exists, names)):
+            key = names[0]
+            self._append(key, lambda log: [record(k, None) for k in names if k in log.entries])
+
+    def erase_prefix(self, prefix: str) -> None:
+        check_prefix(prefix)
+        self._check_to_change(prefix)
+        self.erase_values(list(self.list_prefix(prefix)))
+
+    def update(self, key: str, change: Change) -> None:
+        """Read, change and write a value; once more if another process was faster."""
+        self._check_to_change(_checked(key))
+        with key_lock(self.url, key):
+            while True:
+                # The file is not locked meanwhile: changes of other keys need not wait.
+                log, entry = self._find(key)
+                value = change(LogReader(self, key, log, entry) if log and entry else None)
+                if isinstance(value, ValueReader) or (value is None and entry is None):
+                    return
+                new = record(key, None if value is None else _joined(value))
+                if self._swap(key, (log, entry), new):
+                    return
+
+    def _swap(self, key: str, old: tuple[Log | None, Entry | None], new: bytes) -> bool:
+        def make(log: Log) -> list[bytes] | None:
+            # In another file, another value may have the same place.
+            same = log.entries.get(key) == old[1] and old[0] in (log, None)
+            return [new] if same else None
+
+        return self._append(key, make)
+
+    def compact(self) -> None:
+        """Leave out what was replaced or erased; nobody need close the store meanwhile.
+
+        Raises
+        ------
+        StoreReadError
+            If a value is damaged; then all stays as it is.
+        """
+        self._check_to_change("")
+        with self._naming("", StoreError), locked(self.path) as descriptor:
+            log = self._scanned()
+            # The lock is on the old file, so no two processes do this at once.
+            new = os.open(f"{self.path}.new", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+            try:
+                os.fchmod(new, os.fstat(descriptor).st_mode & 0o7777)
+                append(new, 0, [])
+                for key, entry in log.entries.items():
+                    append(new, os.fstat(new).st_size, [record(key, log.value(entry))])
+                os.fsync(new)
+            finally:
+                os.close(new)
+            os.replace(f"{self.path}.new", self.path)
+
+    def _append(self, key: str, make: Callable[[Log], list[bytes] | None]) -> bool:
+        """Append what is made of the present state; whether it was anything but None."""
+        with self._naming(key, StoreError):
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            with locked(self.path) as descriptor:
+                log = self._scanned()
+                records = make(log)
+                if records:
+                    append(descriptor, log.end, records)
+                return records is not None
+
+    # --- listable ---
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        check_prefix(prefix)
+        with self._naming(prefix):
+            log = self._current()
+        return iter([key for key in tuple(log.entries if log else ()) if key.startswith(prefix)])
+
+    # --- the object ---
+
+    def close(self) -> None:
+        """Close the file; readers of values keep it open, and who uses the store opens it."""
+        self._log = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LogStore) and other.path == self.path
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    def __repr__(self) -> str:
+        return f"LogStore({self.path!r}{', read_only=True' if self.read_only else ''})"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, bool]]:
+        return type(self), (self.path, self.read_only)
+
+    # --- inside ---
+
+    def _find(self, key: str) -> tuple[Log | None, Entry | None]:
+        _checked(key)
+        with self._naming(key):
+            log = self._current()
+        return log, log.entries.get(key) if log else None
+
+    def _current(self) -> Log | None:
+        """The log as it is now, or None if there is no file."""
+        log = self._log
+        try:
+            status = os.stat(self.path)
+            if log and (log.identity, log.end) == (identity(status), status.st_size):
+                return log
+            try:
+                return self._scanned()
+            except StoreReadError:
+                # Someone may just be replacing what a killed one left behind.
+                with locked(self.path, to_write=False):
+                    return self._scanned()
+        except FileNotFoundError:
+            return None
+
+    def _scanned(self) -> Log:
+        with key_lock((_SCHEME, self.path), ""):  # threads take turns, forked ones as well
+            log = self._log
+            if log is None or log.identity != identity(os.stat(self.path)):
+                log = Log(self.path)
+            log.catch_up()
+            self._log = log
+            return log
+
+    def _check_to_change(self, key: str) -> None:
+        if self.read_only:
+            raise StoreReadOnlyError("the store was opened for reading", store=self, key=key)
+
+    @contextmanager
+    def _naming(self, key: str, kind: type[StoreError] = StoreReadError) -> Iterator[None]:
+        try:
+            yield
+        except StoreReadError as error:
+            raise StoreReadError(error.reason, self, key) from error.__cause__
+        except OSError as error:
+            raise kind(error.strerror or str(error), self, key) from error
+
+
+class LogReader(ValueReader):
+    """A value where it lies; nothing ever overwrites it.  Parts of it have no checksum."""
+
+    def __init__(self, store: LogStore, key: str, log: Log, entry: Entry) -> None:
+        self._store, self._key, self._log, self._entry = store, key, log, entry
+        self.version = log.version(entry)
+
+    @property
+    def size(self) -> int:
+        return self._entry.size
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        for start, buffer in parts:
+            if start < 0 or start + len(buffer) > self.size:
+                reason = f"bytes {start} to {start + len(buffer)} of a value of {self.size} bytes"
+                raise StoreReadError(reason, self._store, self._key)
+            with self._store._naming(self._key):  # noqa: SLF001 - they are one
+                self._log.read_into(self._entry.start + start, buffer)
+
+
+def _checked(key: str) -> str:
+    check_key(key)
+    try:
+        key.encode()
+    except UnicodeEncodeError as error:
+        raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
+    return key
+
+
+def _joined(value: Pieces) -> Buffer:
+    return value if isinstance(value, bytes | bytearray | memoryview) else b"".join(value)
