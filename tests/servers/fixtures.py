@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from servers import watchdog
+from servers.http_server import NginxServer, PlainHttpServer, WebDavServer
 from servers.mongo_server import MongoServer
 from servers.postgres_server import PostgresServer
+from servers.proxy import Proxy
 from servers.redis_server import RedisServer
 from servers.requirement import need
 from servers.s3_server import MotoServer
@@ -18,6 +20,7 @@ from servers.sftp_server import SftpServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Literal
 
     from servers.process import Server
 
@@ -66,6 +69,20 @@ def own_server() -> Iterator[Callable[[type[S]], S]]:
         server.close()
 
 
+@pytest.fixture
+def proxy_before() -> Iterator[Callable[..., Proxy]]:
+    """A function that puts a proxy before a server, for one test."""
+    proxies: list[Proxy] = []
+
+    def start(server: Server, kind: Literal["http", "tcp"] = "http") -> Proxy:
+        proxies.append(Proxy(server.port, kind))
+        return proxies[-1]
+
+    yield start
+    for proxy in proxies:
+        proxy.close()
+
+
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[RedisServer]:
     yield from _share(RedisServer)
@@ -89,3 +106,18 @@ def sftp_server() -> Iterator[SftpServer]:
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[MotoServer]:
     yield from _share(MotoServer)
+
+
+@pytest.fixture(scope="session")
+def http_server() -> Iterator[NginxServer]:
+    yield from _share(NginxServer)
+
+
+@pytest.fixture(scope="session")
+def webdav_server() -> Iterator[WebDavServer]:
+    yield from _share(WebDavServer)
+
+
+@pytest.fixture(scope="session")
+def plain_http_server() -> Iterator[PlainHttpServer]:
+    yield from _share(PlainHttpServer)

@@ -1,0 +1,124 @@
+"""Servers of HTTP: nginx, WsgiDAV with conditional writes, Python's own without ranges."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from servers import health, places
+from servers.process import Server
+
+MODULES = Path("/usr/lib/nginx/modules")
+MIME_TYPES = Path("/etc/nginx/mime.types")
+
+
+class _Files(Server):
+    """Serves the files below ``root``."""
+
+    durable = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.root = self.data / "root"
+        self.root.mkdir()
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}:{self.port}"
+
+    def ready(self) -> bool:
+        return health.serves(self.port, "/")
+
+
+class NginxServer(_Files):
+    """nginx: ranges, ETags, listings in HTML; below ``/dav/`` it can be written, too.
+
+    Attributes
+    ----------
+    root : pathlib.Path
+        What it serves.
+    dav_url : str
+        Takes PUT, DELETE, MKCOL, COPY, MOVE, and PROPFIND if ``lists`` is true.
+    """
+
+    name = "nginx"
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if places.system("nginx"):
+            return None
+        return places.how_to_get("nginx", "apt-get install nginx libnginx-mod-http-dav-ext")
+
+    @property
+    def dav_url(self) -> str:
+        return f"{self.url}/dav/"
+
+    @property
+    def lists(self) -> bool:
+        """Whether it has the module for PROPFIND."""
+        return (MODULES / "ngx_http_dav_ext_module.so").exists()
+
+    def prepare(self) -> None:
+        (self.root / "dav").mkdir()
+        (self.data / "tmp").mkdir()
+
+    def command(self) -> list[str | Path]:
+        program = places.system("nginx")
+        assert program
+        settings = self.directory / "nginx.conf"
+        errors = self.directory / "errors"
+        lists = self.lists
+        temporary = "".join(
+            f"  {name}_temp_path {self.data}/tmp/{name};\n"
+            for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
+        settings.write_text(
+            "daemon off;\nworker_processes 1;\n"
+            + ("" if os.geteuid() else "user root;\n")
+            + f"pid {self.directory}/nginx.pid;\nerror_log {errors};\n"
+            + (f"load_module {MODULES}/ngx_http_dav_ext_module.so;\n" if lists else "")
+            + "events { worker_connections 2048; }\n"
+            "http {\n"
+            + (f"  include {MIME_TYPES};\n" if MIME_TYPES.exists() else "")
+            + "  access_log off;\n  client_max_body_size 0;\n  keepalive_requests 1000000;\n"
+            + temporary
+            + f"  server {{\n    listen {self.host}:{self.port} backlog=1024;\n"
+            + f"    root {self.root};\n    autoindex on;\n"
+            + "    location /dav/ {\n      dav_methods PUT DELETE MKCOL COPY MOVE;\n"
+            + ("      dav_ext_methods PROPFIND OPTIONS;\n" if lists else "")
+            + "      create_full_put_path on;\n    }\n  }\n}\n"
+        )
+        return [program, "-e", errors, "-c", settings]
+
+
+class WebDavServer(_Files):
+    """WsgiDAV: all of WebDAV, and PUT that minds ``If-None-Match``."""
+
+    name = "wsgidav"
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if places.from_pip("wsgidav"):
+            return None
+        return places.how_to_get("WsgiDAV", "pip install wsgidav cheroot")
+
+    def command(self) -> list[str | Path]:
+        program = places.from_pip("wsgidav")
+        assert program
+        address = [f"--host={self.host}", f"--port={self.port}", f"--root={self.root}"]
+        return [program, *address, "--auth=anonymous", "--no-config"]
+
+
+class PlainHttpServer(_Files):
+    """``python -m http.server``: GET and HEAD, no ranges (200 with everything), no ETags."""
+
+    name = "http"
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return None
+
+    def command(self) -> list[str | Path]:
+        address: list[str | Path] = [str(self.port), "--bind", self.host, "--directory", self.root]
+        return [sys.executable, "-m", "http.server", *address]

@@ -1,0 +1,104 @@
+"""The inside of a proxy for any protocol over TCP: hands bytes on, both ways."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from servers.connections import Connections, Lost, reset
+from servers.traffic import Exchange, Traffic
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+
+    from servers.faults import Fault, Rule
+
+PIECE = 1 << 16
+
+
+@dataclass(slots=True)
+class TcpRelay:
+    """Relays connections; latency is added to what clients send, and nothing waits for it twice.
+
+    The parameters are those of a relay for HTTP; a rule befalls connections.
+    """
+
+    host: str
+    port: int
+    latency: float = 0.0
+    rules: list[Rule] = field(default_factory=list)
+    traffic: Traffic = field(default_factory=Traffic)
+    connections: Connections = field(default_factory=Connections)
+
+    async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
+        """Serve one connection."""
+        self.traffic.connections += 1
+        exchange = Exchange()
+        self.traffic.begin(exchange)
+        rule = next((rule for rule in self.rules if rule.applies("", "", "")), None)
+        try:
+            with self.connections.using(writer):
+                await self._relay(rule.fault if rule else None, exchange, reader, writer)
+        finally:
+            self.traffic.end(exchange)
+
+    async def _relay(
+        self, fault: Fault | None, exchange: Exchange, reader: StreamReader, writer: StreamWriter
+    ) -> None:
+        exchange.fault = fault.kind if fault else ""
+        if fault and fault.kind == "drop":
+            raise Lost
+        if fault and fault.kind == "delay":
+            await asyncio.sleep(fault.number)
+        answers, server = await asyncio.open_connection(self.host, self.port)
+        asking = asyncio.create_task(self._ask(exchange, reader, server))
+        try:
+            await self._answer(fault, exchange, answers, writer)
+            if fault and fault.kind == "stall":
+                await asking
+        finally:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            reset(server)
+
+    async def _ask(self, exchange: Exchange, reader: StreamReader, server: StreamWriter) -> None:
+        """Hand on what the client sends, each piece as late as the latency wants."""
+        loop = asyncio.get_running_loop()
+        pieces: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+
+        async def send() -> None:
+            while True:
+                due, piece = await pieces.get()
+                if (pause := due - loop.time()) > 0:
+                    await asyncio.sleep(pause)
+                if not piece:
+                    server.write_eof()
+                    return
+                server.write(piece)
+
+        sending = asyncio.create_task(send())
+        try:
+            while piece := await reader.read(PIECE):
+                exchange.sent += len(piece)
+                pieces.put_nowait((loop.time() + self.latency, piece))
+            pieces.put_nowait((loop.time() + self.latency, b""))
+            await sending
+        finally:
+            sending.cancel()
+
+    async def _answer(
+        self, fault: Fault | None, exchange: Exchange, answers: StreamReader, writer: StreamWriter
+    ) -> None:
+        limited = fault is not None and fault.kind in ("reset", "truncate", "stall")
+        while piece := await answers.read(PIECE):
+            if fault and limited:
+                piece = piece[: int(fault.number) - exchange.received]
+            exchange.received += len(piece)
+            writer.write(piece)
+            await writer.drain()
+            if fault and limited and exchange.received >= fault.number:
+                if fault.kind == "reset":
+                    await asyncio.sleep(0.02)  # what was sent arrives before
+                    raise Lost
+                return

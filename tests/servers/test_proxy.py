@@ -1,0 +1,235 @@
+"""A proxy hands on what it gets, counts it, and does the harm that it is told to do."""
+
+import asyncio
+import contextlib
+import http.client
+import time
+
+import pytest
+from servers import faults
+from servers.faults import FOREVER
+
+pytest_plugins = ["servers.fixtures"]
+
+CONTENT = bytes(range(256)) * 40
+
+
+@pytest.fixture
+def proxy(http_server, proxy_before):
+    (http_server.root / "a chunk").write_bytes(CONTENT)
+    return proxy_before(http_server)
+
+
+class Client:
+    """A client that says all that it sees."""
+
+    def __init__(self, proxy, timeout):
+        self.connection = http.client.HTTPConnection(proxy.host, proxy.port, timeout=timeout)
+
+    def ask(self, method="GET", path="/a%20chunk", body=None, **fields):
+        headers = {name.replace("_", "-"): value for name, value in fields.items()}
+        self.connection.request(method, path, body, headers)
+        answer = self.connection.getresponse()
+        return answer.status, answer.read(), answer
+
+
+@pytest.fixture
+def connect():
+    """A function that makes clients."""
+    with contextlib.ExitStack() as clients:
+
+        def make(proxy, timeout=5):
+            client = Client(proxy, timeout)
+            clients.callback(client.connection.close)
+            return client
+
+        yield make
+
+
+@pytest.fixture
+def client(proxy, connect):
+    return connect(proxy)
+
+
+def test_requests_go_through_as_they_are(proxy, client, http_server):
+    assert client.ask()[:2] == (200, CONTENT)
+    status, body, answer = client.ask(Range="bytes=5-9")
+    assert (status, body) == (206, CONTENT[5:10])
+    assert answer.getheader("Content-Range") == f"bytes 5-9/{len(CONTENT)}"
+    assert client.ask("HEAD")[2].getheader("Content-Length") == str(len(CONTENT))
+    assert client.ask("PUT", "/dav/new", CONTENT)[0] == 201
+    assert client.ask("PUT", "/dav/chunked", iter([b"one", b"two"]))[0] == 201
+    assert (http_server.root / "dav/new").read_bytes() == CONTENT
+    assert (http_server.root / "dav/chunked").read_bytes() == b"onetwo"
+    assert client.ask(path="/missing")[0] == 404
+    traffic = proxy.traffic
+    assert traffic.connections == 1
+    assert traffic.requests == 6
+    assert [exchange.status for exchange in traffic.exchanges] == [200, 206, 200, 201, 201, 404]
+    assert traffic.exchanges[1].range == "bytes=5-9"
+    assert traffic.exchanges[1].received == 5
+    assert traffic.exchanges[3].sent == len(CONTENT)
+    proxy.forget()
+    assert proxy.traffic.requests == 0
+
+
+def test_answers_of_any_form_go_through(plain_http_server, proxy_before, connect):
+    (plain_http_server.root / "file").write_bytes(CONTENT)
+    client = connect(proxy_before(plain_http_server))
+    for _ in range(3):  # each on a connection of its own, by the old version of the protocol
+        assert client.ask(path="/file")[:2] == (200, CONTENT)
+
+
+def test_errors_come_so_many_times_for_what_was_named(proxy, client):
+    proxy.inject(faults.slow_down(503, "7"), method="GET", key="a chunk$", skip=1, times=2)
+    assert [client.ask()[0] for _ in range(2)] == [200, 503]
+    assert client.ask("HEAD")[0] == 200
+    assert client.ask(path="/other")[0] == 404
+    status, body, answer = client.ask()
+    assert status == 503
+    assert b"<Code>SlowDown</Code>" in body
+    assert answer.getheader("Retry-After") == "7"
+    assert client.ask()[0] == 200
+    assert proxy.traffic.faults == ["answer", "answer"]
+
+
+def test_errors_in_place_of_an_answer(proxy, client):
+    for fault in (faults.slow_down(429, None), faults.denied(), faults.not_found()):
+        proxy.inject(fault)
+    assert [client.ask()[0] for _ in range(4)] == [429, 403, 404, 200]
+    proxy.inject(faults.denied(), query="list-type=2", times=FOREVER)
+    assert [client.ask(path=path)[0] for path in ("/?list-type=2", "/")] == [403, 200]
+    proxy.clear()
+    assert client.ask(path="/?list-type=2")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (faults.drop(), ConnectionResetError),
+        (faults.lose_answer(), ConnectionResetError),
+        (faults.cut_request(2), ConnectionResetError),
+        (faults.reset(100), ConnectionResetError),
+        (faults.truncate(100), http.client.IncompleteRead),
+        (faults.wrong_length(10), http.client.IncompleteRead),
+        (faults.stall(100), TimeoutError),
+        (faults.delay(0.6), TimeoutError),
+    ],
+    ids=lambda value: getattr(value, "kind", None),
+)
+def test_connections_that_fail(fault, error, proxy, connect):
+    proxy.inject(fault)
+    client = connect(proxy, timeout=0.3)
+    with pytest.raises(error) as caught:
+        client.ask()
+    client.connection.close()
+    if error is http.client.IncompleteRead:
+        assert caught.value.partial == CONTENT[: 100 if fault.kind == "truncate" else None]
+    assert client.ask()[:2] == (200, CONTENT)
+
+
+def test_bodies_that_are_wrong(proxy, client):
+    proxy.inject(faults.wrong_length(-10))
+    assert client.ask()[:2] == (200, CONTENT[:-10])
+    client.connection.close()
+    proxy.inject(faults.corrupt(3))
+    assert client.ask()[1] == CONTENT[:3] + b"\2" + CONTENT[4:]
+    assert client.ask()[1] == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("asked", "fault", "status", "first", "last"),
+    [
+        ("bytes=10-19", faults.wrong_range(5), 206, 15, 24),
+        ("bytes=10-19", faults.wrong_range(0, -4), 206, 10, 15),
+        ("bytes=10-", faults.wrong_range(1), 206, 11, len(CONTENT) - 1),
+        ("bytes=-10", faults.wrong_range(-3), 206, len(CONTENT) - 7, len(CONTENT) - 1),
+        ("bytes=10-19", faults.ignore_range(), 200, 0, len(CONTENT) - 1),
+    ],
+)
+def test_ranges_that_are_wrong(asked, fault, status, first, last, proxy, client):
+    proxy.inject(fault)
+    got, body, answer = client.ask(Range=asked)
+    assert (got, body) == (status, CONTENT[first : last + 1])
+    if status == 206:
+        assert answer.getheader("Content-Range") == f"bytes {first}-{last}/{len(CONTENT)}"
+
+
+def test_a_lost_answer_was_given(proxy, http_server, connect):
+    for number, fault in enumerate([faults.lose_answer(), faults.drop(), faults.cut_request(2)]):
+        proxy.inject(fault)
+        client = connect(proxy)
+        with pytest.raises(ConnectionResetError):
+            client.ask("PUT", f"/dav/lost-{number}", b"written")
+        assert (http_server.root / f"dav/lost-{number}").exists() == (number == 0)
+
+
+def test_a_proxy_that_refuses(proxy, client):
+    assert client.ask()[0] == 200
+    with proxy.refusing():
+        with pytest.raises(ConnectionResetError):
+            client.ask()
+        client.connection.close()
+        with pytest.raises(ConnectionRefusedError):
+            client.ask()
+    client.connection.close()
+    assert client.ask()[0] == 200
+    proxy.break_connections()
+    with pytest.raises(ConnectionResetError):
+        client.ask()
+
+
+async def read_many(proxy, number, in_flight):
+    """The seconds that many requests take."""
+    request = b"GET /a%20chunk HTTP/1.1\r\nHost: x\r\nRange: bytes=0-99\r\n\r\n"
+
+    async def some(count):
+        reader, writer = await asyncio.open_connection(proxy.host, proxy.port)
+        for _ in range(count):
+            writer.write(request)
+            await reader.readuntil(b"\r\n\r\n")
+            assert await reader.readexactly(100) == CONTENT[:100]
+        writer.close()
+        await writer.wait_closed()
+
+    start = time.perf_counter()
+    await asyncio.gather(*(some(number // in_flight) for _ in range(in_flight)))
+    return time.perf_counter() - start
+
+
+def test_latency_lets_requests_overlap(proxy):
+    proxy.set_latency(0.05)
+    asyncio.run(read_many(proxy, 128, 64))
+    traffic = proxy.traffic
+    assert traffic.requests == 128
+    assert 32 < traffic.most_in_flight <= 64
+    assert all(exchange.end - exchange.start >= 0.049 for exchange in traffic.exchanges)
+
+
+def test_plain_connections_are_relayed_and_broken(redis_server, proxy_before):
+    redis = pytest.importorskip("redis")
+    proxy = proxy_before(redis_server, "tcp")
+
+    def connect():
+        return redis.Redis(proxy.host, proxy.port, socket_timeout=0.5, retry=None)
+
+    with connect() as client:
+        client.set("plain", CONTENT)
+        assert client.get("plain") == CONTENT
+        proxy.set_latency(0.03)
+        start = time.perf_counter()
+        pipeline = client.pipeline(transaction=False)
+        for _ in range(20):
+            pipeline.get("plain")
+        assert pipeline.execute() == [CONTENT] * 20
+        assert time.perf_counter() - start >= 0.03
+        proxy.set_latency(0)
+        with proxy.refusing(), pytest.raises(redis.ConnectionError):
+            client.get("plain")
+    for fault in (faults.drop(), faults.reset(3000), faults.truncate(3000), faults.stall(3000)):
+        proxy.inject(fault)
+        with pytest.raises((redis.ConnectionError, redis.TimeoutError)), connect() as client:
+            client.get("plain")
+    with connect() as client:
+        assert client.get("plain") == CONTENT
+    assert proxy.traffic.faults == ["drop", "reset", "truncate", "stall"]
