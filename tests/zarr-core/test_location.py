@@ -2,12 +2,15 @@
 
 import os
 import types
+from collections import OrderedDict, UserDict
 from pathlib import Path
 
 import pytest
 import zarr_core as zarr
+from zarr_core.config import config
 from zarr_core.errors import NodeNameError, StoreError, UnknownExtensionError
 from zarr_core.hierarchy.location import locate
+from zarr_core.stores.mapping import MappingStore
 
 
 def test_paths_and_urls(tmp_path, monkeypatch):
@@ -82,7 +85,7 @@ def test_options_go_with_urls(tmp_path):
             zarr.open(given, "a", storage_options={"a": 1})
 
 
-@pytest.mark.parametrize("place", [5, b"path", object(), types.MappingProxyType({}), ["a"], Path])
+@pytest.mark.parametrize("place", [5, b"path", object(), ["a"], Path, {"a"}])
 def test_what_is_no_place(place):
     with pytest.raises(StoreError, match="is no place for a hierarchy"):
         locate(place)
@@ -99,11 +102,131 @@ def test_paths_of_bytes():
 
 
 @pytest.mark.parametrize(
-    ("url", "name"), [("s3x://b/k", "s3x"), ("simplecache::s3x://b/k", "simplecache::s3x")]
+    ("url", "name"),
+    [
+        ("s3x://b/k", "'s3x'"),
+        ("s3x+y://b/k", "'s3x'"),
+        ("s3x://[::1]/k", "'s3x'"),
+        ("s3x://b/a::b", "'s3x'"),
+    ],
 )
 def test_urls_of_stores_that_are_not_installed(url, name):
-    with pytest.raises(UnknownExtensionError, match=name):
+    with pytest.raises(UnknownExtensionError, match=rf"{name}.*fsspec\+s3x://"):
         zarr.open(url)
+
+
+def test_mappings_of_other_kinds():
+    for mapping in (UserDict(), OrderedDict()):
+        store = locate(mapping)[0]
+        assert type(store) is MappingStore
+        assert store == locate(mapping)[0]
+        zarr.create_array(mapping, data=[1, 2])
+        assert "zarr.json" in mapping
+        assert locate(mapping, read_only=True)[0].read_only
+    shown = types.MappingProxyType(dict(mapping))
+    assert locate(shown)[0].read_only
+    assert zarr.open(shown, mode="r")[1] == 2
+
+
+BOX = """
+from zarr_core import MemoryStore
+
+class Box(MemoryStore):
+    asked = []
+
+    @classmethod
+    def from_url(cls, url, *, read_only=False, **options):
+        box = cls({}, read_only)
+        box.given = (url, options)
+        return box
+
+    @classmethod
+    def from_object(cls, place, *, read_only=False):
+        cls.asked.append(type(place).__name__)
+        return None if place.values is None else cls(place.values, read_only)
+"""
+FOREIGN = """
+class Thing:
+    def __init__(self, values):
+        self.values = values
+
+class PathThing(Thing):
+    def __fspath__(self):
+        return "from a path"
+"""
+
+
+@pytest.fixture
+def boxes(install, tmp_path):
+    """A store for the objects of a package, and one of its scheme for a single module."""
+    install(
+        "acme-box",
+        {"store": {"foreign_lib": "acme_box:Box", "box": "acme_box:Box"}},
+        {"acme_box.py": BOX, "foreign_lib/__init__.py": "", "foreign_lib/deep.py": FOREIGN},
+    )
+
+
+def test_objects_of_other_libraries(boxes, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    from foreign_lib.deep import PathThing, Thing
+
+    class Mine(Thing):
+        """A class of the user's that is derived from theirs."""
+
+    for kind in (Thing, Mine, PathThing):
+        thing = kind({})
+        store, path = locate(thing, "a", read_only=True)
+        assert (type(store).__name__, path, store.read_only) == ("Box", "a", True)
+        zarr.create_group(thing)
+        assert list(thing.values) == ["zarr.json"]
+    assert locate(PathThing(None))[0] == zarr.LocalStore("from a path")
+    with pytest.raises(StoreError, match="is no place for a hierarchy"):
+        locate(Thing(None))
+    with pytest.raises(StoreError, match="storage_options go with a URL"):
+        locate(Thing({}), storage_options={"a": 1})
+
+
+def test_nobody_is_asked_about_objects_of_others(boxes):
+    import acme_box
+
+    for place in (UserDict(), Path("x"), None, {}, "x"):
+        locate(place)
+    with pytest.raises(StoreError):
+        locate(types.SimpleNamespace())
+    assert acme_box.Box.asked == []
+
+
+def test_a_store_can_be_asked_for_by_its_name(boxes):
+    assert locate("box+s3://b/k")[0].given == ("box+s3://b/k", {})
+    assert locate("box+a+b://b/k", storage_options={"x": 1})[0].given[1] == {"x": 1}
+
+
+def test_a_scheme_may_have_a_plus(install):
+    install(
+        "acme-box",
+        {"store": {"box+ssl": "acme_box:Box", "box": "acme_box:None"}},
+        {"acme_box.py": BOX},
+    )
+    assert locate("box+ssl://b/k")[0].given == ("box+ssl://b/k", {})
+
+
+def test_chains_of_urls_are_for_fsspec():
+    class Chained(zarr.MemoryStore):
+        from_url = classmethod(lambda cls, url, *, read_only=False, **_: cls({"url": url}))
+
+    with zarr.extensions({"store": {"fsspec": Chained}}):
+        for url in ("simplecache::s3://b/k", "zip://inner::https://host/x.zip", "a::b::file:///x"):
+            assert locate(url)[0]._mapping == {"url": url}
+
+
+def test_what_would_take_an_object_is_said():
+    for module, distribution in (
+        ("zarr.abc.store", "zarr-bridge"),
+        ("fsspec.mapping", "zarr-stores"),
+    ):
+        thing = type("Thing", (), {"__module__": module})()
+        with config.set(disabled_plugins={"*"}), pytest.raises(StoreError, match=distribution):
+            locate(thing)
 
 
 def test_paths_that_break_the_grammar():

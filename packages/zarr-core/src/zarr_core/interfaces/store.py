@@ -115,6 +115,27 @@ class Store(ABC):
         """
         raise StoreCapabilityError(f"{cls.__name__} cannot be made from a URL", store=url)
 
+    @classmethod
+    def from_object(cls, place: Any, *, read_only: bool = False) -> Self | None:
+        """Make a store of what another library calls one; what ``open(object)`` calls.
+
+        It is asked if the store has an entry point whose name is the package, or a module,
+        that the object's class or one of its bases is from.
+
+        Parameters
+        ----------
+        place : object
+            What the user gave.
+        read_only : bool
+            Refuse changes, and do not create anything.
+
+        Returns
+        -------
+        Store or None
+            None if the object is nothing that this store is about.
+        """
+        return None
+
     @property
     def url(self) -> str:
         """The canonical URL, without credentials; for messages and tokens."""

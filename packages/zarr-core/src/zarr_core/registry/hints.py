@@ -11,7 +11,7 @@ from zarr_core.registry.points import kind_called
 
 # Which distribution of this project has which well-known names; `*` for the rest of one.
 _WELL_KNOWN: dict[str, dict[str, str]] = {
-    "zarr-bridge": {"bridge": "zarr-python"},
+    "zarr-bridge": {"bridge": "zarr-python", "store": "icechunk zarr.abc"},
     "zarr-codecs": {
         "bridge": "numcodecs",
         "codec": "blosc conditional crc32c gzip transpose zstd "
@@ -34,8 +34,10 @@ _WELL_KNOWN: dict[str, dict[str, str]] = {
         "storage_transformer": "sharding",
     },
     "zarr-stores": {
-        "store": "abfs abfss adl az azure dbm ftp gcs github gs hdfs http https icechunk lmdb mdb "
-        "mongodb redis rediss s3 s3a sftp sqldb sqlite ssh temp webdav zip",
+        "store": "abfs abfss adl arrow_hdfs az azure box dav dbfs dbm dir dropbox dvc fsspec ftp "
+        "gcs gdrive gist git github gs hdfs hf http https jlab jupyter lakefs libarchive lmdb mdb "
+        "mongodb mongodb+srv obstore oci oss postgres postgresql redis rediss reference root s3 "
+        "s3a sftp smb sqldb sqlite ssh tar temp tos upath wandb webdav webhdfs zip",
     },
     "zarr-formats": {
         "format": "draft draft-2021 n5 v1 v2",
@@ -90,13 +92,22 @@ def install_hint(kind: str, name: str) -> str:
                 f"An alternative for it is there, and is used once you choose it: "
                 f"zarr_core.config.set(providers={{'{kind}.{name}': '{found[0].choice}'}})"
             )
-    for distribution, kinds in _WELL_KNOWN.items():
-        if any(fnmatchcase(name, pattern) for pattern in kinds.get(kind, "").split()):
-            off = " and do not switch it off" if registry.is_disabled(distribution) else ""
-            others = _OTHERS if kind == "codec" and name.startswith("numcodecs.") else ""
-            return f"Install it{off}: pip install --upgrade {distribution}{others}"
+    if distribution := well_known(kind, name):
+        off = " and do not switch it off" if registry.is_disabled(distribution) else ""
+        others = _OTHERS if kind == "codec" and name.startswith("numcodecs.") else ""
+        return f"Install it{off}: pip install --upgrade {distribution}{others}"
     point = kind_called(kind)
+    fsspec = f"If fsspec has it, write fsspec+{name}://. " if kind == "store" else ""
     return (
+        f"{fsspec}"
         f"Install the distribution that provides it (entry-point group {point.group}), or give "
         f"its class for a while: zarr_core.extensions({{'{kind}': {{'{name}': ...}}}})."
     )
+
+
+def well_known(kind: str, name: str) -> str:
+    """The distribution of this project that has an extension; empty if none has it."""
+    for distribution, kinds in _WELL_KNOWN.items():
+        if any(fnmatchcase(name, pattern) for pattern in kinds.get(kind, "").split()):
+            return distribution
+    return ""

@@ -1,4 +1,4 @@
-"""A store in the memory of this process: a dictionary, or any mutable mapping.
+"""A store in the memory of this process.
 
 Name:           memory
 URL:            memory://name, shared by everyone in this process who uses that name
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
-from zarr_core.interfaces.store import Store, check_key, check_prefix
+from zarr_core.errors import StoreError
+from zarr_core.stores.mapping import MappingStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, MutableMapping
+    from collections.abc import Mapping
     from typing import Self
-
-    from zarr_core.interfaces.store import Pieces
 
 __all__ = ["MemoryStore"]
 
@@ -23,12 +21,12 @@ _SCHEME = "memory://"
 _named: dict[str, dict[str, bytes]] = {}
 
 
-class MemoryStore(Store):
-    """Keys and values in a mapping.
+class MemoryStore(MappingStore):
+    """Keys and values in a dictionary.
 
     Parameters
     ----------
-    mapping : MutableMapping of str to bytes, optional
+    mapping : Mapping of str to bytes, optional
         Where the values are kept; a dictionary of its own if not given.  What is
         written into it is always ``bytes``, never memory of the caller.
     read_only : bool
@@ -41,14 +39,9 @@ class MemoryStore(Store):
     read-only store is pickled with all its values.
     """
 
-    in_memory = True
-
-    def __init__(
-        self, mapping: MutableMapping[str, bytes] | None = None, read_only: bool = False
-    ) -> None:
-        self._mapping: MutableMapping[str, bytes] = {} if mapping is None else mapping
+    def __init__(self, mapping: Mapping[str, Any] | None = None, read_only: bool = False) -> None:
+        super().__init__({} if mapping is None else mapping, read_only)
         self._name: str | None = None
-        self.read_only = read_only
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
@@ -78,127 +71,7 @@ class MemoryStore(Store):
             return f"{_SCHEME}{self._name}"
         return f"{_SCHEME}{id(self._mapping):#x}"
 
-    # --- readable ---
-
-    def get(self, key: str) -> bytes | None:
-        check_key(key)
-        try:
-            value = self._mapping[key]
-        except KeyError:
-            return None
-        except Exception as error:
-            raise self._unreadable(key, error) from error
-        if type(value) is bytes:
-            return value
-        return self._as_bytes(key, value)
-
-    def exists(self, key: str) -> bool:
-        check_key(key)
-        try:
-            return key in self._mapping
-        except Exception as error:
-            raise self._unreadable(key, error) from error
-
-    # --- writeable ---
-
-    def set(self, key: str, value: Pieces) -> None:
-        check_key(key)
-        self._require_writable(key)
-        copy = bytes(value) if isinstance(value, _BUFFERS) else b"".join(value)
-        try:
-            self._mapping[key] = copy
-        except Exception as error:
-            raise StoreError(
-                f"the mapping did not take the value: {_said(error)}", store=self, key=key
-            ) from error
-
-    def erase(self, key: str) -> None:
-        check_key(key)
-        self._require_writable(key)
-        try:
-            del self._mapping[key]
-        except KeyError:
-            return
-        except Exception as error:
-            raise StoreError(
-                f"the mapping did not remove the key: {_said(error)}", store=self, key=key
-            ) from error
-
-    def erase_prefix(self, prefix: str) -> None:
-        check_prefix(prefix)
-        self._require_writable(prefix)
-        super().erase_prefix(prefix)
-
-    # --- listable ---
-
-    def list_prefix(self, prefix: str) -> Iterator[str]:
-        check_prefix(prefix)
-        try:
-            keys = tuple(self._mapping)
-        except Exception as error:
-            raise self._unreadable(prefix, error) from error
-        return (key for key in keys if _is_key(key, prefix))
-
-    # --- the object ---
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MemoryStore):
-            return NotImplemented
-        return self._mapping is other._mapping
-
-    def __hash__(self) -> int:
-        return hash((MemoryStore, id(self._mapping)))
-
-    def __repr__(self) -> str:
-        return f"MemoryStore({self.url!r}{', read_only=True' if self.read_only else ''})"
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        # A store is a place: a copy of the object is the same place, as for files.
-        return self
-
-    def __reduce__(self) -> tuple[type[MemoryStore], tuple[dict[str, bytes], bool]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         if self.read_only:
             return MemoryStore, (dict(self._mapping), True)
-        raise StoreError(
-            "cannot be pickled: another process would write into a copy, and its work would be "
-            "lost. Use a LocalStore (a directory), threads instead of processes, or read_only=True",
-            store=self,
-        )
-
-    # --- helpers ---
-
-    def _require_writable(self, key: str) -> None:
-        if self.read_only:
-            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
-
-    def _as_bytes(self, key: str, value: Any) -> bytes:
-        try:
-            return memoryview(value).tobytes()
-        except TypeError as error:
-            raise StoreReadError(
-                f"the mapping holds {type(value).__name__} here, where bytes are needed",
-                store=self,
-                key=key,
-            ) from error
-
-    def _unreadable(self, key: str, error: Exception) -> StoreReadError:
-        return StoreReadError(f"the mapping failed: {_said(error)}", store=self, key=key)
-
-
-_BUFFERS = (bytes, bytearray, memoryview)
-
-
-def _is_key(key: Any, prefix: str) -> bool:
-    """Whether something in a mapping of the user's is a key below a prefix."""
-    try:
-        # The grammar last: it takes ten times as long, and most keys lie elsewhere.
-        return isinstance(key, str) and key.startswith(prefix) and bool(check_key(key))
-    except StoreKeyError:
-        return False
-
-
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+        return super().__reduce__()

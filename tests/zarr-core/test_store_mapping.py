@@ -1,0 +1,184 @@
+"""Mappings of all kinds as stores."""
+
+import pickle
+import types
+from collections import UserDict
+from collections.abc import Mapping, MutableMapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from store_contract import StoreContract
+from zarr_core.errors import StoreError, StoreReadError, StoreReadOnlyError
+from zarr_core.stores.mapping import MappingStore
+from zarr_core.stores.memory import MemoryStore
+
+
+class TestUserDict(StoreContract):
+    pickles = False
+
+    def make(self, tmp_path):
+        return MappingStore(UserDict())
+
+    def again(self, store, *, read_only):
+        return MappingStore(store._mapping, read_only)
+
+
+class Files(MutableMapping):
+    """A mapping that stands for files; equal if they are the same ones."""
+
+    def __init__(self, root):
+        self.root = Path(root)
+
+    def _file(self, key):
+        # Names as long as keys may be, but none with a slash.
+        encoded = key.encode().hex()
+        return self.root.joinpath(
+            *(encoded[at : at + 200] for at in range(0, len(encoded), 200)), "v"
+        )
+
+    def __getitem__(self, key):
+        try:
+            return self._file(key).read_bytes()
+        except FileNotFoundError:
+            raise KeyError(key) from None
+
+    def __setitem__(self, key, value):
+        file = self._file(key)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new = file.with_suffix(".new")
+        new.write_bytes(value)
+        new.replace(file)
+
+    def __delitem__(self, key):
+        try:
+            self._file(key).unlink()
+        except FileNotFoundError:
+            raise KeyError(key) from None
+
+    def __iter__(self):
+        for file in list(self.root.rglob("v")):
+            yield bytes.fromhex("".join(file.relative_to(self.root).parts[:-1])).decode()
+
+    def __len__(self):
+        return len(list(iter(self)))
+
+    def __eq__(self, other):
+        return isinstance(other, Files) and self.root == other.root
+
+    def __hash__(self):
+        return hash(self.root)
+
+
+class TestMappingOfFiles(StoreContract):
+    """What says that it is shared can be pickled, and leads to the same place."""
+
+    test_deep_keys = None  # thousands of directories
+
+    def make(self, tmp_path):
+        return MappingStore(Files(tmp_path / "files"), shared=True)
+
+    def again(self, store, *, read_only):
+        return MappingStore(Files(store._mapping.root), read_only, shared=True)
+
+
+class Arrays(UserDict):
+    """As adapters to HDF5 are: keeps arrays, gives arrays."""
+
+    def __setitem__(self, key, value):
+        super().__setitem__(key, np.frombuffer(value, "uint8"))
+
+
+class TestMappingOfArrays(TestUserDict):
+    def make(self, tmp_path):
+        return MappingStore(Arrays())
+
+
+class Boxed:
+    """Gives an array, and has no buffer itself."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+@pytest.mark.parametrize(
+    ("held", "value"),
+    [
+        (np.arange(4, dtype="uint8").reshape(2, 2).T, b"\0\2\1\3"),
+        (np.array([1], "M8[s]"), b"\1" + bytes(7)),
+        (np.void(b"ab"), b"ab"),
+        (Boxed(np.frombuffer(b"abc", "uint8")), b"abc"),
+        (bytearray(b"ab"), b"ab"),
+    ],
+)
+def test_values_that_are_arrays(held, value):
+    assert MappingStore({"k": held}).get("k") == value
+
+
+@pytest.mark.parametrize("held", [np.array([b"text", None]), Boxed(np.array(["text"], object)), 5])
+def test_pointers_are_no_values(held):
+    with pytest.raises(StoreReadError, match="bytes are needed"):
+        MappingStore({"k": held}).get("k")
+
+
+class ReadOnly(Mapping):
+    """The least that a mapping can be."""
+
+    def __init__(self, values):
+        self.values_ = values
+
+    def __getitem__(self, key):
+        return self.values_[key]
+
+    def __iter__(self):
+        return iter(self.values_)
+
+    def __len__(self):
+        return len(self.values_)
+
+
+@pytest.mark.parametrize("kind", [ReadOnly, types.MappingProxyType])
+def test_what_cannot_be_written_to_is_read_only(kind):
+    values = {}
+    zarr.create_array(values, data=np.arange(6), chunks=2)
+    store = MappingStore(kind(values))
+    assert store.read_only
+    array = zarr.open(store)
+    assert array.read_only
+    assert list(array[...]) == list(range(6))
+    with pytest.raises(StoreReadOnlyError):
+        store.set("k", b"v")
+    other = pickle.loads(pickle.dumps(store))
+    assert other.read_only
+    assert sorted(other.list()) == sorted(values)
+
+
+def test_equality_never_reads_the_values():
+    class Loud(UserDict):
+        def __getitem__(self, key):
+            raise AssertionError("read")
+
+    first, second = (MappingStore(Loud(a=b""), shared=True) for _ in range(2))
+    assert first != second
+    assert first == MappingStore(first._mapping)
+    assert MemoryStore(first._mapping) == first
+
+
+def test_the_mapping_is_named_but_not_shown():
+    secret = UserDict({"k": b"secret"})
+    store = MappingStore(secret)
+    assert "UserDict" in repr(store)
+    assert "secret" not in repr(store)
+    with pytest.raises(StoreError, match="shared=True"):
+        pickle.dumps(store)
+
+
+def test_requests_are_what_the_user_says():
+    assert MappingStore({}).requests is None
+    store = MappingStore({}, read_only=True, requests=9)
+    assert store.requests == 9
+    assert pickle.loads(pickle.dumps(store)).requests == 9
