@@ -1,0 +1,1 @@
+"""What specifications demand, kept as data."""

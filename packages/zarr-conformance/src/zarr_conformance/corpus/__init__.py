@@ -1,0 +1,1 @@
+"""Cases that show what the clauses demand, declared without the library that they judge."""

@@ -1,0 +1,136 @@
+"""The corpus as a folder that takes no Python to use.
+
+``manifest.json`` lists clauses and cases; ``stores/<case id>/`` is a directory store for each
+case, ``values/<case id>`` the elements that are to be read or written.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from zarr_conformance.clauses.clause import specifications
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+MANIFEST_VERSION = 1
+
+TOPICS: tuple[str, ...] = ("v3_array",)
+"""Modules of this package that declare cases, each by a function ``cases``."""
+
+
+def all_cases() -> Iterator[Case]:
+    """Every case, topic by topic.
+
+    Raises
+    ------
+    ValueError
+        If two cases have one id.
+    """
+    seen = set()
+    for topic in TOPICS:
+        for case in import_module(f"zarr_conformance.corpus.{topic}").cases():
+            if case.id in seen:
+                raise ValueError(f"{topic}: there are two cases {case.id}")
+            seen.add(case.id)
+            yield case
+
+
+def build(folder: Path, cases: Iterable[Case] | None = None) -> int:
+    """Write the corpus; the same bytes every time.
+
+    Parameters
+    ----------
+    folder : Path
+        Where; made if need be, must be empty.
+    cases : iterable of Case, optional
+        Which; all of them by default.
+
+    Returns
+    -------
+    int
+        How many cases were written.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder holds something.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise FileExistsError(f"{folder} is not empty")
+    listed = []
+    for case in all_cases() if cases is None else cases:
+        store = folder / "stores" / case.id
+        store.mkdir(parents=True)
+        for key, value in case.store.items():
+            file = store / key
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(value)
+        node = _node(case)
+        if node is not None and node.values is not None:
+            file = folder / "values" / case.id
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(node.values.data)
+        listed.append(as_json(case))
+    clauses = [
+        {
+            "id": clause.id,
+            "specification": clause.specification,
+            "section": clause.section,
+            "level": clause.level,
+            "text": clause.text,
+        }
+        for text in specifications().values()
+        for clause in text.clauses
+    ]
+    manifest = {"version": MANIFEST_VERSION, "clauses": clauses, "cases": listed}
+    text = json.dumps(manifest, indent=1, ensure_ascii=False)
+    (folder / "manifest.json").write_text(f"{text}\n", "utf-8")
+    return len(listed)
+
+
+def as_json(case: Case) -> dict[str, Any]:
+    """A case as the manifest has it; members without a value are left out."""
+    entry: dict[str, Any] = {
+        "id": case.id,
+        "clauses": list(case.clauses),
+        "says": case.says,
+        "operation": case.operation,
+        "zarr_format": case.zarr_format,
+        "store": f"stores/{case.id}",
+        "path": case.path,
+        "expect": _expectation(case),
+    }
+    if case.needs:
+        entry["needs"] = list(case.needs)
+    if case.selection is not None:
+        entry["selection"] = [list(part) for part in case.selection]
+    if case.document is not None:
+        entry["document"] = case.document
+    return entry
+
+
+def _expectation(case: Case) -> dict[str, Any]:
+    expect = case.expect
+    if isinstance(expect, Reject):
+        return {"outcome": "reject", "category": expect.category}
+    entry: dict[str, Any] = {"outcome": "accept" if isinstance(expect, Accept) else "either"}
+    node = expect.node
+    for name in ("node_type", "shape", "attributes", "dimension_names", "members", "documents"):
+        value = getattr(node, name)
+        if value is not None:
+            entry[name] = list(value) if isinstance(value, tuple) else value
+    if node.absent:
+        entry["absent"] = list(node.absent)
+    if node.values is not None:
+        entry["values"] = {"file": f"values/{case.id}", "kind": node.values.kind}
+    return entry
+
+
+def _node(case: Case) -> Node | None:
+    return case.expect.node if isinstance(case.expect, Accept | Either) else None

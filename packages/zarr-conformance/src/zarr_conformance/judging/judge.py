@@ -1,0 +1,108 @@
+"""Comparing an answer with what a case expects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_conformance.corpus.case import Accept, Case, Node, Reject
+from zarr_conformance.judging.answer import Answer, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CRASHES = {
+    "crash": "the process died",
+    "timeout": "no answer in the time that it may take",
+    "memory": "took more memory than it may",
+}
+
+
+def judge(case: Case, answer: Answer) -> Verdict:
+    """Say whether an answer is right.
+
+    Parameters
+    ----------
+    case : Case
+        What was asked.
+    answer : Answer
+        What came.
+
+    Returns
+    -------
+    Verdict
+        With a reason unless it is a pass.
+    """
+    if answer.outcome in _CRASHES:
+        return Verdict("crash", f"{_CRASHES[answer.outcome]}: {answer.message}".rstrip(": "))
+    expect = case.expect
+    if answer.outcome == "error":
+        return _refused(case, answer)
+    if isinstance(expect, Reject):
+        return Verdict("fail", f"accepted; expected a refusal ({expect.category})")
+    untold: list[str] = []
+    for problem in _differences(expect.node, answer, untold):
+        return Verdict("fail", problem)
+    if untold:
+        return Verdict("unsupported", f"does not tell {', '.join(untold)}")
+    return Verdict("pass")
+
+
+def _refused(case: Case, answer: Answer) -> Verdict:
+    expect = case.expect
+    said = f"{answer.category}: {answer.message}".strip(": ")
+    if isinstance(expect, Accept):
+        # Who lacks an extension that is not of the core is not at fault.
+        optional = bool(case.needs) and answer.category in ("extension", "unsupported")
+        if answer.category == "unsupported" or optional:
+            return Verdict("unsupported", said)
+        return Verdict("fail", f"refused: {said}")
+    remark = ""
+    if isinstance(expect, Reject) and answer.category != expect.category:
+        remark = f"refused as {answer.category}, which is {expect.category}"
+    return Verdict("pass", remark=remark)
+
+
+def _differences(node: Node, answer: Answer, untold: list[str]) -> Iterator[str]:
+    """What is not as it should be; what the answer does not tell goes into ``untold``."""
+    for name in ("node_type", "shape", "attributes", "dimension_names", "members"):
+        expected = getattr(node, name)
+        if expected is None:
+            continue
+        if name not in answer.result:
+            untold.append(name)
+        elif not same(_plain(expected), _plain(answer.result[name])):
+            yield f"{name}: {answer.result[name]!r} instead of {_plain(expected)!r}"
+    if node.values is not None:
+        if answer.values is None:
+            untold.append("values")
+        elif answer.values != node.values.data:
+            yield _first_difference(node.values.data, answer.values)
+    for key, expected in (node.documents or {}).items():
+        if key not in answer.documents:
+            yield f"there is no {key} afterwards"
+        elif not same(expected, answer.documents[key]):
+            yield f"{key}: {answer.documents[key]!r} instead of {expected!r}"
+    for key in node.absent:
+        if key in answer.keys:
+            yield f"there is {key} afterwards"
+
+
+def _first_difference(expected: bytes, got: bytes) -> str:
+    if len(expected) != len(got):
+        return f"values: {len(got)} bytes instead of {len(expected)}"
+    place = next(n for n, pair in enumerate(zip(expected, got, strict=True)) if pair[0] != pair[1])
+    part = slice(place - place % 8, place - place % 8 + 8)
+    return f"values: {got[part].hex()} instead of {expected[part].hex()} from byte {part.start}"
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two JSON values are the same; unlike in Python 1, 1.0 and true are three."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(same(first[k], second[k]) for k in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    return type(first) is type(second) and bool(first == second)

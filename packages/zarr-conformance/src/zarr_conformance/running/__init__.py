@@ -1,0 +1,1 @@
+"""Asking an implementation, case by case, within limits."""
