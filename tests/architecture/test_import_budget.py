@@ -10,8 +10,8 @@ import sys
 import pytest
 
 HEAVY = {
-    "asyncio", "concurrent.futures", "deflate", "google_crc32c", "http", "importlib.metadata",
-    "importlib_metadata", "jsonschema", "logging", "multiprocessing", "numcodecs", "pluggy",
+    "asyncio", "concurrent.futures", "deflate", "fastcrc", "google_crc32c", "http",
+    "importlib.metadata", "importlib_metadata", "isal", "jsonschema", "logging", "multiprocessing", "numcodecs", "pluggy",
     "pytest", "socket", "ssl", "tempfile", "zarr", "zstandard",
 }  # fmt: skip
 
@@ -20,6 +20,7 @@ PLUGINS = (
     "zarr_codecs",
     "zarr_conformance",
     "zarr_dtypes",
+    "zarr_fast",
     "zarr_formats",
     "zarr_grids",
     "zarr_sharding",

@@ -1,0 +1,105 @@
+"""DEFLATE streams, decompressed piece by piece by any library that is made like zlib."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import ChecksumError, ChunkDecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from zarr_core.extension import Buffer
+
+_FEED = 1 << 16  # bytes given to a decompressor at once; what it leaves over is copied
+_PIECE = 1 << 18  # bytes taken from it at once
+
+
+def fill(out: memoryview, pieces: Iterable[bytes], name: str) -> None:
+    """Copy pieces into memory that they must fill exactly.
+
+    Parameters
+    ----------
+    out : memoryview
+        Receives them.
+    pieces : iterable of bytes
+        No more of them is asked for once they are too many.
+    name : str
+        The codec; for messages.
+
+    Raises
+    ------
+    ChunkDecodeError
+        If they are too many or too few.
+    """
+    start = 0
+    for piece in pieces:
+        stop = start + len(piece)
+        if stop > len(out):
+            raise ChunkDecodeError(f"decodes to more than {len(out)} bytes", name)
+        out[start:stop] = piece
+        start = stop
+    if start != len(out):
+        raise ChunkDecodeError(f"decodes to {start} bytes instead of {len(out)}", name)
+
+
+def inflated(
+    data: Buffer, new: Callable[[], Any], errors: type[Exception], several: bool, name: str
+) -> Iterator[bytes]:
+    """Give what DEFLATE streams in a container of zlib or gzip hold.
+
+    Parameters
+    ----------
+    data : Buffer
+        The encoded bytes.
+    new : callable
+        Makes what decompresses one stream, with the methods of that of zlib.
+    errors : type
+        What it raises about damaged bytes.
+    several : bool
+        Whether another stream may follow the first (RFC 1952, section 2.2).
+    name : str
+        The codec; for messages.
+
+    Raises
+    ------
+    ChunkDecodeError
+        If a stream is damaged or cut short, or something else follows it.
+    """
+    view = memoryview(data)
+    position = 0
+    while position < len(view) or not position:
+        stream = new()
+        begin = position
+        while not stream.eof:
+            feed: Buffer = view[position : position + _FEED]
+            if not feed:
+                raise ChunkDecodeError(f"cut short after {len(view)} bytes", name)
+            position += len(feed)
+            try:
+                while True:
+                    piece = stream.decompress(feed, _PIECE)
+                    yield piece
+                    if stream.eof or len(piece) < _PIECE:
+                        break
+                    feed = stream.unconsumed_tail
+            except errors as error:
+                raise _damage(str(error), begin, name) from error
+        position -= len(stream.unused_data)
+        if not several and position < len(view):
+            raise _following(position, name)
+
+
+def _following(position: int, name: str) -> ChunkDecodeError:
+    return ChunkDecodeError(f"bytes that are no stream of {name} follow byte {position}", name)
+
+
+def _damage(message: str, begin: int, name: str) -> ChunkDecodeError:
+    # zlib speaks of an incorrect data or length check, isal of an incorrect checksum.
+    if "check" in message and "header" not in message:
+        return ChecksumError(
+            f"the checksum of a stream is not that of its content: {message}", name
+        )
+    if begin and ("header" in message or "wrapper" in message):
+        return _following(begin, name)
+    return ChunkDecodeError(message, name)
