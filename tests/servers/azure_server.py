@@ -1,0 +1,93 @@
+"""Azurite, the emulator of Azure's blob storage; what it has is gone when it is killed."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import http.client
+from email.utils import formatdate
+from typing import TYPE_CHECKING
+
+from servers import health, places
+from servers.process import Server, ServerFailed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Published by Microsoft for its emulators.
+ACCOUNT = "devstoreaccount1"
+KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+VERSION = "2021-08-06"
+
+
+class AzureServer(Server):
+    """Azurite.
+
+    Attributes
+    ----------
+    container, account, key : str
+        The container is there, and empty, after each start.
+    """
+
+    name = "azure"
+    durable = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.container, self.account, self.key = "zarr-test", ACCOUNT, KEY
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if not places.system("node"):
+            return "no Node.js here, which Azurite runs on"
+        if places.from_npm("azurite-blob"):
+            return None
+        return places.how_to_get("Azurite", "npm install azurite@3.35.0")
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}:{self.port}/{self.account}"
+
+    @property
+    def connection_string(self) -> str:
+        """What clients of Azure take in place of single settings."""
+        settings = {
+            "DefaultEndpointsProtocol": "http",
+            "AccountName": self.account,
+            "AccountKey": self.key,
+            "BlobEndpoint": self.url,
+        }
+        return "".join(f"{name}={value};" for name, value in settings.items())
+
+    def command(self) -> list[str | Path]:
+        program = places.from_npm("azurite-blob")
+        assert program
+        address = ["--blobHost", self.host, "--blobPort", str(self.port)]
+        # Clients are newer than it.
+        quiet = ["--silent", "--skipApiVersionCheck", "--disableTelemetry"]
+        return [program, *address, "--inMemoryPersistence", *quiet]
+
+    def ready(self) -> bool:
+        return health.serves(self.port, f"/{self.account}?comp=list", below=500)
+
+    def started(self) -> None:
+        self.create_container(self.container)
+
+    def create_container(self, name: str) -> None:
+        """Create another container; its name has three letters at least."""
+        fields = {"x-ms-date": formatdate(usegmt=True), "x-ms-version": VERSION}
+        signed = [f"{field}:{value}" for field, value in fields.items()]
+        # The path has the account twice: as that of the emulator, and as that of the service.
+        signed += [f"/{self.account}/{self.account}/{name}", "restype:container"]
+        text = "\n".join(["PUT", *[""] * 11, *signed])
+        digest = hmac.digest(base64.b64decode(self.key), text.encode(), hashlib.sha256)
+        fields["Authorization"] = f"SharedKey {self.account}:{base64.b64encode(digest).decode()}"
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=10)
+        try:
+            connection.request("PUT", f"/{self.account}/{name}?restype=container", headers=fields)
+            answer = connection.getresponse()
+            if answer.status != 201:
+                raise ServerFailed(f"container {name}: {answer.status} {answer.read()[:500]!r}")
+        finally:
+            connection.close()

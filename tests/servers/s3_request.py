@@ -1,0 +1,50 @@
+"""Signed requests to a server of S3, to look after it without a client."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+from datetime import UTC, datetime
+
+NOTHING = hashlib.sha256(b"").hexdigest()
+
+
+def request(
+    method: str, host: str, port: int, path: str, *, region: str, access_key: str, secret_key: str
+) -> tuple[int, bytes]:
+    """Send a request without a body, signed by version 4 of the signatures.
+
+    Returns
+    -------
+    tuple of int, bytes
+        The status of the answer, its body.
+
+    Raises
+    ------
+    OSError, http.client.HTTPException
+        If there is no answer.
+    """
+    now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    fields = {"host": f"{host}:{port}", "x-amz-content-sha256": NOTHING, "x-amz-date": now}
+    names = ";".join(fields)
+    lines = [f"{name}:{value}" for name, value in fields.items()]
+    canonical = "\n".join([method, path, "", *lines, "", names, NOTHING])
+    scope = f"{now[:8]}/{region}/s3/aws4_request"
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    text = "\n".join(["AWS4-HMAC-SHA256", now, scope, digest])
+    key = f"AWS4{secret_key}".encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), hashlib.sha256)
+    signature = hmac.digest(key, text.encode(), hashlib.sha256).hex()
+    fields["Authorization"] = (
+        f"AWS4-HMAC-SHA256 Credential={access_key}/{scope},"
+        f"SignedHeaders={names},Signature={signature}"
+    )
+    connection = http.client.HTTPConnection(host, port, timeout=10)
+    try:
+        connection.request(method, path, headers=fields)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
