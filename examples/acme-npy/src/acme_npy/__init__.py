@@ -1,0 +1,203 @@
+"""Format ``acme-npy``: folders of ``.npy`` files, each a block of one array."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from zarr_core.extension import (
+    JSON,
+    ArrayMetadata,
+    ExtensionDefinition,
+    Format,
+    GroupMetadata,
+    MetadataValidationError,
+    NodeNotFoundError,
+    Problem,
+    Schema,
+    Store,
+    json_pointer,
+    make_extension,
+    package_schema,
+    strictjson,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from zarr_core.extension import Pieces, ValueReader
+
+    Node = ArrayMetadata | GroupMetadata
+
+_DOCUMENT = "blocks.json"
+_BLOCK = re.compile(r"[0-9]+(\.[0-9]+)*\.npy", re.ASCII).fullmatch
+_CODECS = (ExtensionDefinition("acme.npy"),)
+# Found by its name: zarr-grids has it, and is not imported.
+_KEYS = ExtensionDefinition(
+    "suffix",
+    {
+        "suffix": ".npy",
+        "base_encoding": {"name": "v2", "configuration": {"separator": "."}},
+    },
+)
+
+
+class Npy(Format):
+    """A document ``blocks.json`` in every folder; beside that of an array its blocks."""
+
+    name: ClassVar[str] = "acme-npy"
+    zarr_format: ClassVar[int] = 3
+    marks: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
+    chunk_key_encoding: ClassVar[ExtensionDefinition] = _KEYS
+    compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = ()
+
+    # --- documents ---
+
+    def from_json(self, document: JSON, where: str) -> Node:
+        problems = _schema().problems(document)
+        if problems:
+            raise MetadataValidationError(where, problems)
+        found: Any = document
+        attributes = found.get("attributes", {})
+        if "shape" not in found:
+            return GroupMetadata(attributes=attributes, document=found)
+        if len(found["blocks"]) != len(found["shape"]):
+            problem = Problem("/blocks", f"must have {len(found['shape'])} lengths, as /shape has")
+            raise MetadataValidationError(where, [problem])
+        return ArrayMetadata(
+            shape=tuple(found["shape"]),
+            data_type=ExtensionDefinition(found["dtype"]),
+            chunk_grid=ExtensionDefinition("regular", {"chunk_shape": found["blocks"]}),
+            chunk_key_encoding=_KEYS,
+            codecs=_CODECS,
+            fill_value=_fill_value(found, where),
+            attributes=attributes,
+            document=found,
+        )
+
+    def to_json(self, metadata: Node) -> JSON:
+        old = metadata.document or {}
+        members: dict[str, JSON] = {"attributes": metadata.attributes}
+        problems = _without_words(metadata)
+        if problems:
+            raise MetadataValidationError("node of the format acme-npy", problems)
+        if isinstance(metadata, ArrayMetadata):
+            members = {
+                "shape": [*metadata.shape],
+                "blocks": metadata.chunk_grid.configuration["chunk_shape"],
+                "dtype": metadata.data_type.name,
+                "fill_value": metadata.fill_value,
+                **members,
+            }
+            if old and "fill_value" not in old and metadata.fill_value == _fill_value(old, ""):
+                del members["fill_value"]
+        if old and "attributes" not in old and not metadata.attributes:
+            del members["attributes"]
+        return {**old, **members}
+
+    def read(self, store: Store, path: str) -> Node | None:
+        value = store.get(_key(path))
+        return None if value is None else self._parsed(bytes(value), f"{store} {_key(path)!r}")
+
+    def write(self, store: Store, path: str, metadata: Node) -> None:
+        store.set(_key(path), strictjson.encode(self.to_json(metadata)))
+
+    def create(self, store: Store, path: str, metadata: Node) -> bool:
+        content = strictjson.encode(self.to_json(metadata))
+        created = False
+
+        def change(reader: ValueReader | None) -> Pieces | ValueReader:
+            nonlocal created
+            created = reader is None
+            return content if reader is None else reader
+
+        store.update(_key(path), change)
+        return created
+
+    def update(self, store: Store, path: str, change: Callable[[Node], Node]) -> Node:
+        where = f"{store} {_key(path)!r}"
+        changed: list[Node] = []
+
+        def change_document(reader: ValueReader | None) -> Pieces:
+            if reader is None:
+                raise NodeNotFoundError(where, "the node has been removed")
+            old = self._parsed(bytes(reader.read(0, reader.size)), where)
+            document = self.to_json(change(old))
+            changed.append(self.from_json(document, where))
+            return strictjson.encode(document)
+
+        store.update(_key(path), change_document)
+        return changed[-1]
+
+    def _parsed(self, value: bytes, where: str) -> Node:
+        return self.from_json(strictjson.loads(value, where), where)
+
+    # --- keys ---
+
+    def child_names(self, store: Store, path: str) -> Iterator[str]:
+        prefix = self.chunk_prefix(path)
+        names = sorted(child[len(prefix) : -1] for child in store.list_dir(prefix)[1])
+        return (name for name in names if store.exists(_key(prefix + name)))
+
+    def documents(self, path: str) -> tuple[str, ...]:
+        return (_key(path),)
+
+    def prefixes(self, path: str) -> tuple[str, ...]:
+        return (self.chunk_prefix(path),)
+
+    def chunk_prefix(self, path: str) -> str:
+        return f"{path}/" if path else ""
+
+    def foreign_key(self, store: Store, path: str) -> str | None:
+        keys = list(store.list_prefix(self.chunk_prefix(path)))
+        nodes = {key.removesuffix(_DOCUMENT) for key in keys if f"/{key}".endswith(f"/{_DOCUMENT}")}
+        for key in keys:
+            folder, slash, name = key.rpartition("/")
+            if folder + slash not in nodes or not (name == _DOCUMENT or _BLOCK(name)):
+                return key
+        return None
+
+
+def _key(path: str) -> str:
+    return f"{path}/{_DOCUMENT}" if path else _DOCUMENT
+
+
+def _schema() -> Schema:
+    return package_schema("acme_npy", "format", "acme-npy")
+
+
+def _fill_value(document: Any, where: str) -> JSON:
+    data_type = make_extension("data_type", ExtensionDefinition(document["dtype"]))
+    assert data_type is not None, "data types are never left out"
+    zero: JSON = data_type.fill_value_to_json(data_type.default_fill_value())
+    value: JSON = document.get("fill_value", zero)
+    try:
+        data_type.fill_value_from_json(value)
+    except ValueError as error:
+        raise MetadataValidationError(where, [Problem("/fill_value", str(error))]) from error
+    return value
+
+
+def _without_words(metadata: Node) -> list[Problem]:
+    """What the format cannot say, by the members of version 3."""
+    found: dict[str, Any] = {json_pointer(name): True for name in metadata.additional_fields}
+    if isinstance(metadata, GroupMetadata):
+        found["/consolidated_metadata"] = metadata.consolidated is not None
+    else:
+        keys, codecs = metadata.chunk_key_encoding, metadata.codecs
+        found |= {
+            "/data_type": _schema().problems(
+                {"dtype": metadata.data_type.name, "shape": [], "blocks": []}
+            ),
+            "/chunk_grid": metadata.chunk_grid.name != "regular",
+            "/chunk_key_encoding": (keys.name, keys.configuration)
+            != (_KEYS.name, _KEYS.configuration),
+            # The codec "bytes" is what new arrays have; the elements are the same.
+            "/codecs": [codec.name for codec in codecs] not in (["acme.npy"], ["bytes"]),
+            "/storage_transformers": metadata.storage_transformers,
+            "/dimension_names": metadata.dimension_names is not None,
+            "/chunk_memory_layout": metadata.chunk_memory_layout is not None,
+        }
+    return [
+        Problem(where, "the format acme-npy has no words for it") for where in found if found[where]
+    ]
