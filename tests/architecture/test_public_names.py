@@ -70,3 +70,10 @@ def test_no_import_changes_what_a_name_means(name):
 def test_the_settings_stay_the_settings():
     program = "import zarr_core.config, zarr_core; assert zarr_core.config.settings.threads is None"
     subprocess.run([sys.executable, "-c", program], check=True, env={})
+
+
+@pytest.mark.parametrize("name", ["LocalStore", "hookimpl"])
+def test_what_few_extensions_need_is_loaded_when_it_is_asked_for(name):
+    from zarr_core import extension
+
+    assert getattr(extension, name) is not None

@@ -73,6 +73,7 @@ from zarr_core.threads import run as run_in_threads
 
 if TYPE_CHECKING:
     from zarr_core.registry.hookspecs import hookimpl as hookimpl
+    from zarr_core.stores.local import LocalStore as LocalStore
 
 __all__ = [
     "JSON",
@@ -165,4 +166,8 @@ def __getattr__(name: str) -> Any:
         from zarr_core.registry.hookspecs import hookimpl  # noqa: PLC0415 - lazy: see above
 
         return hookimpl
+    if name == "LocalStore":  # nor for the local store
+        from zarr_core.stores.local import LocalStore  # noqa: PLC0415 - lazy: see above
+
+        return LocalStore
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
