@@ -1,0 +1,51 @@
+"""Says which servers can run here, and how to get the others; a program without arguments."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from servers.azure_server import AzureServer
+from servers.gcs_server import GcsServer
+from servers.http_server import NginxServer, PlainHttpServer, WebDavServer
+from servers.mongo_server import MongoServer
+from servers.postgres_server import PostgresServer
+from servers.redis_server import RedisServer
+from servers.s3_server import MotoServer, SeaweedServer
+from servers.sftp_server import SftpServer
+
+if TYPE_CHECKING:
+    from servers.process import Server
+
+KINDS: tuple[type[Server], ...] = (
+    RedisServer,
+    MongoServer,
+    PostgresServer,
+    SftpServer,
+    MotoServer,
+    SeaweedServer,
+    AzureServer,
+    GcsServer,
+    NginxServer,
+    WebDavServer,
+    PlainHttpServer,
+)
+
+
+def main() -> int:
+    """Print a line for each server that is missing; how many these are."""
+    reasons = {kind.name: kind.missing() for kind in KINDS}
+    there = [name for name, reason in reasons.items() if reason is None]
+    print("servers for the tests:", ", ".join(there))
+    missing = [f"{name}: {reason}" for name, reason in reasons.items() if reason]
+    for line in missing:
+        print(line, file=sys.stderr)
+    return len(missing)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
