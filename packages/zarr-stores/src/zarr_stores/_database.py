@@ -1,4 +1,4 @@
-"""What stores in a key-value database in one place of the file system share."""
+"""What stores in key-value databases share."""
 
 from __future__ import annotations
 
@@ -28,8 +28,76 @@ if TYPE_CHECKING:
 _FREE_TRIES = 3
 
 
-class DatabaseStore(Store):
-    """A store whose back end can replace a value if it is still the expected one.
+class KeyValueStore(Store):
+    """A store whose back end can replace a value if it is still the expected one."""
+
+    # --- what a back end has ---
+
+    @abstractmethod
+    def _get(self, key: str) -> bytes | None:
+        """The value of a key that was checked."""
+
+    def _look(self, key: str) -> tuple[bytes | None, Any]:
+        """The value of a key that was checked, and what ``_swap`` knows it by."""
+        value = self._get(key)
+        return value, value
+
+    @abstractmethod
+    def _swap(self, key: str, seen: Any, new: bytes | None) -> bool:
+        """Replace a value at once if it is the one that was seen; whether it was."""
+
+    @abstractmethod
+    def _change_alone(self, key: str, change: Change) -> None:
+        """Read, change, write a value while nobody else writes anything."""
+
+    # --- what follows ---
+
+    def get(self, key: str) -> Buffer | None:
+        self._check(key)
+        return self._get(key)
+
+    def update(self, key: str, change: Change) -> None:
+        """Read, change and write a value, excluding every other such change of the key.
+
+        Notes
+        -----
+        A database has one writer at a time, so it is not held while ``change`` works:
+        the new value is stored if the old one is still there.  If others were faster
+        several times, everyone else is kept from writing until this change is made.
+        """
+        self._check_to_change(key)
+        with key_lock(self.url, key):
+            for _ in range(_FREE_TRIES):
+                old, seen = self._look(key)
+                value = change(None if old is None else BufferReader(old))
+                if isinstance(value, ValueReader) or (old is None and value is None):
+                    return
+                if self._swap(key, seen, None if value is None else joined(value)):
+                    return
+            self._change_alone(key, change)
+
+    # --- checks ---
+
+    def _check(self, key: str) -> None:
+        check_key(key)
+        if not key.isascii():
+            encoded(key)
+
+    def _check_to_change(self, key: str) -> None:
+        self._check(key)
+        self._require_writable(key)
+
+    def _check_prefix_to_change(self, prefix: str) -> None:
+        check_prefix(prefix)
+        self._require_writable(prefix)
+
+    def _require_writable(self, key: str) -> None:
+        if self.read_only:
+            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
+
+
+class DatabaseStore(KeyValueStore):
+    """A key-value database in one place of the file system.
 
     Parameters
     ----------
@@ -87,46 +155,6 @@ class DatabaseStore(Store):
     def url(self) -> str:
         return f"{self.scheme}://{quote(self.path)}"
 
-    # --- what a back end has ---
-
-    @abstractmethod
-    def _get(self, key: str) -> bytes | None:
-        """The value of a key that was checked."""
-
-    @abstractmethod
-    def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
-        """Replace a value at once if it is the old one; whether it was."""
-
-    @abstractmethod
-    def _change_alone(self, key: str, change: Change) -> None:
-        """Read, change, write a value while nobody else writes anything."""
-
-    # --- what follows ---
-
-    def get(self, key: str) -> Buffer | None:
-        self._check(key)
-        return self._get(key)
-
-    def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding every other such change of the key.
-
-        Notes
-        -----
-        A database has one writer at a time, so it is not held while ``change`` works:
-        the new value is stored if the old one is still there.  If others were faster
-        several times, everyone else is kept from writing until this change is made.
-        """
-        self._check_to_change(key)
-        with key_lock(self.url, key):
-            for _ in range(_FREE_TRIES):
-                old = self._get(key)
-                value = change(None if old is None else BufferReader(old))
-                if isinstance(value, ValueReader) or (old is None and value is None):
-                    return
-                if self._swap(key, old, None if value is None else joined(value)):
-                    return
-            self._change_alone(key, change)
-
     # --- the object ---
 
     def __eq__(self, other: object) -> bool:
@@ -140,25 +168,6 @@ class DatabaseStore(Store):
     def __repr__(self) -> str:
         read_only = ", read_only=True" if self.read_only else ""
         return f"{type(self).__name__}({self.path!r}{read_only})"
-
-    # --- checks ---
-
-    def _check(self, key: str) -> None:
-        check_key(key)
-        if not key.isascii():
-            encoded(key)
-
-    def _check_to_change(self, key: str) -> None:
-        self._check(key)
-        self._require_writable(key)
-
-    def _check_prefix_to_change(self, prefix: str) -> None:
-        check_prefix(prefix)
-        self._require_writable(prefix)
-
-    def _require_writable(self, key: str) -> None:
-        if self.read_only:
-            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
 
 
 def joined(value: Pieces) -> bytes:
