@@ -19,8 +19,9 @@ def test_cases_say_what_they_show_in_a_sentence():
 
 
 def test_categories_of_refusals():
-    named = {case.expect.category for case in all_cases() if isinstance(case.expect, Reject)}
-    assert named <= set(CATEGORIES)
+    refusals = [case.expect for case in all_cases() if isinstance(case.expect, Reject)]
+    assert {it.category for it in refusals} <= set(CATEGORIES)
+    assert {it.also for it in refusals} <= {"", *CATEGORIES}
 
 
 def test_the_folder_is_the_same_every_time(tmp_path):

@@ -74,6 +74,25 @@ MUTANTS = [
     ("storage-transformer", "self.store.set(key,", 'self.store.set("x/" + key,', "nothing_else_is_touched"),
     ("storage-transformer", "self.store.erase(key)", "pass", "the_values_of_chunks_come_back"),
     ("format", "created = reader is None", "created = True", "a_node_is_made_once"),
+    (
+        "format",
+        "        store.update(_key(path), change)\n        return created",
+        "        if created := not store.exists(_key(path)):\n"
+        "            store.set(_key(path), self._bytes(metadata))\n        return created",
+        "of_several_that_make_a_node_one_succeeds",
+    ),
+    (
+        "format",
+        "created = reader is None\n",
+        "created = True\n",
+        "the_documents_of_several_are_not_mixed",
+    ),
+    (
+        "format",
+        "return metadata.to_json()",
+        "return {k: v for k, v in metadata.to_json().items() if k != 'consolidated_metadata'}",
+        "copies_of_documents_are_kept_or_refused",
+    ),
     ("format", "strictjson.loads(value, where)", "json.loads(value)", "damaged_documents_are_metadata_errors"),
     ("format", "names = sorted(", "names = reversed(", "groups_have_members"),
     ("format", "return next((key for", "return None and next((key for", "what_is_foreign_is_found"),

@@ -7,7 +7,7 @@ One JSON object a line comes in, one goes out.  What is asked::
      "into": "/a/file", "selection": [[0, 4, 1]]}
 
 ``open`` and ``list`` have no ``into``; ``update`` has ``attributes`` to set; ``create`` has
-``document`` and ``values``, a file with the elements, of ``kind`` raw or json.  What is answered::
+``document`` and, if elements are to be written, a file ``values`` with them, of ``kind`` raw or json.  What is answered::
 
     {"id": 1, "result": {"implementation": "zarr-core", "version": "0.1", "formats": [2, 3],
                          "operations": ["open", "read", "list", "update", "create"]}}
@@ -69,7 +69,7 @@ class Adapter(ABC):
         raise UnsupportedError(f"{self.implementation} does not offer {asked['operation']}")
 
     def create(self, asked: Mapping[str, Any], values: Any) -> None:
-        """Make an array as ``asked["document"]`` describes it, then write the elements."""
+        """Make an array as ``asked["document"]`` describes it, then write the elements, if any."""
         raise UnsupportedError(f"{self.implementation} does not offer {asked['operation']}")
 
     def category(self, error: BaseException) -> str:
@@ -118,7 +118,8 @@ class Adapter(ABC):
         if operation == "list":
             return {"node_type": "group", "members": self.list(asked)}
         if operation == "create":
-            self.create(asked, Path(asked["values"]).read_bytes())
+            file = asked.get("values")
+            self.create(asked, None if file is None else Path(file).read_bytes())
             return {}
         work: Callable[[Mapping[str, Any]], dict[str, Any] | None]
         work = {"open": self.open, "update": self.update}[operation]

@@ -12,6 +12,7 @@ from zarr_core.extension import (
     CodecError,
     ExtensionError,
     MetadataError,
+    NodeNameError,
     NodeNotFoundError,
     NodeTypeError,
     format_named,
@@ -54,6 +55,8 @@ class ZarrCore(Adapter):
 
     def create(self, asked: Mapping[str, Any], values: Any) -> None:
         array: Any = _made(asked)
+        if values is None:
+            return
         dtype = array.dtype
         if asked["kind"] == "json":
             elements = np.array(json.loads(values), dtype=dtype)
@@ -66,6 +69,7 @@ class ZarrCore(Adapter):
             (ExtensionError, "extension"),
             (MetadataError, "metadata"),
             (CodecError, "chunk"),
+            (NodeNameError, "metadata"),
             (NodeNotFoundError, "missing"),
             (NodeTypeError, "missing"),
         )
@@ -82,6 +86,7 @@ def _open(asked: Mapping[str, Any], mode: Any) -> Any:
 def _made(asked: Mapping[str, Any]) -> Any:
     format_ = format_named({0: "v3_draft"}.get(asked["zarr_format"], f"v{asked['zarr_format']}"))
     store, path = zarr_core.locate(asked["store"], asked["path"] or None)
+    format_.check_path(path)
     format_.create(store, path, format_.from_json(asked["document"], str(store)))
     return zarr_core.open_array(store, "r+", path=path or None)
 

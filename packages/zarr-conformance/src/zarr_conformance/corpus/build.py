@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MANIFEST_VERSION = 1
 
-TOPICS: tuple[str, ...] = ("v3_array",)
+TOPICS = ("v3_array", "v3_group", "v3_extensions")
 """Modules of this package that declare cases, each by a function ``cases``."""
 
 
@@ -118,7 +118,8 @@ def as_json(case: Case) -> dict[str, Any]:
 def _expectation(case: Case) -> dict[str, Any]:
     expect = case.expect
     if isinstance(expect, Reject):
-        return {"outcome": "reject", "category": expect.category}
+        categories = [it for it in (expect.category, expect.also) if it]
+        return {"outcome": "reject", "categories": categories}
     entry: dict[str, Any] = {"outcome": "accept" if isinstance(expect, Accept) else "either"}
     node = expect.node
     for name in ("node_type", "shape", "attributes", "dimension_names", "members", "documents"):

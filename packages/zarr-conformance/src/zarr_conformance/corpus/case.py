@@ -62,7 +62,8 @@ class Node:
     members: Mapping[str, str] | None = None
     """Paths below a group, each with its node type; exactly these."""
     documents: Mapping[str, JSON] | None = None
-    """JSON documents that the store holds afterwards, by their keys."""
+    """JSON documents that the store holds afterwards, by their keys: these members, and more
+    if the implementation likes."""
     absent: tuple[str, ...] = ()
     """Keys that the store does not hold afterwards."""
 
@@ -78,11 +79,12 @@ class Accept:
 class Reject:
     """It has to be refused, by an error that falls into this category.
 
-    Any error is a refusal, a crash is not.  The category is told apart only for
-    implementations that claim to tell errors apart.
+    Any error is a refusal, a crash is not.  Another category is remarked, not held against
+    anybody.  Where one may see it either way, ``also`` is as good.
     """
 
     category: str
+    also: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,21 @@
-"""Array metadata of version 3: the members that must be there, their values, their defaults."""
+"""Array documents of version 3: what has to be in them, what may be, what must not be."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_conformance.corpus.case import Accept, Case, Node, Reject
-from zarr_conformance.corpus.documents import LEFT_OUT, array
-from zarr_conformance.corpus.encode import document
+import numpy as np
+
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.documents import LEFT_OUT, array, regular
+from zarr_conformance.corpus.encode import document, raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MANDATORY = (
+    from zarr_conformance.corpus.case import Expectation
+
+MANDATORY = (
     "zarr_format",
     "node_type",
     "shape",
@@ -22,44 +26,299 @@ _MANDATORY = (
     "codecs",
 )
 
-# What a shape is not, each with a name for it.
-_NO_SHAPES: dict[str, Any] = {
+_NOT_A_LIST_OF_INTEGERS: dict[str, Any] = {
     "number": 4,
     "null": None,
     "string": "4",
+    "object": {"0": 4},
     "negative": [-1],
     "fraction": [4.5],
     "text": ["4"],
     "true": [True],
+    "null-inside": [None],
     "nested": [[4]],
 }
+
+# Values that a member cannot have, each with a name for it.
+_WRONG: dict[str, dict[str, Any]] = {
+    "zarr_format": {"2": 2, "4": 4, "string": "3", "null": None, "list": [3], "fraction": 3.5},
+    "node_type": {"unknown": "dataset", "number": 3, "null": None, "capital": "Array"},
+    "shape": _NOT_A_LIST_OF_INTEGERS,
+    "data_type": {"number": 32, "null": None, "list": ["int32"], "empty": "", "object": {}},
+    "chunk_grid": {"number": 2, "null": None, "list": [2], "object": {}},
+    "chunk_key_encoding": {"number": 1, "null": None, "list": ["default"], "object": {}},
+    "codecs": {"string": "bytes", "null": None, "object": {"name": "bytes"}, "number": [1]},
+    "attributes": {"list": [], "string": "a", "number": 1, "null": None, "true": True},
+    "storage_transformers": {"string": "a", "object": {}, "number": [1], "true": True},
+    "dimension_names": {
+        "string": "x",
+        "too-many": ["x", "y"],
+        "too-few": [],
+        "number": [1],
+        "true": [True],
+        "object": {"x": 0},
+    },
+}
+
+ATTRIBUTES: dict[str, Any] = {
+    "text": 'grüße 🌍 \u0000 " \\ /',
+    "numbers": [0, -1, 1.5, 1e300, -2.5e-300],
+    "large": 2**70,
+    "truth": [True, False, None],
+    "empty": {},
+    "": "an empty name",
+    "nested": {"a": [{"b": [[]]}]},
+    "zarr_format": 2,
+}
+"""Attributes of every kind that JSON has."""
+
+
+def _case(
+    name: str,
+    clause: str | tuple[str, ...],
+    says: str,
+    expect: Expectation,
+    stored: dict[str, Any] | bytes,
+    *,
+    operation: Any = "open",
+    chunks: dict[str, bytes] | None = None,
+) -> Case:
+    names = (clause,) if isinstance(clause, str) else clause
+    data = stored if isinstance(stored, bytes) else document(stored)
+    return Case(
+        f"v3-core/array/{name}",
+        tuple(f"v3-core.{it}" for it in names),
+        says,
+        operation,
+        expect,
+        {"zarr.json": data, **(chunks or {})},
+    )
 
 
 def cases() -> Iterator[Case]:
     """All of them."""
-    yield Case(
-        "v3-core/array/plain",
-        tuple(f"v3-core.array.{name.replace('_', '-')}" for name in _MANDATORY),
+    yield from _members()
+    yield from _optional()
+    yield from _json()
+    yield from _shapes()
+
+
+def _members() -> Iterator[Case]:
+    every = tuple(f"array.{name.replace('_', '-')}" for name in MANDATORY)
+    yield _case(
+        "plain",
+        (*every, "array.document", "array.attributes-optional", "metadata.json", "metadata.object"),
         "A document with all mandatory members and no other is an array.",
-        "open",
         Accept(Node("array", (4,))),
-        {"zarr.json": document(array())},
+        array(),
     )
-    for name in _MANDATORY:
-        yield Case(
-            f"v3-core/array/without-{name.replace('_', '-')}",
-            (f"v3-core.array.{name.replace('_', '-')}",),
+    yield Case(
+        "v3-core/array/no-document",
+        ("v3-core.array.document", "v3-core.storage.exists"),
+        "Chunks without a document are no array.",
+        "open",
+        Reject("missing"),
+        {"c/0": bytes(8)},
+    )
+    for name in MANDATORY:
+        yield _case(
+            f"without-{name.replace('_', '-')}",
+            f"array.{name.replace('_', '-')}",
             f"A document without {name} is no array.",
-            "open",
             Reject("metadata"),
-            {"zarr.json": document(array(**{name: LEFT_OUT}))},
+            array(**{name: LEFT_OUT}),
         )
-    for name, shape in _NO_SHAPES.items():
-        yield Case(
-            f"v3-core/array/shape-{name}",
-            ("v3-core.array.shape",),
-            f"A shape is a list of integers, not {shape!r}.",
-            "open",
-            Reject("metadata"),
-            {"zarr.json": document(array(shape=shape))},
+    for name, values in _WRONG.items():
+        for kind, value in values.items():
+            yield _case(
+                f"{name.replace('_', '-')}-{kind}",
+                f"array.{name.replace('_', '-')}",
+                f"A document with {name} {value!r} is not that of an array.",
+                Reject("metadata"),
+                array(**{name: value}),
+            )
+    yield _case(
+        "codecs-empty",
+        ("array.codecs-not-empty", "codecs.kinds"),
+        "An empty list of codecs cannot make bytes of a chunk.",
+        Reject("metadata"),
+        array(codecs=[]),
+    )
+    yield _case(
+        "node-type-group-with-shape",
+        ("extensions.unknown-group",),
+        "A document that calls itself a group, yet has the members of an array, is no group.",
+        Reject("metadata"),
+        array(node_type="group"),
+    )
+    yield _case(
+        "zarr-format-float",
+        "array.zarr-format",
+        "3.0 is no integer to some parsers of JSON, 3 to others.",
+        Either(Node("array")),
+        document(array()).replace(b'"zarr_format": 3', b'"zarr_format": 3.0'),
+    )
+    yield _case(
+        "shape-float",
+        "array.shape",
+        "4.0 is no integer to some parsers of JSON, 4 to others.",
+        Either(Node("array", (4,))),
+        document(array()).replace(b"  4", b"  4.0"),
+    )
+
+
+def _optional() -> Iterator[Case]:
+    yield _case(
+        "attributes",
+        ("array.attributes", "array.attributes-any"),
+        "Attributes are whatever JSON can say.",
+        Accept(Node(attributes=ATTRIBUTES)),
+        array(attributes=ATTRIBUTES),
+    )
+    yield _case(
+        "attributes-empty",
+        "array.attributes",
+        "There may be no attributes.",
+        Accept(Node(attributes={})),
+        array(attributes={}),
+    )
+    yield _case(
+        "storage-transformers-empty",
+        ("array.storage-transformers", "array.storage-transformers-none"),
+        "An empty list of storage transformers is none.",
+        Accept(Node("array")),
+        array(storage_transformers=[]),
+    )
+    yield _case(
+        "dimension-names",
+        ("array.dimension-names", "array.dimension-names-null"),
+        "A dimension has a name, or null if it has none.",
+        Accept(Node(dimension_names=("y", None, ""))),
+        array(shape=[4, 4, 4], chunk_grid=regular(2, 2, 2), dimension_names=["y", None, ""]),
+    )
+    yield _case(
+        "dimension-names-equal",
+        ("array.dimension-names", "array.dimension-names-distinct"),
+        "Two dimensions of one name are not recommended, but allowed.",
+        Accept(Node(dimension_names=("x", "x"))),
+        array(shape=[4, 4], chunk_grid=regular(2, 2), dimension_names=["x", "x"]),
+    )
+    yield _case(
+        "dimension-names-none",
+        "array.dimension-names-none",
+        "Without names, dimensions are unnamed.",
+        Accept(Node("array", (4, 4))),
+        array(shape=[4, 4], chunk_grid=regular(2, 2)),
+    )
+    yield _case(
+        "dimension-names-of-no-dimensions",
+        "array.dimension-names",
+        "No dimensions have no names.",
+        Accept(Node("array", ())),
+        array(shape=[], chunk_grid=regular(), dimension_names=[]),
+    )
+
+
+def _json() -> Iterator[Case]:
+    whole = document(array())
+    broken: dict[str, bytes] = {
+        "empty": b"",
+        "cut": whole[: len(whole) // 2],
+        "text": b"zarr",
+        "null": b"null",
+        "list": b"[" + whole + b"]",
+        "number": b"3",
+        "string": b'"array"',
+        "two-documents": whole + whole,
+        "comment": whole + b"// end",
+        "single-quotes": whole.replace(b'"', b"'"),
+        "trailing-comma": whole.rstrip().removesuffix(b"}") + b",}",
+        "not-utf-8": whole.replace(b"int32", b"int\xff32"),
+        "utf-16": whole.decode().encode("utf-16"),
+        "nan": document(array(attributes={"a": 0})).replace(b'"a": 0', b'"a": NaN'),
+        "infinity": document(array(attributes={"a": 0})).replace(b'"a": 0', b'"a": -Infinity'),
+        "deep": document(array(attributes={"a": 0})).replace(
+            b'"a": 0', b'"a": ' + b"[" * 100_000 + b"]" * 100_000
+        ),
+    }
+    for name, data in broken.items():
+        outer = name in ("null", "list", "number", "string")
+        expect: Expectation = Either(Node("array")) if name == "deep" else Reject("metadata")
+        yield _case(
+            f"json-{name}",
+            "metadata.object" if outer else "metadata.json",
+            f"A document that is not one JSON object is none ({name.replace('-', ' ')}).",
+            expect,
+            data,
         )
+    yield _case(
+        "json-repeated-member",
+        "metadata.json",
+        "By RFC 8259 names should be unique; a document with two shapes cannot be understood.",
+        Either(Node("array")),
+        whole.replace(b'"node_type"', b'"shape": [5], "node_type"'),
+    )
+    yield _case(
+        "json-spaces",
+        "metadata.json",
+        "White space and the order of members mean nothing.",
+        Accept(Node("array", (4,))),
+        b"\n\t " + document(dict(reversed(array().items()))).replace(b":", b" \r\n : ") + b"\n ",
+    )
+    yield _case(
+        "json-escapes",
+        "metadata.json",
+        "A character may be written by its number.",
+        Accept(Node("array", (4,), {"é😀": "A"})),
+        document(array(attributes={"x": "A"}))
+        .replace(b'"x"', b'"\\u00e9\\ud83d\\ude00"')
+        .replace(b'"A"', b'"\\u0041"')
+        .replace(b'"int32"', b'"\\u0069nt32"'),
+    )
+
+
+def _shapes() -> Iterator[Case]:
+    fill = np.full(4, 7, "<i4")
+    yield _case(
+        "nothing-stored",
+        "array.fill-value-used",
+        "What was never written is the fill value.",
+        Accept(Node(values=Values(raw(fill)))),
+        array(fill_value=7),
+        operation="read",
+    )
+    stored = np.array([1, 2], "<i4")
+    yield _case(
+        "partly-stored",
+        ("array.fill-value-used", "keys.root-array-data"),
+        "Chunks that are there are read, the others hold the fill value.",
+        Accept(Node(values=Values(raw(np.array([7, 7, 1, 2], "<i4"))))),
+        array(fill_value=7),
+        operation="read",
+        chunks={"c/1": raw(stored)},
+    )
+    yield _case(
+        "no-dimensions",
+        "hierarchy.no-dimensions",
+        "An array without dimensions has one element.",
+        Accept(Node("array", (), values=Values(raw(np.array(5, "<i4"))))),
+        array(shape=[], chunk_grid=regular()),
+        operation="read",
+        chunks={"c": raw(np.array(5, "<i4"))},
+    )
+    for shape, lengths in (((0,), (2,)), ((0, 3), (2, 2)), ((3, 0), (1, 1))):
+        yield _case(
+            f"empty-{'x'.join(map(str, shape))}",
+            "hierarchy.empty-dimension",
+            "A dimension may have no length; the array has no elements then.",
+            Accept(Node("array", shape, values=Values(b""))),
+            array(shape=list(shape), chunk_grid=regular(*lengths)),
+            operation="read",
+        )
+    yield _case(
+        "huge",
+        "array.shape",
+        "A shape may be larger than any memory; nothing is made of it when it is opened.",
+        Accept(Node("array", (2**62, 3))),
+        array(shape=[2**62, 3], chunk_grid=regular(1000, 3)),
+    )

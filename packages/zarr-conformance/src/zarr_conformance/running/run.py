@@ -220,8 +220,9 @@ class _Worker:
             node = case.expect.node if isinstance(case.expect, Accept | Either) else None
             values = node.values if node is not None else None
             asked["document"] = case.document
-            asked["values"] = str(self._corpus / "values" / case.id)
-            asked["kind"] = values.kind if values is not None else "raw"
+            if values is not None:
+                asked["values"] = str(self._corpus / "values" / case.id)
+                asked["kind"] = values.kind
         return asked
 
     def close(self) -> None:

@@ -1,0 +1,370 @@
+"""Extension points of version 3: definitions, short-hand names, what must be understood."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.documents import array, group, regular
+from zarr_conformance.corpus.encode import document, gzip, raw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_conformance.corpus.case import Expectation
+
+_UNKNOWN = "nobody.has-this"
+_VALUES = np.array([1, 2, 3, 4], "<i4")
+_BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
+
+# Each extension point, with the definition that a plain document has there and one that
+# nobody knows; a point that takes a list takes the definition in a list.
+_POINTS: dict[str, Any] = {
+    "data_type": {"name": "int32"},
+    "chunk_grid": regular(2),
+    "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+    "codecs": _BYTES,
+    "storage_transformers": None,
+}
+
+
+def _placed(point: str, definition: Any) -> dict[str, Any]:
+    """A document with a definition at an extension point."""
+    if point == "codecs":
+        own = isinstance(definition, dict) and definition.get("name") == "bytes"
+        return array(codecs=[definition] if own else [_BYTES, definition])
+    if point == "storage_transformers":
+        return array(storage_transformers=[definition])
+    return array(**{point: definition})
+
+
+def _case(
+    name: str,
+    clause: str | tuple[str, ...],
+    says: str,
+    expect: Expectation,
+    stored: dict[str, Any],
+    chunks: dict[str, bytes] | None = None,
+    operation: Any = "open",
+) -> Case:
+    names = (clause,) if isinstance(clause, str) else clause
+    return Case(
+        f"v3-core/extensions/{name}",
+        tuple(f"v3-core.{it}" for it in names),
+        says,
+        operation,
+        expect,
+        {"zarr.json": document(stored), **(chunks or {})},
+    )
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    for point, known in _POINTS.items():
+        yield from _unknown(point)
+        yield from _malformed(point)
+        if known is not None:
+            yield from _forms(point, known)
+    yield from _short_hand()
+    yield from _members()
+    yield from _kept()
+    yield from _names()
+
+
+def _unknown(point: str) -> Iterator[Case]:
+    where = point.replace("_", "-")
+    for form, definition in (("name", _UNKNOWN), ("object", {"name": _UNKNOWN})):
+        yield _case(
+            f"{where}/unknown-{form}",
+            ("extensions.unknown-array", "extensions.must-understand-default"),
+            f"What nobody knows in {point} must be understood, so the array is refused.",
+            Reject("extension"),
+            _placed(point, definition),
+        )
+    yield _case(
+        f"{where}/unknown-must-understand-true",
+        ("extensions.unknown-array", "extensions.must-understand-default"),
+        f"What nobody knows in {point} and says that it must be understood is refused.",
+        Reject("extension"),
+        _placed(point, {"name": _UNKNOWN, "must_understand": True}),
+    )
+    ignored = {"name": _UNKNOWN, "must_understand": False, "configuration": {"a": 1}}
+    if point in ("codecs", "storage_transformers"):
+        yield _case(
+            f"{where}/unknown-must-understand-false",
+            ("extensions.unknown-array", "extensions.must-understand-false"),
+            f"What nobody knows in {point} is ignored if it says that it can be.",
+            Accept(Node("array", (4,))),
+            _placed(point, ignored),
+        )
+    else:
+        yield _case(
+            f"{where}/unknown-must-understand-false",
+            ("extensions.must-understand-points", "extensions.unknown-array"),
+            f"Nothing can be ignored in {point}, whatever it says.",
+            Reject("extension", "metadata"),
+            _placed(point, ignored),
+        )
+
+
+def _malformed(point: str) -> Iterator[Case]:
+    where = point.replace("_", "-")
+    wrong: dict[str, tuple[Any, str]] = {
+        "without-name": ({"configuration": {}}, "extensions.name"),
+        "name-number": ({"name": 1}, "extensions.name"),
+        "name-null": ({"name": None}, "extensions.name"),
+        "name-empty": ({"name": ""}, "extensions.name"),
+        "configuration-list": ({"name": _UNKNOWN, "configuration": []}, "extensions.configuration"),
+        "configuration-string": (
+            {"name": _UNKNOWN, "configuration": "a"},
+            "extensions.configuration",
+        ),
+        "must-understand-string": (
+            {"name": _UNKNOWN, "must_understand": "false"},
+            "extensions.must-understand-default",
+        ),
+        "must-understand-null": (
+            {"name": _UNKNOWN, "must_understand": None},
+            "extensions.must-understand-default",
+        ),
+        "must-understand-zero": (
+            {"name": _UNKNOWN, "must_understand": 0},
+            "extensions.must-understand-default",
+        ),
+    }
+    for kind, (definition, clause) in wrong.items():
+        yield _case(
+            f"{where}/{kind}",
+            clause,
+            f"In {point}, {definition!r} is no definition of an extension.",
+            Reject("metadata"),
+            _placed(point, definition),
+        )
+
+
+def _forms(point: str, known: dict[str, Any]) -> Iterator[Case]:
+    where = point.replace("_", "-")
+    plain = Accept(Node("array", (4,), values=Values(raw(_VALUES))))
+    chunks = {"c/0": raw(_VALUES[:2]), "c/1": raw(_VALUES[2:])}
+    yield _case(
+        f"{where}/object",
+        ("extensions.name", "extensions.configuration-optional"),
+        f"An object with a name, and a configuration where one is needed, stands in {point}.",
+        plain if point != "data_type" else Either(plain.node),
+        _placed(point, known),
+        chunks,
+        "read",
+    )
+    yield _case(
+        f"{where}/must-understand-true",
+        "extensions.must-understand-default",
+        f"What is known in {point} may say that it must be understood.",
+        plain if point != "data_type" else Either(plain.node),
+        _placed(point, known | {"must_understand": True}),
+        chunks,
+        "read",
+    )
+    if point in ("data_type", "chunk_grid", "chunk_key_encoding"):
+        yield _case(
+            f"{where}/known-must-understand-false",
+            "extensions.must-understand-points",
+            f"must_understand false is not supported in {point}, even for what is known.",
+            Reject("metadata"),
+            _placed(point, known | {"must_understand": False}),
+        )
+    else:
+        yield _case(
+            f"{where}/known-must-understand-false",
+            "extensions.must-understand-false",
+            f"What is known in {point} is used, though it says that it could be ignored.",
+            plain,
+            _placed(point, known | {"must_understand": False}),
+            chunks,
+            "read",
+        )
+    yield _case(
+        f"{where}/further-member",
+        "extensions.unknown-array",
+        f"A definition in {point} has a name, a configuration, must_understand, nothing else.",
+        Reject("metadata"),
+        _placed(point, known | {"nobodys_member": 1}),
+    )
+
+
+def _short_hand() -> Iterator[Case]:
+    plain = Accept(Node("array", (4,), values=Values(raw(_VALUES))))
+    chunks = {"c/0": raw(_VALUES[:2]), "c/1": raw(_VALUES[2:])}
+    octets = np.arange(4, dtype="u1")
+    yield _case(
+        "codecs/short-hand",
+        "extensions.short-hand",
+        "A codec without configuration may be given by its name.",
+        Accept(Node(values=Values(raw(octets)))),
+        array(data_type="uint8", codecs=["bytes"]),
+        {"c/0": raw(octets[:2]), "c/1": raw(octets[2:])},
+        "read",
+    )
+    yield _case(
+        "chunk-key-encoding/short-hand",
+        "extensions.short-hand",
+        "A chunk key encoding without configuration may be given by its name.",
+        plain,
+        array(chunk_key_encoding="default"),
+        chunks,
+        "read",
+    )
+    yield _case(
+        "data-type/short-hand",
+        ("extensions.short-hand", "array.data-type-core"),
+        "A core data type is given by its name.",
+        plain,
+        array(data_type="int32"),
+        chunks,
+        "read",
+    )
+    yield _case(
+        "chunk-grid/short-hand",
+        ("array.chunk-grid-regular",),
+        "A regular grid cannot do without its configuration.",
+        Reject("metadata", "extension"),
+        array(chunk_grid="regular"),
+    )
+    yield _case(
+        "codecs/second-is-unknown-and-ignored",
+        ("extensions.must-understand-false", "codecs.order"),
+        "The codecs around one that is ignored are applied; what it did is not undone.",
+        Either(Node(values=Values(raw(_VALUES)))),
+        array(
+            codecs=[
+                _BYTES,
+                {"name": _UNKNOWN, "must_understand": False},
+                {"name": "gzip", "configuration": {"level": 1}},
+            ]
+        ),
+        {"c/0": gzip(raw(_VALUES[:2])), "c/1": gzip(raw(_VALUES[2:]))},
+        "read",
+    )
+    yield _case(
+        "codecs/known-with-bad-configuration-is-not-ignored",
+        "extensions.must-understand-false",
+        "A known codec whose configuration is wrong is an error, though it could be ignored.",
+        Reject("metadata", "extension"),
+        array(
+            codecs=[
+                _BYTES,
+                {"name": "gzip", "configuration": {"level": 99}, "must_understand": False},
+            ]
+        ),
+    )
+
+
+def _members() -> Iterator[Case]:
+    further: dict[str, tuple[Any, bool]] = {
+        "string": ("value", False),
+        "number": (1, False),
+        "null": (None, False),
+        "list": ([{"must_understand": False}], False),
+        "object": ({"name": "nobody.this"}, False),
+        "must-understand-true": ({"name": "nobody.this", "must_understand": True}, False),
+        "must-understand-string": ({"must_understand": "false"}, False),
+        "must-understand-false": ({"name": "nobody.this", "must_understand": False}, True),
+        "must-understand-false-without-name": ({"must_understand": False, "a": 1}, True),
+    }
+    for kind, (value, ignored) in further.items():
+        for what, stored in (("array", array(nobodys=value)), ("group", group(nobodys=value))):
+            clauses = (f"extensions.unknown-{what}", "stability.major")
+            if ignored:
+                yield _case(
+                    f"{what}-member/{kind}",
+                    (*clauses, "extensions.must-understand-false"),
+                    f"A member of the document of a {what} that says so is ignored.",
+                    Accept(Node("array" if what == "array" else "group")),
+                    stored,
+                )
+            else:
+                yield _case(
+                    f"{what}-member/{kind}",
+                    clauses,
+                    f"A member that nobody knows makes that a {what} is refused.",
+                    Reject("metadata", "extension"),
+                    stored,
+                )
+    yield _case(
+        "array-member/fallback",
+        "extensions.unknown-array",
+        "The fallback of a data type belongs to a draft of old, not to version 3.",
+        Reject("extension", "metadata"),
+        array(data_type={"name": _UNKNOWN, "fallback": "int32"}),
+    )
+    yield _case(
+        "array-member/consolidated",
+        "extensions.unknown-array",
+        "An array has no consolidated_metadata; it says that it can be ignored.",
+        Accept(Node("array")),
+        array(consolidated_metadata={"must_understand": False, "kind": "inline", "metadata": {}}),
+    )
+
+
+def _kept() -> Iterator[Case]:
+    """What a document has survives that an attribute is set."""
+    ignored = {"name": "nobody.this", "must_understand": False, "configuration": {"z": [1, 2.5]}}
+    attributes = {"a": 2**70, "b": 1e22, "c": "é", "harness": 0}
+    documents: dict[str, dict[str, Any]] = {
+        "member": array(nobodys=ignored, attributes=attributes),
+        "short-hand": array(
+            chunk_key_encoding="default", data_type="uint8", codecs=["bytes"], attributes=attributes
+        ),
+        "flag": array(codecs=[_BYTES | {"must_understand": True}], attributes=attributes),
+        "flag-false": array(codecs=[_BYTES | {"must_understand": False}], attributes=attributes),
+        "names": array(dimension_names=[None], attributes=attributes),
+        "no-names": array(attributes=attributes),
+        "fill-hex": array(data_type="float32", fill_value="0x7fc00001", attributes=attributes),
+        "transformers": array(storage_transformers=[], attributes=attributes),
+        "group-member": group(nobodys=ignored, attributes=attributes),
+    }
+    for name, before in documents.items():
+        after = before | {"attributes": attributes | {"harness": 1}}
+        yield _case(
+            f"kept/{name}",
+            ("array.attributes-any",) if "group" not in name else ("group.attributes-any",),
+            "To set an attribute changes that attribute, and nothing else of the document.",
+            Accept(Node(documents={"zarr.json": after})),
+            before,
+            operation="update",
+        )
+
+
+def _names() -> Iterator[Case]:
+    """Names that break the rule: an implementation that knows none of them refuses anyhow."""
+    for kind, name in (
+        ("slash", "nobody/this"),
+        ("colon", "nobody:this"),
+        ("capital", "Nobody"),
+        ("digit-first", "1nobody"),
+        ("space", "no body"),
+        ("one-letter", "n"),
+    ):
+        yield _case(
+            f"naming/{kind}",
+            ("extensions.registered", "codecs.identifier"),
+            f"{name!r} is not a name that can be registered, and nobody has a codec of it.",
+            Reject("extension"),
+            array(codecs=[_BYTES, name]),
+        )
+    uri = "https://example.com/codecs/nobody/1.0"
+    yield _case(
+        "naming/uri",
+        ("extensions.uri", "extensions.unknown-array"),
+        "A URI may be a name; one that nobody knows is refused.",
+        Reject("extension"),
+        array(codecs=[_BYTES, {"name": uri}]),
+    )
+    yield _case(
+        "naming/uri-ignored",
+        ("extensions.uri", "extensions.must-understand-false"),
+        "A URI may be a name; one that nobody knows is ignored if it says that it can be.",
+        Accept(Node("array")),
+        array(codecs=[_BYTES, {"name": uri, "must_understand": False}]),
+    )
