@@ -77,7 +77,7 @@ def proxy_before() -> Iterator[Callable[..., Proxy]]:
     proxies: list[Proxy] = []
 
     def start(server: Server, kind: Literal["http", "tcp"] = "http") -> Proxy:
-        proxies.append(Proxy(server.port, kind))
+        proxies.append(Proxy(server.port, kind, renames=server.minds_its_name))
         return proxies[-1]
 
     yield start

@@ -30,6 +30,7 @@ class GcsServer(Server):
 
     name = "gcs"
     durable = False
+    minds_its_name = True
 
     def __init__(self) -> None:
         super().__init__()

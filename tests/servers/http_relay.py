@@ -33,15 +33,22 @@ class HttpRelay:
         Seconds that each request waits first.
     rules : list of Rule
         Faults, of which the first that applies is chosen.
+    renames : bool
+        Whether the server sees its own address as ``Host``, where clients name the proxy.
     """
 
     host: str
     port: int
+    renames: bool = False
     latency: float = 0.0
     rules: list[Rule] = field(default_factory=list)
     traffic: Traffic = field(default_factory=Traffic)
     connections: Connections = field(default_factory=Connections)
     _idle: list[tuple[StreamReader, StreamWriter]] = field(default_factory=list)
+
+    @property
+    def _own_name(self) -> bytes:
+        return f"{self.host}:{self.port}".encode()
 
     async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         """Serve one connection of a client until either side has enough of it."""
@@ -65,6 +72,9 @@ class HttpRelay:
         if request.get(b"expect").lower() == b"100-continue":
             request.set(b"expect", None)
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        named = request.get(b"host")
+        if self.renames:
+            request.set(b"host", self._own_name)
         body = await read_body(reader, request, of_answer=False)
         if request.get(b"transfer-encoding"):
             request.set(b"transfer-encoding", None)
@@ -88,6 +98,8 @@ class HttpRelay:
             head, content = await self._ask(request, body)
             if fault.kind == "lose_answer":
                 raise Lost
+        if self.renames and (location := head.get(b"location")):
+            head.set(b"location", location.replace(self._own_name, named))
         exchange.status, exchange.received = head.status, len(content)
         if fault and exchange.method != "HEAD":
             exchange.received = await self._spoil(fault, head, content, writer, reader)

@@ -45,6 +45,7 @@ class Server(ABC):
     ready_within: ClassVar[float] = 30.0
     stop_within: ClassVar[float] = 10.0
     further_ports: ClassVar[tuple[int, ...]] = ()
+    minds_its_name: ClassVar[bool] = False  # whether it answers only to its own address
 
     def __init__(self) -> None:
         self.host = HOST
@@ -143,7 +144,7 @@ class Server(ABC):
                 group=user and _group(user),
                 extra_groups=user and [],
             )
-        watchdog.watch(self.pid)
+        watchdog.watch(self.pid, self.directory)
         until = time.monotonic() + self.ready_within
         while not self.ready():
             code = self._process.poll()
@@ -183,7 +184,7 @@ class Server(ABC):
             process.kill()
             process.wait()
         process_tree.kill([pid for pid in members if pid != process.pid])
-        watchdog.forget(process.pid)
+        watchdog.forget(process.pid, self.directory)
         self._process = None
 
     def restart(self) -> None:

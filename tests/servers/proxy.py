@@ -30,6 +30,9 @@ class Proxy:
         The port of the server.
     kind : {"http", "tcp"}
         What it understands: requests, or only connections.
+    renames : bool
+        Whether the server sees its own address as ``Host``, where clients name the proxy;
+        that is no help where clients sign what they send.
 
     Attributes
     ----------
@@ -37,10 +40,12 @@ class Proxy:
         Where clients find it.
     """
 
-    def __init__(self, target: int, kind: Literal["http", "tcp"] = "http") -> None:
+    def __init__(
+        self, target: int, kind: Literal["http", "tcp"] = "http", *, renames: bool = False
+    ) -> None:
         self.host = HOST
         self.port = free_port()
-        arguments = [kind, self.host, str(target), str(self.port)]
+        arguments = [kind, self.host, str(target), str(self.port), str(int(renames))]
         self._process = subprocess.Popen(
             [sys.executable, "-E", str(PROGRAM), *arguments],
             stdin=subprocess.PIPE,

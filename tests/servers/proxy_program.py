@@ -57,9 +57,10 @@ class Program:
         return None
 
 
-async def main(kind: str, host: str, target: int, port: int) -> None:
+async def main(kind: str, host: str, target: int, port: int, renames: bool) -> None:
     """Serve until nobody gives orders any more."""
-    program = Program((HttpRelay if kind == "http" else TcpRelay)(host, target))
+    http = HttpRelay(host, target, renames)
+    program = Program(http if kind == "http" else TcpRelay(host, target))
     program.port = port
     await program.listen()
     loop = asyncio.get_running_loop()
@@ -71,4 +72,5 @@ async def main(kind: str, host: str, target: int, port: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))
+    kind, host, target, port, renames = sys.argv[1:]
+    asyncio.run(main(kind, host, int(target), int(port), bool(int(renames))))

@@ -89,7 +89,7 @@ def test_azurite_has_an_empty_container_after_each_start(azure_server):
     azure_server.create_container("another")
 
 
-def test_the_gcs_server_can_be_read_by_obstore(gcs_server):
+def test_the_gcs_server_can_be_read_by_obstore(gcs_server, proxy_before):
     store = pytest.importorskip("obstore.store")
     import http.client
 
@@ -98,7 +98,8 @@ def test_the_gcs_server_can_be_read_by_obstore(gcs_server):
     connection.request("POST", path, b"0123456789")
     assert connection.getresponse().status == 200
     connection.close()
-    key = {"gcs_base_url": gcs_server.url, "disable_oauth": True, "client_email": ""}
+    proxy = proxy_before(gcs_server)
+    key = {"gcs_base_url": proxy.url, "disable_oauth": True, "client_email": ""}
     key |= {"private_key": "", "private_key_id": ""}
     reader = store.GCSStore(
         gcs_server.bucket,
@@ -109,3 +110,4 @@ def test_the_gcs_server_can_be_read_by_obstore(gcs_server):
     gcs_server.kill()
     gcs_server.start()
     assert reader.list().collect() == []
+    assert proxy.traffic.requests == 2

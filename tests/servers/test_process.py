@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,9 @@ def test_servers_die_with_the_tests(by, tmp_path):
         assert process_tree.runs(pid)
         tests.send_signal(by)
     assert process_tree.wait_for_end([pid], within=5)
+    until = time.monotonic() + 5
+    while list(tmp_path.iterdir()):
+        assert time.monotonic() < until
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,14 +23,14 @@ _watchdog: subprocess.Popen[bytes] | None = None
 _owner = 0
 
 
-def watch(pid: int) -> None:
-    """Let a process, with what descends from it, end with this one at the latest."""
-    _tell(f"+{pid}\n")
+def watch(pid: int, directory: Path) -> None:
+    """Let a process with its family, and its directory, end with this process at the latest."""
+    _tell(f"+{pid} {directory}\n")
 
 
-def forget(pid: int) -> None:
+def forget(pid: int, directory: Path) -> None:
     """Watch a process no longer: it has ended."""
-    _tell(f"-{pid}\n")
+    _tell(f"-{pid} {directory}\n")
 
 
 def _tell(line: str) -> None:
@@ -59,7 +60,7 @@ def close() -> None:
 def main() -> None:
     """Watch until the parent is gone: a fork of it may hold the pipe open, hence both tests."""
     parent, rest = os.getppid(), b""
-    watched: set[int] = set()
+    watched: set[bytes] = set()
     while os.getppid() == parent:
         if not select.select([0], [], [], 1.0)[0]:
             continue
@@ -68,8 +69,11 @@ def main() -> None:
             break
         *lines, rest = (rest + read).split(b"\n")
         for line in lines:
-            (watched.add if line[:1] == b"+" else watched.discard)(int(line[1:]))
-    process_tree.kill([member for pid in watched for member in process_tree.family(pid)])
+            (watched.add if line[:1] == b"+" else watched.discard)(line[1:])
+    for line in watched:
+        pid, _, directory = line.partition(b" ")
+        process_tree.kill(process_tree.family(int(pid)))
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 if __name__ == "__main__":
