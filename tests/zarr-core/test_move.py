@@ -158,20 +158,3 @@ def test_all_members_are_copied(root, tmp_path):
     zarr.copy_all(root, there, overwrite=True)
     with pytest.raises(NodeTypeError, match="is no group"):
         zarr.copy_all(root["b"], there)
-
-
-def test_keys_are_copied_from_store_to_store(root, tmp_path):
-    source = contents(root.store)
-    copied, skipped, nbytes = zarr.copy_store(root.store, tmp_path / "x")
-    assert (copied, skipped) == (len(source), 0)
-    assert nbytes == sum(len(root.store.get(key)) for key in source)
-    assert contents(zarr.LocalStore(tmp_path / "x")) == source
-    with pytest.raises(NodeExistsError, match="is there already"):
-        zarr.copy_store(root.store, tmp_path / "x")
-    assert zarr.copy_store(root.store, tmp_path / "x", if_exists="skip")[:2] == (0, len(source))
-    assert zarr.copy_store(root.store, tmp_path / "x", if_exists="replace")[0] == len(source)
-    target: dict[str, bytes] = {}
-    zarr.copy_store(root.store, target, "g", "p/q")
-    assert sorted(target) == sorted(f"p/q/{key}" for key in contents(root.store, "g/"))
-    with pytest.raises(ValueError, match="if_exists must be"):
-        zarr.copy_store(root.store, {}, if_exists="maybe")

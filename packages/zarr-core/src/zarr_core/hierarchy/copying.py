@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import NodeExistsError, NodeNameError, NodeNotFoundError, NodeTypeError
 from zarr_core.formats.detect import format_of_new, rival
+from zarr_core.hierarchy.briefly import briefly
 from zarr_core.hierarchy.copy_log import Copied, logging_to, summary
 from zarr_core.hierarchy.copying_nodes import execute, make_places, plan
 from zarr_core.hierarchy.group import Group
-from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.recoding import recode
-from zarr_core.hierarchy.source_nodes import Ends, nodes_of
+from zarr_core.hierarchy.source_nodes import Ends, lies_in, nodes_of
 from zarr_core.interfaces.progress import Reporter
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -108,21 +108,21 @@ def copy(
         name = name or source.basename
         if not name:
             raise NodeNameError("''", "the root has no name; say what the copy is to be called")
-    store, path = locate(dest, name)
-    metadata = read_source(source)
-    replaces = overwrite or if_exists == "replace"
-    if store == source.store and (
-        lies_in(path, source.path) or (replaces and lies_in(source.path, path))
-    ):
-        where = f"{store} {'/' + path!r}"
-        raise NodeExistsError(where, f"the copy and its source {source.name!r} would overlap")
-    format_ = dest._format if isinstance(dest, Node) else None
-    ends = ends_of(source, store, path, format_, layout, overwrite=overwrite)
-    nodes = _nodes(ends, source, metadata, shallow=shallow, without_attrs=without_attrs)
-    _, made = _copy(
-        source, ends, nodes, layout, if_exists, compare, log, progress,
-        overwrite=overwrite, shallow=shallow,
-    )  # fmt: skip
+    with briefly(dest, name) as (store, path):
+        metadata = read_source(source)
+        replaces = overwrite or if_exists == "replace"
+        if store == source.store and (
+            lies_in(path, source.path) or (replaces and lies_in(source.path, path))
+        ):
+            where = f"{store} {'/' + path!r}"
+            raise NodeExistsError(where, f"the copy and its source {source.name!r} would overlap")
+        format_ = dest._format if isinstance(dest, Node) else None
+        ends = ends_of(source, store, path, format_, layout, overwrite=replaces)
+        nodes = _nodes(ends, source, metadata, shallow=shallow, without_attrs=without_attrs)
+        _, made = _copy(
+            source, ends, nodes, layout, if_exists, compare, log, progress,
+            overwrite=overwrite, shallow=shallow,
+        )  # fmt: skip
     if isinstance(dest, Node) and dest._consolidation is not None:
         dest._consolidation.record(gone=[path], there=made)
     return open_node(
@@ -176,32 +176,39 @@ def copy_all(
 
     if not isinstance(source, Group):
         raise NodeTypeError(repr(source), "is no group; copy an array with copy()")
+    if isinstance(dest, Node) and not isinstance(dest, Group):
+        raise NodeTypeError(dest._where(), "is an array, and can have no members")
     _check(if_exists, compare, overwrite)
-    metadata = read_source(source)
-    store, path = locate(dest)
-    format_ = dest._format if isinstance(dest, Node) else None
-    ends = ends_of(source, store, path, format_, layout)
-    nodes = _nodes(
-        ends, source, metadata, members_only=True, shallow=shallow, without_attrs=without_attrs
-    )
-    for member, _ in nodes if store == source.store else ():
-        if lies_in(path, member) or path == source.path:
-            where = f"{store} {'/' + ends.target(member)!r}"
-            raise NodeExistsError(where, f"the copy and its source {'/' + member!r} would overlap")
-    target: Group | None = None
-    if not dry_run:
-        found = ends.dest_format.name
-        target = dest if isinstance(dest, Group) else open_group(dest, "a", zarr_format=found)
-        target._check_writable()
-    done, made = _copy(
-        source, ends, nodes, layout, if_exists, compare, log, progress,
-        overwrite=overwrite, shallow=shallow, dry_run=dry_run,
-    )  # fmt: skip
-    if target is not None:
-        if target._consolidation is not None:
-            target._consolidation.record(gone=made, there=made)
-        if metadata.attributes and not without_attrs:
-            target.attrs.update(metadata.attributes)
+    with briefly(dest) as (store, path):
+        metadata = read_source(source)
+        format_ = dest._format if isinstance(dest, Node) else None
+        ends = ends_of(source, store, path, format_, layout)
+        nodes = _nodes(
+            ends, source, metadata, members_only=True, shallow=shallow, without_attrs=without_attrs
+        )
+        for member, _ in nodes if store == source.store else ():
+            if lies_in(path, member) or path == source.path:
+                where = f"{store} {'/' + ends.target(member)!r}"
+                raise NodeExistsError(
+                    where, f"the copy and its source {'/' + member!r} would overlap"
+                )
+        target: Group | None = None
+        if not dry_run:
+            found = ends.dest_format.name
+            if isinstance(dest, Group):
+                target = dest
+            else:
+                target = open_group(store, "a", path=path, zarr_format=found)
+            target._check_writable()
+        done, made = _copy(
+            source, ends, nodes, layout, if_exists, compare, log, progress,
+            overwrite=overwrite, shallow=shallow, dry_run=dry_run,
+        )  # fmt: skip
+        if target is not None:
+            if target._consolidation is not None:
+                target._consolidation.record(gone=made, there=made)
+            if metadata.attributes and not without_attrs:
+                target.attrs.update(metadata.attributes)
     return done
 
 
@@ -331,11 +338,6 @@ def read_source(source: Array | Group) -> NodeMetadata:
     if metadata is None:
         raise NodeNotFoundError(source._where(), "the node to copy has been removed")
     return metadata
-
-
-def lies_in(path: str, other: str) -> bool:
-    """Whether a path is another, or below it."""
-    return not other or f"{path}/".startswith(f"{other}/")
 
 
 def _check(if_exists: str, compare: str, overwrite: bool) -> None:

@@ -6,13 +6,15 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.errors import NodeExistsError, NodeNotFoundError
+from zarr_core.hierarchy.briefly import briefly
 from zarr_core.hierarchy.copy_log import Copied, logging_to, summary
-from zarr_core.hierarchy.copying import lies_in
 from zarr_core.hierarchy.erasing import erase_documents, require_erasing
 from zarr_core.hierarchy.key_order import to_write
-from zarr_core.hierarchy.location import locate
+from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.source_nodes import lies_in
 from zarr_core.hierarchy.transfer import Pair, Transfer, all_same
 from zarr_core.interfaces.progress import Reporter
+from zarr_core.names import join
 from zarr_core.threads import run
 
 if TYPE_CHECKING:
@@ -93,31 +95,35 @@ def copy_store(
         raise ValueError(f"if_exists must be one of {', '.join(_CHOICES)}, not {if_exists!r}")
     if compare not in ("content", "size"):
         raise ValueError(f'compare must be "content" or "size", not {compare!r}')
-    from_store, from_path = locate(source, source_path, read_only=True)
-    to_store, to_path = locate(dest, dest_path)
-    before, after = (f"{path}/" if path else "" for path in (from_path, to_path))
-    wanted = _chosen(excludes, includes, flags)
-    keys = sorted(filter(wanted, from_store.list_prefix(before)))
-    there = _there(to_store, after, {after + key[len(before) :] for key in keys})
-    if there and if_exists == "raise":
-        raise NodeExistsError(
-            f"{to_store} {min(there)!r}",
-            'is there already; see if_exists="replace", "skip" and "update"',
-        )
-    kept = there if if_exists == "skip" else set()
-    todo = [key for key in keys if after + key[len(before) :] not in kept]
-    with logging_to(log) as line:
-        for key in keys:
-            target = after + key[len(before) :]
-            arrow = "" if target == key else f" -> {target}"
-            line(f"{'skip' if target in kept else 'copy'} {key}{arrow}")
-        done = Copied(len(todo), len(keys) - len(todo), 0)
-        if not dry_run:
-            maybe = there if if_exists == "update" else set()
-            transfer = _copy(from_store, to_store, before, after, todo, maybe, compare, progress)
-            skipped = done.skipped + transfer.skipped
-            done = Copied(transfer.copied, skipped, transfer.nbytes)
-        line(summary(done, dry_run=dry_run))
+    with (
+        briefly(source, source_path, read_only=True) as (from_store, from_path),
+        briefly(dest, dest_path) as (to_store, to_path),
+    ):
+        before, after = (f"{path}/" if path else "" for path in (from_path, to_path))
+        wanted = _chosen(excludes, includes, flags)
+        keys = sorted(filter(wanted, from_store.list_prefix(before)))
+        there = _there(to_store, after, {after + key[len(before) :] for key in keys})
+        if there and if_exists == "raise":
+            raise NodeExistsError(
+                f"{to_store} {min(there)!r}",
+                'is there already; see if_exists="replace", "skip" and "update"',
+            )
+        kept = there if if_exists == "skip" else set()
+        todo = [key for key in keys if after + key[len(before) :] not in kept]
+        with logging_to(log) as line:
+            for key in keys:
+                target = after + key[len(before) :]
+                arrow = "" if target == key else f" -> {target}"
+                line(f"{'skip' if target in kept else 'copy'} {key}{arrow}")
+            done = Copied(len(todo), len(keys) - len(todo), 0)
+            if not dry_run:
+                maybe = there if if_exists == "update" else set()
+                transfer = _copy(
+                    from_store, to_store, before, after, todo, maybe, compare, progress
+                )
+                skipped = done.skipped + transfer.skipped
+                done = Copied(transfer.copied, skipped, transfer.nbytes)
+            line(summary(done, dry_run=dry_run))
     return done
 
 
@@ -156,24 +162,25 @@ def rename(
     same call.  A node is better moved by :meth:`Group.move`, which knows where its
     format keeps chunks, and makes the groups that lead to it.
     """
-    place, old = locate(store, source_path)
-    _, new = locate(store, dest_path)
-    where = f"{place} {'/' + new!r}"
-    require_erasing(place)
-    if lies_in(new, old) or lies_in(old, new):
-        raise NodeExistsError(where, f"{'/' + old!r} and its new place would overlap")
-    before, after = f"{old}/", f"{new}/"
-    keys = list(place.list_prefix(before))
-    if not keys:
-        raise NodeNotFoundError(f"{place} {'/' + old!r}", "there is nothing to rename")
-    targets = {after + key[len(before) :]: key for key in keys}
-    there = _there(place, after, set(targets))
-    if not all_same(place, place, (Pair(targets[target], target) for target in there)):
-        raise NodeExistsError(where, "there is something else already; remove it first")
-    todo = [key for target, key in targets.items() if target not in there]
-    _copy(place, place, before, after, todo, set(), "content", progress)
-    erase_documents(place, keys)
-    place.erase_values(keys)
+    with briefly(store, source_path) as (place, old):
+        above = store.path if isinstance(store, Node) else ""
+        new = join(above, dest_path)
+        where = f"{place} {'/' + new!r}"
+        require_erasing(place)
+        if lies_in(new, old) or lies_in(old, new):
+            raise NodeExistsError(where, f"{'/' + old!r} and its new place would overlap")
+        before, after = f"{old}/", f"{new}/"
+        keys = list(place.list_prefix(before))
+        if not keys:
+            raise NodeNotFoundError(f"{place} {'/' + old!r}", "there is nothing to rename")
+        targets = {after + key[len(before) :]: key for key in keys}
+        there = _there(place, after, set(targets))
+        if not all_same(place, place, (Pair(targets[target], target) for target in there)):
+            raise NodeExistsError(where, "there is something else already; remove it first")
+        todo = [key for target, key in targets.items() if target not in there]
+        _copy(place, place, before, after, todo, set(), "content", progress)
+        erase_documents(place, keys)
+        place.erase_values(keys)
 
 
 def _copy(

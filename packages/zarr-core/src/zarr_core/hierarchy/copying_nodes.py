@@ -10,7 +10,7 @@ from zarr_core import strictjson
 from zarr_core.errors import MetadataError, NodeExistsError, StoreCapabilityError
 from zarr_core.hierarchy.copy_log import Copied
 from zarr_core.hierarchy.placing import make_room, occupied
-from zarr_core.hierarchy.source_nodes import Ends, Owners, largest_value, other_keys
+from zarr_core.hierarchy.source_nodes import Ends, Owners, largest_value, lies_in, other_keys
 from zarr_core.hierarchy.transfer import Pair, Transfer
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -136,7 +136,7 @@ def _tops(nodes: list[tuple[str, NodeMetadata]]) -> list[str]:
     """Paths of the nodes that lie in no other, of a list with parents first."""
     tops: list[str] = []
     for path, _ in nodes:
-        if not tops or not f"{path}/".startswith(f"{tops[-1]}/"):
+        if not tops or not lies_in(path, tops[-1]):
             tops.append(path)
     return tops
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeNotFoundError, StoreCapabilityError
+from zarr_core.hierarchy.briefly import briefly
 from zarr_core.hierarchy.key_order import documents_to_remove
-from zarr_core.hierarchy.location import locate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,11 +80,11 @@ def rmdir(store: StoreLike, path: str | None = None) -> None:
     node is better removed by ``del group[name]``, which knows where its format keeps
     chunks, and keeps consolidated metadata in step.
     """
-    place, below = locate(store, path)
-    prefix = f"{below}/" if below else ""
-    require_erasing(place)
-    keys = list(place.list_prefix(prefix))
-    if below and not keys:
-        raise NodeNotFoundError(f"{place} {'/' + below!r}", "there is nothing to remove")
-    erase_documents(place, keys)
-    place.erase_prefix(prefix)
+    with briefly(store, path) as (place, below):
+        prefix = f"{below}/" if below else ""
+        require_erasing(place)
+        keys = list(place.list_prefix(prefix))
+        if below and not keys:
+            raise NodeNotFoundError(f"{place} {'/' + below!r}", "there is nothing to remove")
+        erase_documents(place, keys)
+        place.erase_prefix(prefix)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeNotFoundError
-from zarr_core.hierarchy.location import locate
+from zarr_core.hierarchy.briefly import briefly
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.storage import nbytes_of
 
@@ -35,15 +34,15 @@ def getsize(store: StoreLike, path: str | None = None) -> int:
     -----
     Of an array, :meth:`Array.nbytes_stored` counts the chunks alone.
     """
-    place, below = locate(store, path, read_only=True)
-    if isinstance(store, Node) and not path:
-        format_ = store._format
-        keys = set(format_.documents(below))
-        prefixes = format_.prefixes(below)
-        listed = (key for prefix in prefixes for key in place.list_prefix(prefix))
-        return nbytes_of(place, chain(keys, (key for key in listed if key not in keys)))
-    found = place.getsize(below) if below else None
-    keys_below = list(place.list_prefix(f"{below}/" if below else ""))
-    if below and found is None and not keys_below:
-        raise NodeNotFoundError(f"{place} {'/' + below!r}", "nothing is stored here")
-    return (found or 0) + nbytes_of(place, keys_below)
+    with briefly(store, path, read_only=True) as (place, below):
+        if isinstance(store, Node) and below and not path:
+            format_ = store._format
+            keys = set(format_.documents(below))
+            for prefix in format_.prefixes(below):
+                keys.update(place.list_prefix(prefix))
+            return nbytes_of(place, keys)
+        found = place.getsize(below) if below else None
+        keys = set(place.list_prefix(f"{below}/" if below else ""))
+        if below and found is None and not keys:
+            raise NodeNotFoundError(f"{place} {'/' + below!r}", "nothing is stored here")
+        return (found or 0) + nbytes_of(place, keys)

@@ -10,14 +10,14 @@ from zarr_core.errors import (
     NodeNotFoundError,
     StoreError,
 )
-from zarr_core.hierarchy.copying import ends_of, lies_in
+from zarr_core.hierarchy.copying import ends_of
 from zarr_core.hierarchy.copying_nodes import execute, make_places, plan, same_document
 from zarr_core.hierarchy.erasing import erase_node, require_erasing
 from zarr_core.hierarchy.key_order import is_document
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.placing import occupied
-from zarr_core.hierarchy.source_nodes import Ends, nodes_of, other_keys
+from zarr_core.hierarchy.source_nodes import Ends, lies_in, nodes_of, other_keys
 from zarr_core.hierarchy.transfer import Pair, all_same
 from zarr_core.interfaces.progress import Reporter
 

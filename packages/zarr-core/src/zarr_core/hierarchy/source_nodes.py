@@ -87,6 +87,11 @@ def nodes_of(
     return nodes
 
 
+def lies_in(path: str, other: str) -> bool:
+    """Whether a path is another, or below it."""
+    return not other or f"{path}/".startswith(f"{other}/")
+
+
 class Owners:
     """Finds the node that a key belongs to: the nearest of some whose prefix it has.
 

@@ -44,7 +44,7 @@ class Transfer:
     reporter : Reporter
         Is told of every key.
     sizes : mapping of int to int
-        For owners of which it is known, how many bytes a value may have.
+        For owners of which it is known, how many bytes a value may have; else 0.
 
     Attributes
     ----------
@@ -68,6 +68,7 @@ class Transfer:
         self._gate = Gate(_MEMORY)
         self._sizes = dict(sizes or {})
         self._seen: dict[int, int] = {}
+        self._lately: int | None = None
         self._guard = threading.Lock()
 
     def run(self, pairs: Iterable[Pair], after: Callable[[Pair], object] | None = None) -> None:
@@ -94,7 +95,7 @@ class Transfer:
         in_parallel(self._source, self._dest, pairs, work)
 
     def _copy(self, pair: Pair) -> None:
-        with self._gate.holding(self._expected(pair.owner)) as hold:
+        with self._gate.holding(lambda: self._expected(pair.owner)) as hold:
             size = self._move(pair, hold)
         with self._guard:
             if size is None:
@@ -103,6 +104,8 @@ class Transfer:
                 self.copied += 1
                 self.nbytes += size
                 self._seen[pair.owner] = max(size, self._seen.get(pair.owner, 0))
+                # Forgotten by and by: a large one among many small ones holds up nobody.
+                self._lately = max(size, (self._lately or 0) * 7 // 8)
         self._reporter.advance(1, size or 0)
 
     def _move(self, pair: Pair, hold: Hold) -> int | None:
@@ -124,8 +127,9 @@ class Transfer:
 
     def _expected(self, owner: int) -> int:
         """Bytes that the next value of an owner will probably have."""
-        seen = self._seen.get(owner)
-        return self._sizes.get(owner, 0) if seen is None else seen
+        if owner >= 0 and (known := self._seen.get(owner) or self._sizes.get(owner)):
+            return known
+        return _MEMORY if self._lately is None else self._lately  # the very first goes alone
 
 
 def in_parallel(
@@ -184,15 +188,17 @@ class Gate:
         self.used = 0
         self._limit = limit
         self._inside = 0
+        self._entrance = threading.Lock()
         self._changed = threading.Condition()
 
     @contextmanager
-    def holding(self, amount: int) -> Iterator[Hold]:
-        """Wait until there is room for what is expected, and leave it again."""
-        with self._changed:
-            while self._inside and self.used + amount > self._limit:
+    def holding(self, expected: Callable[[], int]) -> Iterator[Hold]:
+        """Wait until there is room for what is expected by then, and leave it again."""
+        # One waits for room, the others for that one: else small ones would pass by for ever.
+        with self._entrance, self._changed:
+            while self._inside and self.used + expected() > self._limit:
                 self._changed.wait()
-            self.used += amount
+            self.used += (amount := expected())
             self._inside += 1
         hold = Hold(self, amount)
         try:

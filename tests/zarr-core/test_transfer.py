@@ -1,0 +1,140 @@
+"""Values on their way: how many at a time, how much memory they take."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.hierarchy import transfer
+from zarr_core.hierarchy.source_nodes import largest_value
+from zarr_core.hierarchy.transfer import Gate
+
+
+class Watched(zarr.MemoryStore):
+    """Notes how many values are in flight, of how many bytes."""
+
+    def __init__(self, mapping=None, requests=None, latency=0.002):
+        super().__init__(mapping)
+        self.requests = requests
+        self.latency = latency
+        self.most = self.most_bytes = self.now = self.bytes = 0
+        self.guard = threading.Lock()
+
+    def get(self, key):
+        value = super().get(key)
+        if value is not None and not key.endswith("zarr.json"):
+            time.sleep(self.latency)
+            with self.guard:
+                self.now += 1
+                self.bytes += len(value)
+                self.most = max(self.most, self.now)
+                self.most_bytes = max(self.most_bytes, self.bytes)
+        return value
+
+
+class Target(zarr.MemoryStore):
+    def __init__(self, source):
+        super().__init__()
+        self.source = source
+
+    def set(self, key, value):
+        if not key.endswith("zarr.json"):
+            time.sleep(0.002)
+        super().set(key, value)
+        if not key.endswith("zarr.json"):
+            with self.source.guard:
+                self.source.now -= 1
+                self.source.bytes -= len(value)
+
+
+def raw(count, size):
+    values = np.random.default_rng(0).integers(0, 256, (count, size), dtype="u1")
+    return zarr.create_array(data=values, chunks=(1, size), compressors=None)
+
+
+@pytest.mark.parametrize("side", ["source", "dest"])
+def test_as_many_are_in_flight_as_the_slower_store_wants(side):
+    source = Watched(raw(64, 100).store._mapping)
+    dest = Target(source)
+    (source if side == "source" else dest).requests = 16
+    start = time.perf_counter()
+    zarr.copy(zarr.open(source), dest)
+    assert 8 < source.most <= 16
+    assert time.perf_counter() - start < 64 * 0.004 / 2
+
+
+@pytest.mark.parametrize(("size", "most"), [(100, 10), (1000, 1), (3000, 1)])
+@pytest.mark.parametrize("known", [True, False])
+def test_memory_is_bounded(monkeypatch, size, most, known):
+    monkeypatch.setattr(transfer, "_MEMORY", 1000)
+    if not known:
+        monkeypatch.setattr("zarr_core.hierarchy.copying_nodes.largest_value", lambda metadata: 0)
+    source = Watched(raw(40, size).store._mapping, requests=16)
+    dest = Target(source)
+    zarr.copy(zarr.open(source), dest)
+    assert len(dest._mapping) == 41
+    assert source.most <= most
+    assert source.most_bytes <= max(1000, size)
+    dest = Target(source)
+    source.most = 0
+    zarr.copy_store(source, dest)
+    assert source.most <= most
+
+
+def test_what_a_chunk_may_take():
+    assert largest_value(zarr.create_array(shape=(9, 9), chunks=(4, 5), dtype="f4").metadata) == 80
+    assert largest_value(zarr.create_group().metadata) == 0
+    metadata = zarr.create_array(shape=(9, 9), dtype="f4").metadata
+    unknown = type(metadata.data_type)("acme.unknown", {})
+    assert largest_value(metadata.replace(data_type=unknown)) == 0
+
+
+def test_one_that_is_too_large_goes_alone():
+    gate = Gate(10)
+    order = []
+
+    def take(name, amount, release):
+        with gate.holding(lambda: amount):
+            order.append(name)
+            release.wait(5)
+
+    releases = {name: threading.Event() for name in "abc"}
+    threads = [
+        threading.Thread(target=take, args=(name, amount, releases[name]))
+        for name, amount in (("a", 4), ("b", 100), ("c", 100))
+    ]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.02)
+    assert order == ["a"]
+    small = threading.Thread(target=take, args=("d", 1, releases["a"]))
+    small.start()
+    time.sleep(0.02)
+    assert order == ["a"]  # who comes later does not go before
+    releases["a"].set()
+    time.sleep(0.05)
+    assert len(order) in (2, 3)
+    for release in releases.values():
+        release.set()
+    for thread in threads:
+        thread.join(5)
+    small.join(5)
+    assert sorted(order) == ["a", "b", "c", "d"]
+    assert gate.used == 0
+
+
+def test_a_failure_leaves_nobody_waiting():
+    class Failing(zarr.MemoryStore):
+        requests = 8
+
+        def set(self, key, value):
+            if key == "c/20/0":
+                raise zarr.errors.StoreError("full", self, key)
+            super().set(key, value)
+
+    source = raw(40, 100)
+    dest = Failing()
+    with pytest.raises(zarr.errors.StoreError, match="full"):
+        zarr.copy(source, dest)
+    assert "zarr.json" not in set(dest.list())
