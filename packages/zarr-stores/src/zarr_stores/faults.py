@@ -13,7 +13,7 @@ from zarr_stores.observed import READS, ObservedStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from zarr_core.extension import Store
+    from zarr_core.extension import ByteRange, Store
 
 __all__ = ["FaultyStore"]
 
@@ -37,7 +37,8 @@ class FaultyStore(ObservedStore):
     latency : float
         Seconds that every call takes longer.
     requests : int, optional
-        How many calls to keep in flight; as many as the inner store wants by default.
+        How many calls to keep in flight, reads of one value among them; as many as the
+        inner store and its values want by default.
 
     Attributes
     ----------
@@ -56,6 +57,7 @@ class FaultyStore(ObservedStore):
         requests: int | None = None,
     ) -> None:
         super().__init__(inner)
+        self._requests = requests
         if requests is not None:
             self.requests = requests
         self.fail_at = fail_at
@@ -85,6 +87,12 @@ class FaultyStore(ObservedStore):
             raise self._error(operation, key, number)
         return result
 
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        reader = super().open_value(key, first)
+        if reader is not None and self._requests is not None:
+            reader.requests = self._requests
+        return reader
+
     def _error(self, operation: str, key: str, number: int) -> StoreError:
         kind = StoreReadError if operation in READS else StoreError
         return kind(f"call {number}, {operation}, fails as it was told to", self, key)
@@ -101,4 +109,4 @@ class FaultyStore(ObservedStore):
         super().erase_prefix(prefix)
 
     def _arguments(self) -> tuple[Any, ...]:
-        return self.inner, self.fail_at, self.when, self.forever, self.latency, self.requests
+        return self.inner, self.fail_at, self.when, self.forever, self.latency, self._requests

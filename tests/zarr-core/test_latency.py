@@ -1,0 +1,265 @@
+"""Stores with latency: many requests in flight, the same results, no request after a failure."""
+
+import threading
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarr_core.config import config
+from zarr_core.extension import StoreError
+from zarr_stores.faults import FaultyStore
+
+LATENCY = 0.005
+REQUESTS = 32
+MOST = 256  # where what is in flight asks for more: groups for members, shards for parts
+
+
+class Remote(FaultyStore):
+    """As if far away: values are not at hand; knows how many calls were under way at once."""
+
+    def __init__(self, inner, *args, **kwargs):
+        super().__init__(inner, *args, **kwargs)
+        self.in_memory = False
+        self.active = self.most = 0
+        self._counting = threading.Lock()
+
+    def perform(self, operation, key, work, nbytes):
+        if operation == "update":  # which is reads and writes, in the same thread
+            return super().perform(operation, key, work, nbytes)
+        with self._counting:
+            self.active += 1
+            self.most = max(self.most, self.active)
+        try:
+            return super().perform(operation, key, work, nbytes)
+        finally:
+            with self._counting:
+                self.active -= 1
+
+
+def hurried(store, work, most=REQUESTS + 1):
+    """Do the work with latency, and see that it took far less than call after call."""
+    result = work()  # without latency, to load what is loaded once
+    store.latency = LATENCY
+    for _ in range(3):  # others may need the processor just now
+        store.calls.clear()
+        store.most = 0
+        begun = time.perf_counter()
+        result = work()
+        seconds = time.perf_counter() - begun
+        if seconds < len(store.calls) * LATENCY / 3:
+            break
+    store.latency = 0.0
+    assert len(store.calls) >= 20
+    assert seconds < len(store.calls) * LATENCY / 3
+    assert 8 <= store.most <= most
+    return result
+
+
+@pytest.fixture
+def store():
+    return Remote(zarr.MemoryStore(), requests=REQUESTS)
+
+
+@pytest.fixture
+def data():
+    return np.arange(200 * 50, dtype="i4").reshape(200, 50)
+
+
+@pytest.fixture
+def sharded(store):
+    """Four shards of 64 inner chunks that lie too far apart to be read together."""
+    data = np.arange(4 * 64 * 6000, dtype="i4").reshape(256, 6000)
+    array = zarr.create_array(
+        store, data=data, chunks=(1, 6000), shards=(64, 6000), compressors=None
+    )
+    assert all(key == "zarr.json" for operation, key in store.calls if operation == "update")
+    return array, data
+
+
+@pytest.fixture
+def compressed(store, data):
+    return zarr.create_array(store, data=data, chunks=(1, 50))
+
+
+def test_whole_read(store, compressed, data):
+    assert np.array_equal(hurried(store, lambda: compressed[...]), data)
+    assert len(store.calls) == 200
+
+
+def test_read_of_parts_of_chunks(store, compressed, data):
+    assert np.array_equal(hurried(store, lambda: compressed[:, 3:40:7]), data[:, 3:40:7])
+    rows = np.arange(0, 200, 3)
+    assert np.array_equal(hurried(store, lambda: compressed.oindex[rows]), data[rows])
+
+
+def test_read_of_parts_of_chunks_without_compression(store, data):
+    array = zarr.create_array(store, data=data, chunks=(2, 50), compressors=None)
+    assert np.array_equal(hurried(store, lambda: array[1::2, 5]), data[1::2, 5])
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_partial_reads_of_shards(store, sharded, single):
+    array, data = sharded
+    rows = slice(0, 64 if single else 256, 2)
+    got = hurried(store, lambda: array[rows, 10:20], MOST)
+    assert np.array_equal(got, data[rows, 10:20])
+    # Opening, index and one request for each inner chunk.
+    assert len(store.calls) == (34 if single else 4 * 34)
+
+
+def test_neighbours_in_a_shard_are_read_together(store, sharded):
+    array, data = sharded
+    store.calls.clear()
+    assert np.array_equal(array[4:36], data[4:36])
+    # Opened, index, 32 inner chunks in a few requests, so that threads can decode them.
+    assert 3 <= len(store.calls) <= 10
+
+
+def test_writes(store, compressed):
+    new = np.full((200, 50), 9, "i4")
+    hurried(store, partial(compressed.__setitem__, ..., new))
+    assert {operation for operation, _ in store.calls} == {"set"}
+    hurried(store, partial(compressed.__setitem__, (slice(None), 7), 5))
+    assert {operation for operation, _ in store.calls} >= {"update"}
+    new[:, 7] = 5
+    assert np.array_equal(compressed[...], new)
+
+
+def test_erasing(store):
+    names = [f"c/{number}" for number in range(200)]
+
+    def work():
+        for name in names:
+            store.inner.set(name, b"")
+        # Not FaultyStore's own, which goes key by key to have places to fail at.
+        super(FaultyStore, store).erase_values([])
+        zarr.Store.erase_values(store, names)
+
+    hurried(store, work)
+    assert list(store.list()) == []
+
+
+def test_members_of_a_hierarchy(store):
+    root = zarr.create_group(store)
+    paths = []
+    for outer in range(10):
+        group = root.create_group(f"g{outer}")
+        paths.append(f"g{outer}")
+        for inner in range(9):
+            group.create_array(f"a{inner}", shape=3, dtype="i4")
+            paths.append(f"g{outer}/a{inner}")
+    listed = hurried(store, lambda: [path for path, _ in root.members(max_depth=None)], MOST)
+    assert listed == paths
+
+
+def test_partial_values(store):
+    for number in range(100):
+        store.set(f"k{number}", bytes([number]) * 50)
+    asked = [(f"k{number}", zarr.extension.ByteRange(-3)) for number in range(100)]
+    # As a store has them that does nothing of its own about it.
+    values = hurried(store, lambda: zarr.Store.get_partial_values(store, asked))
+    assert [bytes(value) for value in values] == [bytes([number]) * 3 for number in range(100)]
+
+
+# --- failures ---
+
+
+@pytest.mark.parametrize("fail_at", [1, 20, 100, 200])
+@pytest.mark.parametrize("forever", [False, True])
+def test_a_failure_in_flight_is_raised_once_and_nothing_goes_on(compressed, fail_at, forever):
+    inner = compressed.store.inner
+    store = Remote(inner, fail_at + 1, forever=forever, latency=0.001, requests=REQUESTS)
+    array = zarr.open_array(store, mode="r")  # the first call
+    with pytest.raises(StoreError, match="as it was told to"):
+        array[...]
+    assert store.active == 0
+    count = len(store.calls)
+    assert fail_at + 1 <= count <= fail_at + 2 * REQUESTS
+    time.sleep(0.02)
+    assert (store.active, len(store.calls)) == (0, count)
+    store.fail_at = None
+    assert np.array_equal(array[...], zarr.open_array(inner, mode="r")[...])
+
+
+def test_a_failure_while_writing_is_raised_once(compressed):
+    inner = compressed.store.inner
+    store = Remote(inner, 50, forever=True, latency=0.001, requests=REQUESTS)
+    array = zarr.open_array(store)
+    with pytest.raises(StoreError, match="set, fails as it was told to"):
+        array[...] = 1
+    count = len(store.calls)
+    time.sleep(0.02)
+    assert (store.active, len(store.calls)) == (0, count)
+    written = sum(bool((row == 1).all()) for row in zarr.open_array(inner)[...])
+    assert 40 <= written < 200
+
+
+def test_an_interrupt_waits_for_what_is_in_flight(compressed):
+    class Interrupted(Remote):
+        def perform(self, operation, key, work, nbytes):
+            if len(self.calls) == 30:
+                self.calls.append(("interrupt", key))
+                raise KeyboardInterrupt
+            return super().perform(operation, key, work, nbytes)
+
+    store = Interrupted(compressed.store.inner, latency=0.001, requests=REQUESTS)
+    array = zarr.open_array(store, mode="r")
+    with pytest.raises(KeyboardInterrupt):
+        array[...]
+    assert store.active == 0
+
+
+def test_one_thread_where_the_user_wants_one(store, compressed, data):
+    with config.set(threads=1):
+        store.most = 0
+        assert np.array_equal(compressed[...], data)
+    assert store.most == 1
+
+
+# --- the same results ---
+
+SHAPE = (13, 17)
+DATA = np.arange(13 * 17, dtype="i2").reshape(SHAPE)
+LAYOUTS = {
+    "compressed": {"chunks": (3, 5)},
+    "plain": {"chunks": (3, 5), "compressors": None},
+    "sharded": {"chunks": (2, 3), "shards": (6, 9)},
+}
+
+
+def axis(length):
+    bounds = st.none() | st.integers(-length, length)
+    steps = st.none() | st.integers(1, 4)
+    return st.builds(slice, bounds, bounds, steps) | st.integers(-length, length - 1)
+
+
+def indices(length):
+    return st.lists(st.integers(-length, length - 1), min_size=1, max_size=9).map(np.array)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@settings(max_examples=25)
+@given(draw=st.data())
+def test_any_selection_is_numpys(layout, draw):
+    inner = zarr.MemoryStore()
+    zarr.create_array(inner, data=DATA, **LAYOUTS[layout])
+    array = zarr.open_array(Remote(inner, requests=8))
+    expected = DATA.copy()
+    for _ in range(3):
+        basic = draw.draw(st.tuples(*map(axis, SHAPE)))
+        assert np.array_equal(array[basic], expected[basic])
+        rows, columns = (draw.draw(indices(length)) for length in SHAPE)
+        assert np.array_equal(array.oindex[rows, columns], expected[np.ix_(rows, columns)])
+        count = min(len(rows), len(columns))
+        points = rows[:count], columns[:count]
+        assert np.array_equal(array.vindex[points], expected[points])
+        mask = draw.draw(st.integers(0, 3)) == expected % 4
+        assert np.array_equal(array.vindex[mask], expected[mask])
+        value = draw.draw(st.integers(-99, 99))
+        array[basic] = value
+        expected[basic] = value
+        assert np.array_equal(array[...], expected)
