@@ -9,8 +9,8 @@ pytest.register_assert_rewrite(
         for module in (
             "array_to_array", "array_to_bytes", "bytes_to_bytes", "chunk_grid",
             "chunk_key_encoding", "codec", "data_type", "documents", "extension", "format",
-            "junk", "storage_transformer", "store", "store_case", "store_changes", "store_keys",
-            "store_values",
+            "format_case", "format_hierarchies", "junk", "storage_transformer", "store",
+            "store_case", "store_changes", "store_keys", "store_values",
         )
     )
 )  # fmt: skip

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
-from zarr_core.extension import (
-    ArrayMetadata,
-    ExtensionError,
-    Format,
-    GroupMetadata,
-    MetadataError,
-    NodeExistsError,
-    format_named,
-)
+from zarr_core.extension import ArrayMetadata, ExtensionError, GroupMetadata, MetadataError
 
 from zarr_conformance.kit.examples import check_examples
+from zarr_conformance.kit.format_case import stored
+from zarr_conformance.kit.format_hierarchies import FormatHierarchyTests
 from zarr_conformance.kit.junk import JUNK
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
-
-class FormatTests:
+class FormatTests(FormatHierarchyTests):
     """Inherit from this to test an on-disk format.
 
     Examples
@@ -35,44 +26,6 @@ class FormatTests:
     ...     name = "acme-flat"
     ...     data_types = ["int32", "float64"]
     """
-
-    name: ClassVar[str]
-    """The name of the format."""
-
-    extension: ClassVar[type[Format] | None] = None
-    """The class, while it is not yet installed; None to find it by its name, as users do."""
-
-    data_types: ClassVar[Sequence[Any]] = ("bool", "int16", "uint8", "float32", "complex64")
-    """Data types that the format has words for."""
-
-    groups = True
-    """Whether there are groups; otherwise a hierarchy is one array."""
-
-    attributes = True
-    """Whether nodes have attributes."""
-
-    examples = 15
-    """How many examples hypothesis tries in each test."""
-
-    @pytest.fixture(autouse=True)
-    def _extension_given(self) -> Iterator[None]:
-        given = None if self.extension is None else {"format": {self.name: self.extension}}
-        with zarr.extensions(given):
-            yield
-
-    def array(self, store: Any, **options: Any) -> zarr.Array:
-        """A new array of the format."""
-        options = {"shape": (5, 7), "chunks": (2, 3), "dtype": "int16"} | options
-        return zarr.create_array(store, zarr_format=self.name, **options)
-
-    def format(self) -> Format:
-        """The format itself."""
-        found = format_named(self.name)
-        assert isinstance(found, Format)
-        return found
-
-    def _path(self, name: str) -> str:
-        return name if self.groups else ""
 
     # --- found by name ---
 
@@ -141,14 +94,14 @@ class FormatTests:
         def check(attributes: dict[str, Any]) -> None:
             store = zarr.MemoryStore()
             array = self.array(store, attributes=attributes)
-            before = {key: bytes(store.get(key) or b"") for key in store.list()}
+            before = stored(store)
             found = self.format().read(store, "")
             assert isinstance(found, ArrayMetadata)
             assert dict(found.attributes) == attributes
             document = self.format().to_json(found)
             assert self.format().to_json(self.format().from_json(document, "kit")) == document
             self.format().write(store, "", found)
-            assert {key: bytes(store.get(key) or b"") for key in store.list()} == before
+            assert stored(store) == before
             array.attrs["kit"] = 1
             again = self.format().read(store, "")
             assert again is not None
@@ -177,60 +130,3 @@ class FormatTests:
                 continue
             else:
                 assert found is None or isinstance(found, ArrayMetadata | GroupMetadata)
-
-    # --- hierarchies ---
-
-    def test_a_node_is_made_once(self) -> None:
-        """Of two that make the same node, one succeeds."""
-        store = zarr.MemoryStore()
-        self.array(store)
-        before = {key: bytes(store.get(key) or b"") for key in store.list()}
-        with pytest.raises(NodeExistsError):
-            self.array(store, shape=(9, 9))
-        metadata = self.format().read(store, "")
-        assert metadata is not None
-        assert self.format().create(store, "", metadata) is False
-        assert {key: bytes(store.get(key) or b"") for key in store.list()} == before
-
-    def test_nothing_is_no_node(self) -> None:
-        """An empty store has no node, and whoever asks changes nothing."""
-        store = zarr.MemoryStore()
-        assert self.format().read(store, "") is None
-        assert list(store.list()) == []
-
-    def test_groups_have_members(self) -> None:
-        """Children are listed by name, with their attributes; a prefix is no child."""
-        if not self.groups:
-            pytest.skip("there are no groups")
-        store = zarr.MemoryStore()
-        root = zarr.create_group(store, zarr_format=self.name)
-        root.create_array("b", shape=4, chunks=2, dtype="int16")[...] = 5
-        inner = root.create_group("a")
-        inner.create_array("c/d", shape=3, chunks=2, dtype="int16")
-        again = zarr.open_group(store, mode="r+")
-        paths = [path for path, _ in again.members(max_depth=None)]
-        assert paths == ["a", "a/c", "a/c/d", "b"]
-        assert list(self.format().child_names(store, "")) == ["a", "b"]
-        if self.attributes:
-            again["a"].attrs["title"] = "kit"
-            assert zarr.open_group(store, path="a").attrs["title"] == "kit"
-
-    def test_nodes_are_removed_with_all_below(self) -> None:
-        """Nothing of a removed node stays behind; its neighbours do."""
-        if not self.groups:
-            pytest.skip("there are no groups")
-        store = zarr.MemoryStore()
-        root = zarr.create_group(store, zarr_format=self.name)
-        root.create_array("ab", shape=2, chunks=2, dtype="int16")[...] = 1
-        before = set(store.list())
-        root.create_array("a/b/c", shape=4, chunks=2, dtype="int16")[...] = 5
-        self.format().erase(store, "a")
-        assert set(store.list()) == before
-
-    def test_what_is_foreign_is_found(self) -> None:
-        """Before a node is overwritten, keys that belong to no node are asked for."""
-        store = zarr.MemoryStore()
-        self.array(store)[...] = 1
-        assert self.format().foreign_key(store, "") is None
-        other = zarr.MemoryStore({"notes.txt": b"mine"})
-        assert self.format().foreign_key(other, "") == "notes.txt"

@@ -1,0 +1,184 @@
+"""Hierarchies of formats: nodes are made once, listed, removed; copies of their documents."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+import zarr_core as zarr
+from zarr_core.extension import MetadataValidationError, NodeExistsError
+
+from zarr_conformance.kit.format_case import FormatCase, stored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zarr_core.extension import Pieces
+
+T = TypeVar("T")
+
+
+class FormatHierarchyTests(FormatCase):
+    """Nobody takes what is another's, nothing is left behind."""
+
+    def test_a_node_is_made_once(self) -> None:
+        """Of two that make the same node, one succeeds."""
+        store = zarr.MemoryStore()
+        self.array(store)
+        before = stored(store)
+        with pytest.raises(NodeExistsError):
+            self.array(store, shape=(9, 9))
+        metadata = self.format().read(store, "")
+        assert metadata is not None
+        assert self.format().create(store, "", metadata) is False
+        assert stored(store) == before
+
+    def test_of_several_that_make_a_node_one_succeeds(self) -> None:
+        """At the same time, by threads: the node is that one's, the others are told."""
+        for path in ["", "a/b"] if self.groups else [""]:
+            store = SlowStore()
+
+            def work(number: int, store: Any = store, path: str = path) -> int | None:
+                try:
+                    self.array(store, name=path, shape=(number + 1, 7))
+                except NodeExistsError:
+                    return None
+                return number
+
+            made = [number for number in _at_once(work, 4) if number is not None]
+            assert len(made) == 1, f"{len(made)} of 4 made the same node"
+            assert zarr.open_array(store, path=path, mode="r").shape == (made[0] + 1, 7)
+
+    def test_the_documents_of_several_are_not_mixed(self) -> None:
+        """``create`` stores a node once, whoever comes first, and says who it was."""
+        nodes = []
+        for number in range(4):
+            single = zarr.MemoryStore()
+            self.array(single, shape=(number + 1, 7))
+            nodes.append((self.format().read(single, ""), stored(single)))
+        store = SlowStore()
+
+        def work(number: int) -> bool:
+            metadata = nodes[number][0]
+            assert metadata is not None
+            return self.format().create(store, "", metadata)
+
+        made = _at_once(work, 4)
+        assert sum(made) == 1, f"create says {sum(made)} times that it stored the node"
+        assert stored(store) == nodes[made.index(True)][1]
+
+    def test_nothing_is_no_node(self) -> None:
+        """An empty store has no node, and whoever asks changes nothing."""
+        store = zarr.MemoryStore()
+        assert self.format().read(store, "") is None
+        assert list(store.list()) == []
+
+    def test_groups_have_members(self) -> None:
+        """Children are listed by name, with their attributes; a prefix is no child."""
+        if not self.groups:
+            pytest.skip("there are no groups")
+        store = zarr.MemoryStore()
+        root = zarr.create_group(store, zarr_format=self.name)
+        root.create_array("b", shape=4, chunks=2, dtype="int16")[...] = 5
+        inner = root.create_group("a")
+        inner.create_array("c/d", shape=3, chunks=2, dtype="int16")
+        again = zarr.open_group(store, mode="r+")
+        paths = [path for path, _ in again.members(max_depth=None)]
+        assert paths == ["a", "a/c", "a/c/d", "b"]
+        assert list(self.format().child_names(store, "")) == ["a", "b"]
+        if self.attributes:
+            again["a"].attrs["title"] = "kit"
+            assert zarr.open_group(store, path="a").attrs["title"] == "kit"
+
+    def test_nodes_are_removed_with_all_below(self) -> None:
+        """Nothing of a removed node stays behind; its neighbours do."""
+        if not self.groups:
+            pytest.skip("there are no groups")
+        store = zarr.MemoryStore()
+        root = zarr.create_group(store, zarr_format=self.name)
+        root.create_array("ab", shape=2, chunks=2, dtype="int16")[...] = 1
+        before = set(store.list())
+        root.create_array("a/b/c", shape=4, chunks=2, dtype="int16")[...] = 5
+        self.format().erase(store, "a")
+        assert set(store.list()) == before
+
+    def test_what_is_foreign_is_found(self) -> None:
+        """Before a node is overwritten, keys that belong to no node are asked for."""
+        store = zarr.MemoryStore()
+        self.array(store)[...] = 1
+        assert self.format().foreign_key(store, "") is None
+        other = zarr.MemoryStore({"notes.txt": b"mine"})
+        assert self.format().foreign_key(other, "") == "notes.txt"
+
+    # --- copies of documents ---
+
+    def test_copies_of_documents_are_kept_or_refused(self) -> None:
+        """Consolidated metadata show the hierarchy as it is, also once it has changed."""
+        if not self.groups:
+            pytest.skip("there are no groups")
+        store = zarr.MemoryStore()
+        root = zarr.create_group(store, zarr_format=self.name)
+        root.create_array("b", shape=4, chunks=2, dtype="int16")
+        root.create_array("a/c", shape=3, chunks=2, dtype="int16")
+        before = stored(store)
+        try:
+            zarr.consolidate_metadata(store)
+        except MetadataValidationError as error:
+            pointers = [problem.pointer for problem in error.problems]
+            assert pointers == ["/consolidated_metadata"], pointers
+            assert stored(store) == before, "what was refused has changed something"
+            return
+        assert _copied(store) == ["a", "a/c", "b"]
+        group: Any = zarr.open_consolidated(store, mode="r+")
+        group["b"].resize((6,))
+        group.create_group("d")
+        del group["a"]
+        assert _copied(store) == ["b", "d"]
+        if self.attributes:
+            group["d"].attrs["title"] = "kit"
+            group.attrs["title"] = "kit"
+            assert _copied(store) == ["b", "d"]
+            assert zarr.open_consolidated(store)["d"].attrs["title"] == "kit"
+
+
+class SlowStore(zarr.MemoryStore):
+    """Memory that takes its time, so that those who do not exclude each other meet."""
+
+    def get(self, key: str) -> bytes | None:
+        found = super().get(key)
+        time.sleep(0.002)
+        return found
+
+    def exists(self, key: str) -> bool:
+        found = super().exists(key)
+        time.sleep(0.002)
+        return found
+
+    def set(self, key: str, value: Pieces) -> None:
+        time.sleep(0.002)
+        super().set(key, value)
+
+
+def _at_once(work: Callable[[int], T], count: int) -> list[T]:
+    """What threads give that begin at the same time."""
+    begin = threading.Barrier(count, timeout=10)
+
+    def one(number: int) -> T:
+        begin.wait()
+        return work(number)
+
+    # Threads do not know what was given to a block of code, such as extensions.
+    contexts = [copy_context() for _ in range(count)]
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(lambda n: contexts[n].run(one, n), range(count)))
+
+
+def _copied(store: Any) -> list[str]:
+    """Paths of the nodes that a group has copies of, which are up to date."""
+    group = zarr.open_consolidated(store)
+    assert not (difference := zarr.check_consolidated(group)), str(difference)
+    return [path for path, _ in group.members(max_depth=None)]
