@@ -178,7 +178,7 @@ def test_a_failure_in_flight_is_raised_once_and_nothing_goes_on(compressed, fail
         array[...]
     assert store.active == 0
     count = len(store.calls)
-    assert fail_at + 1 <= count <= fail_at + 2 * REQUESTS
+    assert fail_at + 1 <= count <= fail_at + 4 * REQUESTS  # of 201; who had begun went on
     time.sleep(0.02)
     assert (store.active, len(store.calls)) == (0, count)
     store.fail_at = None
