@@ -58,7 +58,7 @@ class ArrayToBytesCodecTests(CodecTests):
         check_examples(check, self._cases(configuration), self.examples)
 
     def test_parts_are_replaced(self, configuration: Mapping[str, Any]) -> None:
-        """Encoding a part leaves the rest as it is stored."""
+        """Encoding a part leaves the rest as it is stored, or fills it if nothing is."""
 
         def check(case: tuple[BoundChain, Array]) -> None:
             chain, chunk = case
@@ -66,13 +66,16 @@ class ArrayToBytesCodecTests(CodecTests):
             if not codec.supports_parts:
                 return
             stored = _stored(codec.encode(chunk, chain.decoded))
-            for selection in some_selections(chunk.shape):
-                value = np.full(selection.shape, chunk.reshape(-1)[0], chunk.dtype)
-                expected = chunk.copy()
-                put(expected, selection, value)
-                changed = codec.encode_part(BufferReader(stored), chain.decoded, selection, value)
-                decoded = np.asarray(chain.decode(_stored(changed)))
-                assert self.same(decoded, expected), f"part {selection}"
+            empty = np.full(chunk.shape, chain.decoded.fill_value, chunk.dtype)
+            for before, reader in ((chunk, BufferReader(stored)), (empty, None)):
+                for selection in some_selections(chunk.shape):
+                    value = np.full(selection.shape, chunk.reshape(-1)[0], chunk.dtype)
+                    expected = before.copy()
+                    put(expected, selection, value)
+                    changed = codec.encode_part(reader, chain.decoded, selection, value)
+                    decoded = np.asarray(chain.decode(_stored(changed)))
+                    where = "in a chunk" if reader else "where nothing is stored"
+                    assert self.same(decoded, expected), f"part {selection} {where}"
 
         check_examples(check, self._cases(configuration), max(self.examples // 3, 3))
 

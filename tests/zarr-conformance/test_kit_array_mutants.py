@@ -1,0 +1,181 @@
+"""The kit finds what is wrong with codecs of arrays: one mistake each, at the test meant for it."""
+
+import sys
+
+import hypothesis
+import pytest
+
+pytest_plugins = ["pytester"]
+
+TURNED = '''
+"""Codec from arrays to arrays: dimensions in the opposite order."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from zarr_core.extension import ArrayRepresentation, ArrayToArrayCodec
+
+SHARED = np.zeros(1 << 16, "u1")
+
+
+@dataclass(frozen=True, slots=True)
+class Planted(ArrayToArrayCodec):
+
+    def encoded_representation(self, decoded):
+        shape = decoded.shape[::-1]
+        return ArrayRepresentation(shape, decoded.data_type, decoded.fill_value, decoded.keep_empty)
+
+    def encode(self, array):
+        return array.T
+
+    def decode(self, array, decoded):
+        return array.T
+
+    def encoded_part(self, selection, part):
+        return type(selection)(selection.index[::-1]), part.T
+'''
+
+ROWS = '''
+"""Codec from arrays to bytes: the elements in the byte order of networks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from zarr_core.extension import ArrayToBytesCodec, Box, ChunkDecodeError, put, take
+
+SHARED = np.zeros(1 << 16, "u1")
+
+
+@dataclass(frozen=True, slots=True)
+class Planted(ArrayToBytesCodec):
+    supports_parts = True
+
+    def encoded_size(self, decoded):
+        return decoded.nbytes
+
+    def encode(self, array, decoded):
+        return array.astype(array.dtype.newbyteorder(">")).tobytes()
+
+    def decode(self, data, decoded):
+        if len(data) != decoded.nbytes:
+            raise ChunkDecodeError(f"has {len(data)} bytes")
+        dtype = decoded.data_type.numpy_dtype.newbyteorder(">")
+        return np.frombuffer(data, dtype).reshape(decoded.shape)
+
+    def decode_part(self, reader, decoded, selection, out):
+        dtype = decoded.data_type.numpy_dtype.newbyteorder(">")
+        if isinstance(selection, Box) and decoded.shape:
+            rows, *others = selection.index
+            size = decoded.nbytes // decoded.shape[0]
+            data = reader.read(rows.start * size, (rows.stop - rows.start) * size)
+            found = np.frombuffer(data, dtype).reshape(-1, *decoded.shape[1:])
+            out[...] = found[(slice(None, None, rows.step), *others)]
+        else:
+            out[...] = take(self.decode(reader.read(0, reader.size), decoded), selection)
+
+    def encode_part(self, reader, decoded, selection, value):
+        if reader is None:
+            chunk = np.full(decoded.shape, decoded.fill_value, decoded.data_type.numpy_dtype)
+        else:
+            chunk = np.array(self.decode(reader.read(0, reader.size), decoded))
+        put(chunk, selection, value)
+        return self.encode(chunk, decoded)
+'''
+
+SCHEMA = '{"type": "object", "additionalProperties": false}'
+TEST = """
+from zarr_conformance.kit import {kit}
+from {package} import Planted
+
+
+class TestPlanted({kit}):
+    name = "acme.planted"
+    extension = Planted
+    data_types = ["int16", "uint8", "float64"]
+"""
+
+SOURCES = {"ArrayToArrayCodecTests": TURNED, "ArrayToBytesCodecTests": ROWS}
+TO_ARRAY, TO_BYTES = SOURCES
+
+ENCODE = "def encode(self, array):\n"
+DECODE = "def decode(self, array, decoded):\n"
+SLOWLY = """        import time
+        shared = SHARED[: array.nbytes].view(array.dtype).reshape(array.shape)
+        shared[...] = array
+        time.sleep(1e-4)
+        array = shared.copy()
+"""
+
+MUTANTS = [
+    # kit, what is replaced in the code, by what, the test that must fail
+    (TO_ARRAY, "shape = decoded.shape[::-1]", "shape = decoded.shape", "the_encoded_array_is_as_promised"),
+    (TO_ARRAY, "decoded.fill_value,", "decoded.fill_value[None],", "the_encoded_array_is_as_promised"),
+    (TO_ARRAY, "return array.T\n\n    def decode", "return array.T.astype(bool)\n\n    def decode", "the_encoded_array_is_as_promised"),
+    (TO_ARRAY, DECODE + "        return array.T", DECODE + "        found = array.T.copy()\n        array[...] = 0\n        return found", "the_encoded_array_is_as_promised"),
+    (TO_ARRAY, DECODE + "        return array.T", DECODE + "        return array.T[::-1]", "chunks_come_back"),
+    (TO_ARRAY, DECODE + "        return array.T", DECODE + "        return array.reshape(decoded.shape)", "chunks_come_back"),
+    (TO_ARRAY, ENCODE, ENCODE + "        array[...] = array * 0\n", "chunks_come_back"),
+    (TO_ARRAY, ENCODE, ENCODE + "        array = array.ravel('K').reshape(array.shape)\n", "chunks_in_any_layout_come_back"),
+    (TO_ARRAY, ENCODE, ENCODE + SLOWLY, "threads_may_share_a_codec"),
+    (TO_ARRAY, "(selection.index[::-1]), part.T", "(selection.index), part", "parts_are_where_the_codec_says"),
+    (TO_BYTES, "return decoded.nbytes\n", "return decoded.nbytes + 1\n", "chunks_come_back"),
+    (TO_BYTES, "return array.astype", "array[...] = array * 0\n        return array.astype", "chunks_come_back"),
+    (TO_BYTES, ".tobytes()", ".tobytes('A')", "chunks_in_any_layout_come_back"),
+    (TO_BYTES, "return array.astype", SLOWLY.lstrip() + "        return array.astype", "threads_may_share_a_codec"),
+    (TO_BYTES, "if len(data) != decoded.nbytes", "if False", "damaged_chunks_are_refused"),
+    (TO_BYTES, "        if len(data)", "        bytes(1 << 26)\n        if len(data)", "damaged_chunks_are_refused"),
+    (TO_BYTES, "rows.start * size", "0", "parts_are_those_of_the_whole"),
+    (TO_BYTES, "slice(None, None, rows.step)", "slice(None)", "parts_are_those_of_the_whole"),
+    (TO_BYTES, "if reader is None:", "if True:", "parts_are_replaced"),
+    (TO_BYTES, "        put(chunk, selection, value)\n", "", "parts_are_replaced"),
+    (TO_BYTES, "if reader is None:", "if False:", "parts_are_replaced"),
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _first_example_is_enough():
+    before = hypothesis.settings.default
+    profile = hypothesis.settings(before, phases=[hypothesis.Phase.generate], database=None)
+    hypothesis.settings.register_profile("first", profile)
+    hypothesis.settings.register_profile("before", before)
+    hypothesis.settings.load_profile("first")
+    yield
+    hypothesis.settings.load_profile("before")
+
+
+def failed_tests(pytester, kit, number, old, new, only=""):
+    """Names of the tests that fail for a codec with that mistake."""
+    source = SOURCES[kit]
+    assert source.count(old) == 1 or not old, f"{source.count(old)} places to replace"
+    package = f"planted_{number}"
+    folder = pytester.path / package
+    (folder / "schemas" / "codec").mkdir(parents=True)
+    (folder / "schemas" / "codec" / "acme.planted.json").write_text(SCHEMA)
+    (folder / "__init__.py").write_text(source.replace(old, new) if old else source)
+    test = pytester.path / f"test_{package}.py"
+    test.write_text(TEST.format(kit=kit, package=package))
+    pytester.syspathinsert(pytester.path)
+    try:
+        reports = pytester.inline_run(
+            str(test), "-q", "-p", "no:cacheprovider", "-k", only
+        ).getreports("pytest_runtest_logreport")
+    finally:
+        sys.modules.pop(package, None)
+    return {
+        report.nodeid.rpartition("::")[2].partition("[")[0].removeprefix("test_")
+        for report in reports
+        if report.failed
+    }
+
+
+@pytest.mark.parametrize(
+    "number", range(len(MUTANTS)), ids=lambda n: f"{MUTANTS[n][0]}-{n}-{MUTANTS[n][3]}"
+)
+def test_a_mistake_is_found_where_it_is_looked_for(number, pytester):
+    kit, old, new, expected = MUTANTS[number]
+    assert expected in failed_tests(pytester, kit, number, old, new, expected)
+
+
+@pytest.mark.parametrize("kit", SOURCES)
+def test_without_a_mistake_nothing_fails(kit, pytester):
+    assert failed_tests(pytester, kit, f"good_{len(kit)}", "", "") == set()
