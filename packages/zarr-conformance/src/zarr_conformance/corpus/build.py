@@ -6,6 +6,7 @@ case, ``values/<case id>`` the elements that are to be read or written.
 
 from __future__ import annotations
 
+import base64
 import json
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 MANIFEST_VERSION = 1
 
-TOPICS = ("v3_array", "v3_group", "v3_extensions")
+TOPICS = ("v3_array", "v3_group", "v3_extensions", "v3_data_types")
 """Modules of this package that declare cases, each by a function ``cases``."""
 
 
@@ -126,6 +127,10 @@ def _expectation(case: Case) -> dict[str, Any]:
         value = getattr(node, name)
         if value is not None:
             entry[name] = list(value) if isinstance(value, tuple) else value
+    if node.stored is not None:
+        entry["stored"] = {
+            key: base64.b64encode(value).decode() for key, value in node.stored.items()
+        }
     if node.absent:
         entry["absent"] = list(node.absent)
     if node.values is not None:

@@ -64,6 +64,8 @@ class Node:
     documents: Mapping[str, JSON] | None = None
     """JSON documents that the store holds afterwards, by their keys: these members, and more
     if the implementation likes."""
+    stored: Mapping[str, bytes] | None = None
+    """Values that the store holds afterwards, byte for byte, by their keys."""
     absent: tuple[str, ...] = ()
     """Keys that the store does not hold afterwards."""
 

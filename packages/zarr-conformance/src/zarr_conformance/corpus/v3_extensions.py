@@ -316,7 +316,6 @@ def _kept() -> Iterator[Case]:
         "short-hand": array(
             chunk_key_encoding="default", data_type="uint8", codecs=["bytes"], attributes=attributes
         ),
-        "flag": array(codecs=[_BYTES | {"must_understand": True}], attributes=attributes),
         "flag-false": array(codecs=[_BYTES | {"must_understand": False}], attributes=attributes),
         "names": array(dimension_names=[None], attributes=attributes),
         "no-names": array(attributes=attributes),

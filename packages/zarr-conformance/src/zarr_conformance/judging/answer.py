@@ -23,8 +23,8 @@ class Answer:
         The elements that it read.
     documents : mapping of str to JSON
         Documents that the store held afterwards; None for one that is no JSON.
-    keys : frozenset of str
-        Keys that the store held afterwards.
+    stored : mapping of str to bytes
+        What the store held afterwards.
     category, message : str
         Of the error.
     seconds : float
@@ -35,7 +35,7 @@ class Answer:
     result: dict[str, JSON] = field(default_factory=dict)
     values: bytes | None = None
     documents: dict[str, JSON] = field(default_factory=dict)
-    keys: frozenset[str] = frozenset()
+    stored: dict[str, bytes] = field(default_factory=dict)
     category: str = ""
     message: str = ""
     seconds: float = 0.0

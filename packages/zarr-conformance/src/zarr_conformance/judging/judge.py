@@ -40,7 +40,7 @@ def judge(case: Case, answer: Answer) -> Verdict:
     if isinstance(expect, Reject):
         return Verdict("fail", f"accepted; expected a refusal ({expect.category})")
     untold: list[str] = []
-    for problem in _differences(expect.node, answer, untold):
+    for problem in _differences(case, expect.node, answer, untold):
         return Verdict("fail", problem)
     if untold:
         return Verdict("unsupported", f"does not tell {', '.join(untold)}")
@@ -62,7 +62,7 @@ def _refused(case: Case, answer: Answer) -> Verdict:
     return Verdict("pass", remark=remark)
 
 
-def _differences(node: Node, answer: Answer, untold: list[str]) -> Iterator[str]:
+def _differences(case: Case, node: Node, answer: Answer, untold: list[str]) -> Iterator[str]:
     """What is not as it should be; what the answer does not tell goes into ``untold``."""
     for name in ("node_type", "shape", "attributes", "dimension_names", "members"):
         expected = getattr(node, name)
@@ -72,17 +72,22 @@ def _differences(node: Node, answer: Answer, untold: list[str]) -> Iterator[str]
             untold.append(name)
         elif not same(_plain(expected), _plain(answer.result[name])):
             yield f"{name}: {answer.result[name]!r} instead of {_plain(expected)!r}"
-    if node.values is not None:
+    if node.values is not None and case.operation == "read":
         if answer.values is None:
             untold.append("values")
         elif answer.values != node.values.data:
-            yield _first_difference(node.values.data, answer.values)
+            yield f"values: {_first_difference(node.values.data, answer.values)}"
     for key, expected in (node.documents or {}).items():
         if key not in answer.documents:
             yield f"there is no {key} afterwards"
         yield from _members(key, expected, answer.documents.get(key))
+    for key, value in (node.stored or {}).items():
+        if key not in answer.stored:
+            yield f"there is no {key} afterwards"
+        elif answer.stored[key] != value:
+            yield f"{key}: {_first_difference(value, answer.stored[key])}"
     for key in node.absent:
-        if key in answer.keys:
+        if key in answer.stored:
             yield f"there is {key} afterwards"
 
 
@@ -99,10 +104,10 @@ def _members(key: str, expected: Any, document: Any) -> Iterator[str]:
 
 def _first_difference(expected: bytes, got: bytes) -> str:
     if len(expected) != len(got):
-        return f"values: {len(got)} bytes instead of {len(expected)}"
+        return f"{len(got)} bytes instead of {len(expected)}"
     place = next(n for n, pair in enumerate(zip(expected, got, strict=True)) if pair[0] != pair[1])
     part = slice(place - place % 8, place - place % 8 + 8)
-    return f"values: {got[part].hex()} instead of {expected[part].hex()} from byte {part.start}"
+    return f"{got[part].hex()} instead of {expected[part].hex()} from byte {part.start}"
 
 
 def _plain(value: Any) -> Any:

@@ -195,13 +195,13 @@ class _Worker:
                 message=f"{told['type']}: {told['message']}",
                 seconds=seconds,
             )
-        documents, keys = _content(store) if changes else ({}, frozenset())
+        documents, stored = _content(store) if changes else ({}, {})
         return Answer(
             "result",
             result=reply["result"],
             values=into.read_bytes() if into.exists() else None,
             documents=documents,
-            keys=keys,
+            stored=stored,
             seconds=seconds,
         )
 
@@ -230,18 +230,18 @@ class _Worker:
             self._conversation.close()
 
 
-def _content(store: Path) -> tuple[dict[str, Any], frozenset[str]]:
-    """JSON documents and keys of a directory store."""
+def _content(store: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """JSON documents in a directory store, with all that it holds."""
     documents: dict[str, Any] = {}
-    keys = set()
+    stored = {}
     for file in sorted(it for it in store.rglob("*") if it.is_file()):
         key = file.relative_to(store).as_posix()
-        keys.add(key)
+        stored[key] = file.read_bytes()
         if file.name in (*_DOCUMENTS,) or file.suffix == ".json":
             documents[key] = None
             with suppress(ValueError):
-                documents[key] = json.loads(file.read_bytes())
-    return documents, frozenset(keys)
+                documents[key] = json.loads(stored[key])
+    return documents, stored
 
 
 _DOCUMENTS = (".zarray", ".zgroup", ".zattrs", ".zmetadata")

@@ -1,0 +1,349 @@
+"""Core data types of version 3: their bytes, their ranges, their fill values."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.documents import array, regular
+from zarr_conformance.corpus.encode import document, raw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+FLOATS = ("float16", "float32", "float64")
+COMPLEX = ("complex64", "complex128")
+
+_BITS = {"float16": (16, 0x7C00, 0x0200), "float32": (32, 0x7F800000, 0x00400000)} | {
+    "float64": (64, 0x7FF0000000000000, 0x0008000000000000)
+}
+
+
+def examples(name: str) -> Any:
+    """Four elements of a data type, those at its ends among them."""
+    if name == "bool":
+        return np.array([True, False, False, True])
+    dtype = np.dtype(name)
+    if dtype.kind in "iu":
+        ends = np.iinfo(dtype)
+        return np.array([ends.min, ends.max, 1, ends.max // 3], dtype)
+    if dtype.kind == "f":
+        return np.array([-0.0, np.finfo(dtype).max, np.inf, 1 / 3], dtype)
+    part = np.dtype(f"f{dtype.itemsize // 2}")
+    parts = [1, -2, np.inf, 0.5, -0.0, np.finfo(part).tiny, 1 / 3, -1e9]
+    return np.array(parts, part).view(dtype)
+
+
+def _codecs(endian: str | None) -> list[Any]:
+    if endian is None:
+        return [{"name": "bytes"}]
+    return [{"name": "bytes", "configuration": {"endian": endian}}]
+
+
+def _default_fill(name: str) -> Any:
+    return False if name == "bool" else [0.0, 0.0] if name in COMPLEX else 0
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    for name in ("bool", *INTEGERS, *FLOATS, *COMPLEX):
+        yield from _stored(name)
+    yield from _booleans()
+    yield from _integers()
+    yield from _floats()
+    yield from _complex()
+    yield from _raw()
+    for name in ("int31", "uint24", "float80", "float128", "complex256", "i4", "<i4", "Int32"):
+        yield Case(
+            f"v3-data-types/unknown/{name.replace('<', 'lt-')}",
+            ("v3-core.extensions.unknown-array",),
+            f"{name} is no data type.",
+            "open",
+            Reject("extension", "metadata"),
+            {"zarr.json": document(array(data_type=name))},
+        )
+
+
+def _stored(name: str) -> Iterator[Case]:
+    values = examples(name)
+    single = values.dtype.itemsize == 1
+    extra: tuple[str, ...] = ("v3-codecs.bytes.bool",) if name == "bool" else ()
+    extra += ("v3-codecs.bytes.complex",) if name in COMPLEX else ()
+    extra += ("v3-data-types.range",) if name in INTEGERS else ()
+    for endian in ("little", "big", *((None,) if single else ())):
+        stored = array(data_type=name, codecs=_codecs(endian), fill_value=_default_fill(name))
+        data = [raw(part, endian or "little") for part in (values[:2], values[2:])]
+        clauses = (f"v3-data-types.{name}", "v3-codecs.bytes.representation", *extra)
+        if endian is None:
+            clauses += ("v3-codecs.bytes.endian-not-required",)
+        for operation in ("read", "create"):
+            chunks = {"c/0": data[0], "c/1": data[1]} if operation == "read" else {}
+            there = {"zarr.json": document(stored), **chunks} if operation == "read" else {}
+            yield Case(
+                f"v3-data-types/{name}/{endian or 'no-endian'}-{operation}",
+                clauses,
+                f"Elements of {name} are {operation}, {endian or 'in bytes'} as stored.".replace(
+                    "create", "written"
+                ),
+                operation,
+                Accept(
+                    Node(
+                        values=Values(raw(values)),
+                        stored=None if operation == "read" else {"c/0": data[0], "c/1": data[1]},
+                    )
+                ),
+                there,
+                document=None if operation == "read" else stored,
+            )
+    if not single:
+        yield Case(
+            f"v3-data-types/{name}/no-endian",
+            ("v3-codecs.bytes.endian-required",),
+            f"Without endian nobody can tell how elements of {name} are stored.",
+            "open",
+            Reject("metadata", "extension"),
+            {
+                "zarr.json": document(
+                    array(data_type=name, codecs=_codecs(None), fill_value=_default_fill(name))
+                )
+            },
+        )
+
+
+def _filled(
+    name: str, kind: str, value: Any, data: bytes, clause: str, count: int = 4
+) -> Iterator[Case]:
+    """A fill value in both directions: what missing chunks hold, whether it survives."""
+    single = len(data) == 1
+    stored = array(data_type=name, fill_value=value, codecs=_codecs(None if single else "little"))
+    yield Case(
+        f"v3-data-types/{name}/fill-{kind}",
+        (f"v3-data-types.{clause}", "v3-core.array.fill-value"),
+        f"Where nothing is stored, an array of {name} with the fill value {value!r} holds it.",
+        "read",
+        Accept(Node(values=Values(data * count))),
+        {"zarr.json": document(stored)},
+    )
+
+
+def _unfilled(name: str, kind: str, value: Any, clause: str) -> Case:
+    single = name in ("bool", "int8", "uint8", "r8")
+    stored = array(data_type=name, fill_value=value, codecs=_codecs(None if single else "little"))
+    return Case(
+        f"v3-data-types/{name}/no-fill-{kind}",
+        (f"v3-data-types.{clause}", "v3-core.array.fill-value"),
+        f"{value!r} is no fill value of {name}.",
+        "open",
+        Reject("metadata"),
+        {"zarr.json": document(stored)},
+    )
+
+
+def _booleans() -> Iterator[Case]:
+    yield from _filled("bool", "true", True, b"\1", "fill-bool")
+    yield from _filled("bool", "false", False, b"\0", "fill-bool")
+    for kind, value in (
+        ("one", 1),
+        ("zero", 0),
+        ("text", "true"),
+        ("null", None),
+        ("list", [True]),
+        ("nan", "NaN"),
+    ):
+        yield _unfilled("bool", kind, value, "fill-bool")
+
+
+def _integers() -> Iterator[Case]:
+    for name in INTEGERS:
+        ends = np.iinfo(name)
+        size = np.dtype(name).itemsize
+        for kind, number in (("smallest", ends.min), ("largest", ends.max), ("one", 1)):
+            data = int(number).to_bytes(size, "little", signed=ends.min < 0)
+            yield from _filled(name, kind, int(number), data, "fill-integer")
+        for kind, wrong in (
+            ("too-small", int(ends.min) - 1),
+            ("too-large", int(ends.max) + 1),
+            ("fraction", 0.5),
+            ("text", "0"),
+            ("true", True),
+            ("null", None),
+            ("list", [0]),
+            ("nan", "NaN"),
+            ("hexadecimal", "0x00"),
+        ):
+            yield _unfilled(name, kind, wrong, "fill-integer")
+        for kind, token in (("point", b"1.0"), ("exponent", b"1e0")):
+            stored = array(data_type=name, fill_value=424242, codecs=_codecs("little"))
+            yield Case(
+                f"v3-data-types/{name}/fill-with-{kind}",
+                ("v3-data-types.fill-integer",),
+                f"{token.decode()} has a fraction or an exponent, though it is one.",
+                "open",
+                # Parsers that do not tell 1.0 from 1 cannot know.
+                Either(Node("array")),
+                {"zarr.json": document(stored).replace(b"424242", token)},
+            )
+
+
+def _floats() -> Iterator[Case]:
+    for name in FLOATS:
+        bits, infinity, quiet = _BITS[name]
+        size, sign = bits // 8, 1 << (bits - 1)
+
+        def data(pattern: int, size: int = size) -> bytes:
+            return pattern.to_bytes(size, "little")
+
+        yield from _filled(name, "infinity", "Infinity", data(infinity), "fill-float-infinity")
+        yield from _filled(
+            name, "minus-infinity", "-Infinity", data(sign | infinity), "fill-float-infinity"
+        )
+        yield from _filled(name, "nan", "NaN", data(infinity | quiet), "fill-float-nan")
+        digits = bits // 4
+        for kind, pattern in (
+            ("one", {16: 0x3C00, 32: 0x3F800000, 64: 0x3FF0000000000000}[bits]),
+            ("minus-zero", sign),
+            ("payload", infinity | quiet | 1),
+            ("minus-nan", sign | infinity | quiet),
+            ("signalling", infinity | 1),
+            ("smallest", 1),
+        ):
+            yield from _filled(
+                name, f"hex-{kind}", f"0x{pattern:0{digits}x}", data(pattern), "fill-float-hex"
+            )
+        code = {16: "<e", 32: "<f", 64: "<d"}[bits]
+        for kind, number in (
+            ("integer", 3),
+            ("fraction", 0.25),
+            ("negative", -2.5),
+            ("rounded", 0.1),
+            ("large-integer", 1024),
+        ):
+            yield from _filled(name, kind, number, struct.pack(code, number), "fill-float-number")
+        yield from _filled(name, "minus-zero", -0.0, data(sign), "fill-float-number")
+        for kind, value in (
+            ("text", "1.5"),
+            ("lower-case-nan", "nan"),
+            ("lower-case-infinity", "infinity"),
+            ("plus-infinity", "+Infinity"),
+            ("minus-nan", "-NaN"),
+            ("inf", "inf"),
+            ("hex-too-short", "0x7f"),
+            ("hex-too-long", "0x" + "0" * (digits + 2)),
+            ("hex-not", "0x" + "g" * digits),
+            ("hex-without-x", "0" * digits),
+            ("true", True),
+            ("null", None),
+            ("list", [0.0]),
+            ("empty", ""),
+        ):
+            yield _unfilled(name, kind, value, "fill-float-other")
+    # Ties: exactly half-way between two neighbours goes to the even one.
+    for kind, number, pattern in (
+        ("half-down", 1 + 2**-24, 0x3F800000),
+        ("half-up", 1 + 3 * 2**-24, 0x3F800002),
+    ):
+        yield from _filled(
+            "float32", kind, number, pattern.to_bytes(4, "little"), "fill-float-number"
+        )
+
+
+def _complex() -> Iterator[Case]:
+    for name in COMPLEX:
+        bits, infinity, quiet = _BITS["float32" if name == "complex64" else "float64"]
+        size = bits // 8
+        code = "<f" if size == 4 else "<d"
+        minus_infinity = (1 << (bits - 1) | infinity).to_bytes(size, "little")
+        nan = (infinity | quiet).to_bytes(size, "little")
+        payload = infinity | quiet | 5
+        one, two = struct.pack(code, 1), struct.pack(code, 2)
+        for kind, value, data in (
+            ("integers", [1, 2], one + two),
+            ("fractions", [1.0, 2.0], one + two),
+            ("named", ["-Infinity", "NaN"], minus_infinity + nan),
+            ("mixed", [1, "NaN"], one + nan),
+            (
+                "hex",
+                [f"0x{payload:0{bits // 4}x}", 2],
+                payload.to_bytes(size, "little") + two,
+            ),
+        ):
+            yield from _filled(name, kind, value, data, "fill-complex")
+        wrong: dict[str, Any] = {
+            "number": 1,
+            "one": [1],
+            "three": [1, 2, 3],
+            "text": "1+2i",
+            "texts": ["1", "2"],
+            "null": None,
+            "nulls": [None, 0],
+            "truths": [True, False],
+            "object": {"real": 1, "imag": 2},
+            "nan": "NaN",
+        }
+        for kind, value in wrong.items():
+            yield _unfilled(name, kind, value, "fill-complex")
+
+
+def _raw() -> Iterator[Case]:
+    for bits in (8, 16, 24, 128):
+        size = bits // 8
+        name = f"r{bits}"
+        data = bytes(range(1, 4 * size + 1))
+        stored = array(data_type=name, fill_value=[0] * size, codecs=[{"name": "bytes"}])
+        yield Case(
+            f"v3-data-types/raw/{name}",
+            ("v3-core.data-types.raw", "v3-data-types.raw", "v3-codecs.bytes.raw"),
+            f"{name} is {size} bytes that are passed through.",
+            "read",
+            Accept(Node(values=Values(data))),
+            {"zarr.json": document(stored), "c/0": data[: 2 * size], "c/1": data[2 * size :]},
+        )
+        fill = list(range(255, 255 - size, -1))
+        yield Case(
+            f"v3-data-types/raw/{name}-fill",
+            ("v3-core.data-types.raw", "v3-data-types.fill-raw"),
+            f"The fill value of {name} is a list of its bytes.",
+            "read",
+            Accept(Node(values=Values(bytes(fill) * 4))),
+            {"zarr.json": document(stored | {"fill_value": fill})},
+        )
+        for kind, value in (
+            ("short", fill[1:]),
+            ("long", [*fill, 0]),
+            ("large", [256] * size),
+            ("negative", [-1] * size),
+            ("fraction", [0.5] * size),
+            ("number", 0),
+            ("null", None),
+        ):
+            yield Case(
+                f"v3-data-types/raw/{name}-no-fill-{kind}",
+                ("v3-data-types.fill-raw",),
+                f"{value!r} is not a list of {size} bytes.",
+                "open",
+                Reject("metadata"),
+                {"zarr.json": document(stored | {"fill_value": value})},
+            )
+    for name in ("r", "r0", "r7", "r12", "r-8", "r08", "r8.0", "R8"):
+        yield Case(
+            f"v3-data-types/raw/no-{name}",
+            ("v3-core.data-types.raw-multiple",),
+            f"{name!r} is not r with a number of bits that is a multiple of 8.",
+            "open",
+            Reject("extension", "metadata"),
+            {
+                "zarr.json": document(
+                    array(
+                        data_type=name,
+                        shape=[2],
+                        chunk_grid=regular(2),
+                        fill_value=[0],
+                        codecs=[{"name": "bytes"}],
+                    )
+                )
+            },
+        )
