@@ -12,7 +12,7 @@ PACKAGES := $(PROJECTS:/pyproject.toml=)
 TYPED := benchmarks demo scripts
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-.PHONY: help demo test pytest lint types format bench schemas packages old-writers clean
+.PHONY: help demo test pytest lint types format bench schemas packages old-writers servers clean
 
 help:
 	@echo "make demo      write real data with this library, read it back with others, draw it"
@@ -23,6 +23,7 @@ help:
 	@echo "make format    put the code into the common form"
 	@echo "make bench     compare the speed with other libraries (BENCH='--quick' for less)"
 	@echo "make old-writers  set up the libraries that wrote older formats; the tests do it, too"
+	@echo "make servers   install the real servers that tests of stores start; the tests do it, too"
 	@echo "make schemas   publish the packages' JSON Schemas in schemas/"
 	@echo "make clean     remove what the above have made"
 	@echo
@@ -31,10 +32,10 @@ help:
 demo: $(VENV)/.demo
 	@$(BIN)/python -m demo
 
-test: lint types $(VENV)/.old-writers
+test: lint types $(VENV)/.old-writers $(VENV)/.servers
 	@$(BIN)/python -m pytest $(PYTEST) --cov --cov-report=term --cov-fail-under=95
 
-pytest: $(VENV)/.test $(VENV)/.old-writers
+pytest: $(VENV)/.test $(VENV)/.old-writers $(VENV)/.servers
 	@$(BIN)/python -m pytest $(PYTEST)
 
 lint: $(VENV)/.dev
@@ -60,8 +61,11 @@ schemas: $(VENV)/.dev
 old-writers: $(VENV)/.python
 	@$(BIN)/python scripts/old_writers.py
 
+servers: $(VENV)/.python
+	@$(BIN)/python scripts/install_servers.py
+
 clean:
-	rm -rf .venv .venv-* demo-output build dist .coverage .coverage.* \
+	rm -rf .servers .venv .venv-* demo-output build dist .coverage .coverage.* \
 	    .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # --- set-up: a stamp is a file as old as what it stands for; newer inputs make it again ---
@@ -99,4 +103,9 @@ $(VENV)/.dev: $(VENV)/.packages pyproject.toml
 # Libraries that wrote older formats, in .venv-zarr2, .venv-zarr1, .venv-zarr1.0, whatever $(VENV).
 $(VENV)/.old-writers: $(VENV)/.python scripts/old_writers.py
 	@$(BIN)/python scripts/old_writers.py
+	@touch $@
+
+# Redis, PostgreSQL, S3 and others on loopback, in .servers, whatever $(VENV).
+$(VENV)/.servers: $(VENV)/.python scripts/install_servers.py
+	@$(BIN)/python scripts/install_servers.py
 	@touch $@
