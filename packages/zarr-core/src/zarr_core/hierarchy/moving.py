@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr_core import strictjson
 from zarr_core.errors import (
+    MetadataError,
     NodeExistsError,
     NodeNameError,
     NodeNotFoundError,
     StoreError,
 )
 from zarr_core.hierarchy.copying import ends_of
-from zarr_core.hierarchy.copying_nodes import execute, make_places, plan, same_document
+from zarr_core.hierarchy.copying_nodes import execute, make_places, plan
 from zarr_core.hierarchy.erasing import erase_node, require_erasing
 from zarr_core.hierarchy.key_order import is_document
 from zarr_core.hierarchy.location import locate
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.array import Array
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.location import StoreLike
+    from zarr_core.interfaces.codec import Buffer
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.progress import Progress
 
@@ -124,16 +127,20 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
     if ends.source == ends.dest and lies_in(ends.dest_path, ends.source_path):
         raise NodeExistsError(where, f"lies in the node to move, {'/' + ends.source_path!r}")
     there = format_.read(ends.dest, ends.dest_path)
-    if metadata is None:
-        if there is None or not _is_left_over(ends):
+    left = _keys(ends)
+    if metadata is None or not any(is_document(key) for key, _ in left):
+        # Perhaps what an earlier attempt had still to remove.
+        if there is not None and left and _are_copied(ends, left):
+            erase_node(format_, ends.source, ends.source_path)
+            return [path for path, _ in nodes_of(_turned(ends), there)]
+        if metadata is None:
             raise NodeNotFoundError(f"{ends.source} {'/' + ends.source_path!r}", "no node to move")
-        erase_node(format_, ends.source, ends.source_path)
-        return [path for path, _ in nodes_of(_turned(ends), there)]
     nodes = nodes_of(ends, metadata)
     made: list[str] = []
-    if there is not None and same_document(format_, there, metadata):
+    if there is not None and any(map(ends.dest.exists, format_.documents(ends.dest_path))):
         # Perhaps an earlier attempt came as far as that.
-        if not _is_copied(ends, nodes):
+        both = {(new, old) for old, new in left} == set(_keys(_turned(ends)))
+        if not (both and _are_copied(ends, left)):
             raise occupied(ends.dest, ends.dest_path)
     else:
         reporter = Reporter(progress, 1)
@@ -150,33 +157,42 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
     return [*made, *(ends.target(path) for path, _ in nodes)]
 
 
-def _is_copied(ends: Ends, nodes: list[tuple[str, NodeMetadata]]) -> bool:
-    """Whether every node, with every value, is at the destination as well."""
-    for path, metadata in nodes:
-        found = ends.format_.read(ends.dest, ends.target(path))
-        if found is None or not same_document(ends.format_, found, metadata):
-            return False
-    pairs = (Pair(*keys) for keys in other_keys(ends, nodes, [ends.source_path]))
-    return all_same(ends.source, ends.dest, pairs)
-
-
-def _is_left_over(ends: Ends) -> bool:
-    """Whether there are keys without a node, all of which are at the destination as well.
-
-    Then they are what removing the source has left, when that was interrupted.
-    """
-    keys = [
+def _keys(ends: Ends) -> list[tuple[str, str]]:
+    """All keys of a node and those below it, with the keys that their copies have."""
+    below = [
         (key, new + key[len(old) :])
         for old, new in ends.prefixes(ends.source_path)
         for key in ends.source.list_prefix(old)
     ]
-    # Documents may be written anew with other blanks; that they are there must do.
-    values = [Pair(*pair) for pair in keys if not is_document(pair[0])]
-    return (
-        bool(keys)
-        and all(ends.dest.exists(new) for old, new in keys if is_document(old))
-        and all_same(ends.source, ends.dest, values)
+    documents = zip(
+        ends.format_.documents(ends.source_path),
+        ends.format_.documents(ends.dest_path),
+        strict=True,
     )
+    return list(dict.fromkeys([*below, *(it for it in documents if ends.source.exists(it[0]))]))
+
+
+def _are_copied(ends: Ends, keys: list[tuple[str, str]]) -> bool:
+    """Whether the value of every key is at the destination as well."""
+    values = (Pair(*pair) for pair in keys if not is_document(pair[0]))
+    return all_same(ends.source, ends.dest, values) and all(
+        _same_json(ends.source.get(old), ends.dest.get(new))
+        for old, new in keys
+        if is_document(old)
+    )
+
+
+def _same_json(one: Buffer | None, other: Buffer | None) -> bool:
+    """Whether two documents say the same, perhaps with other blanks."""
+    if one is None or other is None:
+        return False
+    try:
+        return strictjson.identical(
+            strictjson.loads(bytes(one), constants=True),
+            strictjson.loads(bytes(other), constants=True),
+        )
+    except MetadataError:
+        return bytes(one) == bytes(other)
 
 
 def _turned(ends: Ends) -> Ends:

@@ -1,0 +1,149 @@
+"""Kills copies at random moments, looks at what is there, goes on; for test_copies.py.
+
+Arguments: directory, kind of copy, number of kills, seed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import numpy as np
+import zarr_core as zarr
+from zarr_core.errors import NodeNotFoundError
+
+CHUNKS = 150
+
+
+def start(root: Path) -> None:
+    group = zarr.create_group(root)
+    values = np.arange(1, CHUNKS * 200 + 1)
+    group.create_array("g/large", data=values, chunks=200, compressors=None)
+    for number in range(12):
+        group.create_array(f"g/small/{number}", data=np.arange(1, 9), chunks=2)
+    group.store.set("g/readme.txt", b"notes")
+
+
+def is_whole(place: Path, path: str) -> bool:
+    """Whether the group can be seen; what can be seen must be whole."""
+    store = zarr.LocalStore(place)
+    for name, size in [("large", CHUNKS * 200), *((f"small/{n}", 8) for n in range(12))]:
+        try:
+            array = zarr.open_array(store, path=f"{path}/{name}")
+        except NodeNotFoundError:
+            continue
+        assert (array[...] == np.arange(1, size + 1)).all(), f"{path}/{name} lacks something"
+    try:
+        group = zarr.open_group(store, path=path)
+    except NodeNotFoundError:
+        return False
+    assert [*group, *group["small"]] == ["large", "small", *sorted(map(str, range(12)))]
+    return True
+
+
+def copy(old: Path, new: Path) -> None:
+    zarr.copy(zarr.open_group(old, path="g"), new, "x/g", if_exists="skip")
+
+
+def copy_in_threads(old: Path, new: Path) -> None:
+    source, dest = zarr.LocalStore(old), zarr.LocalStore(new)
+    source.requests = dest.requests = 8
+    zarr.copy(zarr.open_group(source, path="g"), dest, "x/g", if_exists="skip", compare="size")
+
+
+def decode(old: Path, new: Path) -> None:
+    zarr.copy(zarr.open_group(old, path="g"), new, "x/g", if_exists="skip", compressors="zstd")
+
+
+def copy_store(old: Path, new: Path) -> None:
+    zarr.copy_store(old, new, "g", "x/g", if_exists="update")
+
+
+def move(old: Path, new: Path) -> None:
+    try:
+        group = zarr.open_group(old, path="g")
+    except NodeNotFoundError:
+        if keys(old, "g/"):
+            zarr.rmdir(old, "g")
+    else:
+        zarr.move(group, new, "x/g")
+
+
+def move_within(old: Path, new: Path) -> None:
+    if keys(old, "g/"):
+        zarr.open_group(old).move("g", "x/g")
+
+
+def rename(old: Path, new: Path) -> None:
+    if keys(old, "g/"):
+        zarr.rename(old, "g", "x/g")
+
+
+KINDS = {
+    work.__name__: work
+    for work in (copy, copy_in_threads, decode, copy_store, move, move_within, rename)
+}
+
+
+def keys(place: Path, prefix: str) -> dict[str, bytes]:
+    store = zarr.LocalStore(place)
+    return {
+        key[len(prefix) :]: b"" if key.endswith(".json") else bytes(store.get(key))
+        for key in store.list_prefix(prefix)
+    }
+
+
+def main() -> None:
+    folder, kind, kills, seed = Path(sys.argv[1]), *sys.argv[2:]
+    generator = random.Random(f"{kind} {seed}")
+    work = KINDS[kind]
+    moves, within = kind in ("move", "move_within", "rename"), kind in ("move_within", "rename")
+    # How long it takes, for the kills to come in the middle.
+    start(folder / "try")
+    expected = keys(folder / "try", "g/")
+    begin = time.perf_counter()
+    work(folder / "try", folder / "tried")
+    length = time.perf_counter() - begin
+    if kind == "decode":
+        expected = keys(folder / "tried", "x/g/")
+    done = number = 0
+    while done < int(kills):
+        number += 1
+        old = folder / f"old{number}"
+        new = old if within else folder / f"new{number}"
+        start(old)
+        while done < int(kills):  # several kills on the way of one copy
+            child = os.fork()
+            if not child:
+                try:
+                    work(old, new)
+                    os._exit(0)
+                except BaseException:
+                    traceback.print_exc()
+                finally:
+                    os._exit(1)
+            time.sleep(generator.random() * length)
+            os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+            there = is_whole(new, "x/g")
+            assert moves or is_whole(old, "g"), "the source is no longer whole"
+            assert there or is_whole(old, "g"), "it is whole nowhere"
+            if os.WIFEXITED(status):
+                assert os.WEXITSTATUS(status) == 0, "the copy failed by itself"
+                break
+            done += 1
+            if generator.random() < 0.4:
+                break
+        work(old, new)
+        assert is_whole(new, "x/g")
+        assert keys(new, "x/g/") == expected, "not the same"
+        assert not moves or not keys(old, "g/"), "something is left at the source"
+
+
+if __name__ == "__main__":
+    main()
