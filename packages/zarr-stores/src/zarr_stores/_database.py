@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import quote, unquote
 
 from zarr_core.extension import (
@@ -20,61 +20,27 @@ from zarr_core.extension import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from zarr_core.extension import Buffer, Change, Pieces
+
+T = TypeVar("T")
 
 # So often ``update`` works without excluding the writers of other keys.
 _FREE_TRIES = 3
 
 
 class KeyValueStore(Store):
-    """A store whose back end can replace a value if it is still the expected one."""
-
-    # --- what a back end has ---
+    """A store of a back end that has keys and values."""
 
     @abstractmethod
     def _get(self, key: str) -> bytes | None:
         """The value of a key that was checked."""
 
-    def _look(self, key: str) -> tuple[bytes | None, Any]:
-        """The value of a key that was checked, and what ``_swap`` knows it by."""
-        value = self._get(key)
-        return value, value
-
-    @abstractmethod
-    def _swap(self, key: str, seen: Any, new: bytes | None) -> bool:
-        """Replace a value at once if it is the one that was seen; whether it was."""
-
-    @abstractmethod
-    def _change_alone(self, key: str, change: Change) -> None:
-        """Read, change, write a value while nobody else writes anything."""
-
-    # --- what follows ---
-
     def get(self, key: str) -> Buffer | None:
         self._check(key)
         return self._get(key)
-
-    def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding every other such change of the key.
-
-        Notes
-        -----
-        A database has one writer at a time, so it is not held while ``change`` works:
-        the new value is stored if the old one is still there.  If others were faster
-        several times, everyone else is kept from writing until this change is made.
-        """
-        self._check_to_change(key)
-        with key_lock(self.url, key):
-            for _ in range(_FREE_TRIES):
-                old, seen = self._look(key)
-                value = change(None if old is None else BufferReader(old))
-                if isinstance(value, ValueReader) or (old is None and value is None):
-                    return
-                if self._swap(key, seen, None if value is None else joined(value)):
-                    return
-            self._change_alone(key, change)
 
     # --- checks ---
 
@@ -155,6 +121,37 @@ class DatabaseStore(KeyValueStore):
     def url(self) -> str:
         return f"{self.scheme}://{quote(self.path)}"
 
+    # --- what a back end has ---
+
+    @abstractmethod
+    def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
+        """Replace a value at once if it is the old one; whether it was."""
+
+    @abstractmethod
+    def _change_alone(self, key: str, change: Change) -> None:
+        """Read, change, write a value while nobody else writes anything."""
+
+    # --- what follows ---
+
+    def update(self, key: str, change: Change) -> None:
+        """Read, change and write a value, excluding every other such change of the key.
+
+        Notes
+        -----
+        A database has one writer at a time, so it is not held while ``change`` works:
+        the new value is stored if the old one is still there.  If others were faster
+        several times, everyone else is kept from writing until this change is made.
+        """
+        self._check_to_change(key)
+
+        def look() -> tuple[bytes | None, bytes | None]:
+            old = self._get(key)
+            return old, old
+
+        with key_lock(self.url, key):
+            if not change_freely(change, look, lambda old, new: self._swap(key, old, new)):
+                self._change_alone(key, change)
+
     # --- the object ---
 
     def __eq__(self, other: object) -> bool:
@@ -168,6 +165,36 @@ class DatabaseStore(KeyValueStore):
     def __repr__(self) -> str:
         read_only = ", read_only=True" if self.read_only else ""
         return f"{type(self).__name__}({self.path!r}{read_only})"
+
+
+def change_freely(
+    change: Change,
+    look: Callable[[], tuple[bytes | None, T]],
+    swap: Callable[[T, bytes | None], bool],
+    tries: int = _FREE_TRIES,
+) -> bool:
+    """Change a value that others may change as well; whether one of the tries succeeded.
+
+    Parameters
+    ----------
+    change : callable
+        What ``update`` was given.
+    look : callable
+        Gives the value, and what it is known by.
+    swap : callable
+        Gets what the old value is known by, and the new value: stores it if the old one is
+        still there, and says whether it was.
+    tries : int
+        How often to try.
+    """
+    for _ in range(tries):
+        old, seen = look()
+        value = change(None if old is None else BufferReader(old))
+        if isinstance(value, ValueReader) or (old is None and value is None):
+            return True
+        if swap(seen, None if value is None else joined(value)):
+            return True
+    return False
 
 
 def joined(value: Pieces) -> bytes:

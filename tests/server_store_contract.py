@@ -1,0 +1,344 @@
+"""What every store on a server promises, against the server itself."""
+
+import itertools
+import logging
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from contextlib import suppress
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from store_contract import StoreContract
+from zarr_conformance.kit.store_keys import GOOD_KEYS
+from zarr_core.extension import ByteRange, StoreError, StoreReadError, ValueReplacedError
+
+SECRET = "s3cr%40t%2Fpa:ss"
+_numbers = itertools.count()
+
+
+def unique():
+    return f"t{os.getpid()}x{next(_numbers)}"
+
+
+def program(code, *arguments):
+    return [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
+
+
+COUNT = """
+import pickle, sys, threading
+store = pickle.loads(bytes.fromhex(sys.argv[1]))
+first = int(sys.argv[2])
+def work(cell):
+    def change(reader):
+        value = bytearray(reader.read(0, reader.size))
+        value[cell] += 1
+        return value
+    for _ in range(10):
+        store.update("c/0", change)
+threads = [threading.Thread(target=work, args=(first + number,)) for number in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+store.close()
+"""
+
+
+class ServerStoreContract(StoreContract):
+    """Inherit from this; ``server`` is the fixture of the server."""
+
+    examples = 10
+
+    @pytest.fixture(autouse=True)
+    def server(self):
+        """The server; to be overridden by a fixture that takes the real one."""
+        raise AssertionError("give the server")
+
+    kind = None
+    """The class."""
+
+    def at(self, place, server=None, **options):
+        """A store of this kind in a place of the server, or behind something before it."""
+        raise AssertionError("make a store")
+
+    def with_secret(self):
+        """A store that was given ``SECRET`` in its URL; nobody need accept it."""
+        raise AssertionError("make a store")
+
+    def make(self, tmp_path):
+        return self.at(unique())
+
+    # --- who may know what ---
+
+    def test_no_secret_is_told(self, caplog):
+        caplog.set_level(logging.DEBUG)
+        store = self.with_secret()
+        said = [repr(store), str(store), store.url]
+        try:
+            store.set("k", b"v")
+            store.get("k")
+        except StoreError as error:
+            said += traceback.format_exception(error)
+        store.close()
+        with pytest.raises(StoreError, match="pickled") as failure:
+            pickle.dumps(store)
+        said += [str(failure.value), caplog.text]
+        for text in said:
+            assert "s3cr" not in text
+        assert store == self.with_secret()
+
+    @pytest.mark.parametrize("sign", ["/", "?", "#", "@", "/1?x=", ":"])
+    def test_a_secret_that_is_not_escaped_is_not_told(self, sign):
+        for text in (f"me:{sign}s3cr", f"me:12{sign}s3cr", f"me:s3cr{sign}12"):
+            for rest in ("host/0", "host:12/0", "[::1", "host:port/0"):
+                try:
+                    said = self.kind(f"{self.name}://{text}@{rest}").url
+                except StoreError as error:
+                    said = "".join(traceback.format_exception(error))
+                assert "s3cr" not in said
+
+    def test_a_secret_comes_from_the_environment(self, store, monkeypatch):
+        monkeypatch.delenv("ZARR_TEST_SECRET", raising=False)
+        other = type(store)(store.url, password_variable="ZARR_TEST_SECRET")
+        assert b"ZARR_TEST_SECRET" in pickle.dumps(other)
+        copy = pickle.loads(pickle.dumps(other))
+        assert copy == other
+        with pytest.raises(StoreError, match="ZARR_TEST_SECRET"):
+            copy.get("k")
+
+    # --- keys ---
+
+    def test_long_and_odd_keys_list_and_erase_as_they_are(self, store):
+        name = "é" * 100 + "x" * 47
+        keys = [*GOOD_KEYS, "/".join([name] * 5), "p/[a-z]*?^$.+(|)_%", "p/[a-z]", "p/xyz"]
+        keys = [key for key in keys if self.key_may_be_prefix or key not in ("c",)]
+        assert max(len(key.encode()) for key in keys) >= 1024
+        for key in keys:
+            store.set(key, key.encode())
+        assert sorted(store.list()) == sorted(keys)
+        assert sorted(store.list_prefix("p/")) == sorted(key for key in keys if key[:2] == "p/")
+        found, _ = store.list_dir("p/")
+        assert sorted(found) == sorted(key for key in keys if key[:2] == "p/")
+        store.set("p*/inside", b"")
+        store.erase_prefix("p*/")
+        assert store.exists("p/xyz")
+        store.erase_prefix("p/")
+        assert not store.exists("p/xyz")
+        assert list(store.list_prefix("p/")) == []
+
+    def test_places_do_not_see_each_other(self, tmp_path):
+        one, two = self.make(tmp_path), self.make(tmp_path)
+        one.set("k", b"1")
+        two.set("k", b"2")
+        one.erase_prefix("")
+        assert bytes(two.get("k")) == b"2"
+        assert list(one.list()) == []
+        one.close()
+        two.close()
+
+    def test_reading_creates_nothing(self, tmp_path):
+        store = self.make(tmp_path)
+        for it in (store, self.again(store, read_only=True)):
+            assert it.get("k") is None
+            assert it.get_partial_values([("k", ByteRange(0))]) == [None]
+            assert list(it.list()) == []
+            assert it.list_dir("") == ([], [])
+            assert not it.exists("k")
+            assert it.getsize("k") is None
+            assert it.open_value("k") is None
+            it.close()
+
+    # --- parts ---
+
+    def test_parts_of_large_values(self, store):
+        value = np.random.default_rng(1).bytes(3_000_000)
+        store.set("k", value)
+        for first in (None, ByteRange(-100), ByteRange(2_000_000, 10), ByteRange(0)):
+            with store.open_value("k", first) as reader:
+                assert reader.size == len(value)
+                assert bytes(reader.read(2_999_990, 10)) == value[-10:]
+                buffers = [bytearray(50_000) for _ in range(20)]
+                parts = [(number * 140_001, memoryview(it)) for number, it in enumerate(buffers)]
+                reader.read_into(parts)
+                for start, buffer in parts:
+                    assert buffer == value[start : start + 50_000]
+        asked = [("k", ByteRange(number * 140_001, 50_000)) for number in range(20)]
+        found = store.get_partial_values([*asked, ("none", ByteRange(0)), ("k", ByteRange(-3))])
+        assert [bytes(it) for it in found[:20]] == [bytes(buffer) for buffer in buffers]
+        assert found[20] is None
+        assert bytes(found[21]) == value[-3:]
+
+    def test_many_keys_at_once(self, store):
+        keys = [f"c/{number}" for number in range(1100)]
+        store.set_partial_values([(key, 0, key.encode()) for key in keys[:40]])
+        asked = [(key, ByteRange(2, 2)) for key in keys]
+        found = store.get_partial_values(asked)
+        assert [bytes(it) for it in found[:40]] == [key[2:4].encode() for key in keys[:40]]
+        assert found[40:] == [None] * 1060
+        store.erase_values(keys)
+        assert list(store.list()) == []
+
+    def test_a_large_value_that_is_replaced_is_never_mixed(self, store):
+        old, new = b"o" * 1_000_000, b"n" * 1_000_000
+        store.set("k", old)
+        with store.open_value("k", ByteRange(-10)) as reader:
+            assert bytes(reader.read(999_995, 5)) == old[:5]
+            assert bytes(reader.read(5, 5)) == old[:5]
+            store.set("k", new)
+            for start in (500_000, 600_000, 5):
+                said = "'k'"
+                try:
+                    assert bytes(reader.read(start, 5)) == old[:5]
+                except ValueReplacedError as error:
+                    said = str(error)
+                assert "'k'" in said
+        with store.open_value("k") as reader:
+            assert bytes(reader.read(500_000, 5)) == new[:5]
+            assert bytes(reader.read(0, 5)) == new[:5]
+
+    def test_a_shard_is_read_and_changed_in_parts(self, store):
+        values = np.random.default_rng(2).integers(0, 1000, (400, 400), dtype="int32")
+        array = zarr.create_array(
+            store, data=values, chunks=(20, 20), shards=(400, 400), compressors=None
+        )
+        assert np.array_equal(array[100:140, ::7], values[100:140, ::7])
+        array[5, 5] = values[5, 5] = -1
+        assert np.array_equal(zarr.open_array(store, mode="r")[...], values)
+
+    # --- many at once ---
+
+    def test_processes_with_threads_lose_nothing(self, store):
+        store.set("c/0", bytes(12))
+        state = pickle.dumps(store).hex()
+        running = [subprocess.Popen(program(COUNT, state, 4 * number)) for number in range(3)]
+        assert [one.wait(60) for one in running] == [0] * 3
+        assert bytes(store.get("c/0")) == b"\x0a" * 12
+
+    def test_a_forked_process_uses_the_store_on(self, store):
+        store.set("k", b"parent")
+        store.set("large", bytes(200_000))
+        with store.open_value("large", ByteRange(0, 1)) as reader:
+            child = os.fork()
+            if not child:
+                ok = False
+                try:
+                    ok = bytes(store.get("k")) == b"parent"
+                    store.set("k", b"child")
+                    store.update("k", lambda old: bytes(old.read(0, 5)) + b"!")
+                    store.close()
+                finally:
+                    os._exit(0 if ok else 1)
+            assert os.waitpid(child, 0)[1] == 0
+            assert bytes(reader.read(0, 200_000)) == bytes(200_000)
+        assert bytes(store.get("k")) == b"child!"
+
+    def test_an_update_that_is_always_late_gets_its_turn(self, store):
+        if not self.others_may_write:
+            return
+        store.set("k", b"0")
+        calls = []
+
+        def change(reader):
+            calls.append(bytes(reader.read(0, reader.size)))
+            if len(calls) <= 3:  # someone who does not use ``update`` was faster
+                store.set("k", str(len(calls)).encode())
+            return b"mine after " + calls[-1]
+
+        store.update("k", change)
+        assert calls == [b"0", b"1", b"2", b"3"]
+        assert bytes(store.get("k")) == b"mine after 3"
+
+    others_may_write = True
+    """Whoever writes without ``update`` is noticed by it."""
+
+    # --- what goes wrong ---
+
+    def test_a_server_that_is_not_there(self, store, server):
+        store.set("a/k", b"v")
+        server.kill()
+        store = self.at(unique(), retries=1, connect_timeout=2.0)
+        for call in (
+            lambda: store.get("a/k"),
+            lambda: store.set("a/k", b"new"),
+            lambda: store.exists("a/k"),
+            lambda: store.open_value("a/k"),
+            lambda: store.update("a/k", lambda reader: b"new"),
+            lambda: store.get_partial_values([("a/k", ByteRange(0))]),
+            lambda: store.erase("a/k"),
+        ):
+            with pytest.raises(StoreError, match="a/k") as failure:
+                call()
+            assert store.url in str(failure.value)
+        with pytest.raises(StoreReadError, match="a/"):
+            list(store.list_prefix("a/"))
+
+    def test_what_was_acknowledged_outlives_kills(self, store, server):
+        """Writers go on while the server is killed twice; they wait, and lose nothing."""
+        said = [[], []]
+        failed = []
+        stop = threading.Event()
+        store = type(store)(store.url, retries=30, **self.options())
+
+        def write(number):
+            try:
+                for count in itertools.count():
+                    key = f"c/{number}/{count}"
+                    store.set(key, key.encode() * 2000)
+                    said[number].append(key)
+                    if stop.is_set():
+                        return
+            except BaseException as error:
+                failed.append(error)
+
+        writers = [threading.Thread(target=write, args=(number,)) for number in range(2)]
+        for writer in writers:
+            writer.start()
+        for _ in range(2):
+            time.sleep(0.3)
+            server.kill()
+            server.start()
+        time.sleep(0.3)
+        stop.set()
+        for writer in writers:
+            writer.join(60)
+        assert not failed, failed
+        assert min(map(len, said)) > 3
+        for key in itertools.chain(*said):
+            assert bytes(store.get(key)) == key.encode() * 2000
+        assert set(store.list_prefix("c/")) == set(itertools.chain(*said))
+        store.close()
+
+    def options(self):
+        """What ``at`` gives besides the place."""
+        return {}
+
+    def test_a_server_that_hangs_is_given_up(self, store, server):
+        store.set("a/k", b"v")
+        slow = type(store)(store.url, timeout=0.5, connect_timeout=0.5, retries=0, **self.options())
+        assert bytes(slow.get("a/k")) == b"v"
+        began = time.monotonic()
+        with server.frozen(), pytest.raises(StoreError, match="a/k"):
+            slow.get("a/k")
+        assert time.monotonic() - began < 10
+        assert bytes(slow.get("a/k")) == b"v"
+        slow.close()
+
+    def test_connections_that_break_are_replaced(self, store, proxy_before, server):
+        proxy = proxy_before(server, "tcp")
+        place = self.at(unique(), proxy)
+        place.set("k", b"v" * 300_000)
+        reader = place.open_value("k", ByteRange(0, 10))
+        proxy.break_connections()
+        assert bytes(place.get("k")) == b"v" * 300_000
+        with reader, suppress(ValueReplacedError):
+            assert bytes(reader.read(200_000, 3)) == b"vvv"
+        proxy.break_connections()
+        place.set("k", b"w")
+        proxy.break_connections()
+        place.update("k", lambda reader: b"updated")
+        assert bytes(place.get("k")) == b"updated"
+        place.close()

@@ -1,0 +1,157 @@
+import pytest
+from server_store_contract import SECRET, ServerStoreContract, unique
+from zarr_core.extension import StoreError, StoreReadError
+from zarr_stores.redis import RedisStore
+
+pytest_plugins = ["servers.fixtures"]
+
+
+class TestRedisStore(ServerStoreContract):
+    name = "redis"
+    kind = RedisStore
+
+    @pytest.fixture(autouse=True)
+    def server(self, redis_server):
+        self._server = redis_server
+        return redis_server
+
+    def at(self, place, server=None, **options):
+        server = server or self._server
+        return RedisStore(f"redis://{server.host}:{server.port}/0?prefix={place}", **options)
+
+    def again(self, store, *, read_only):
+        return RedisStore(store.url, read_only=read_only)
+
+    def with_secret(self):
+        server = self._server
+        return RedisStore(f"redis://me:{SECRET}@{server.host}:{server.port}/0", retries=0)
+
+
+@pytest.fixture
+def store(redis_server):
+    with RedisStore(f"{redis_server.url}?prefix={unique()}") as store:
+        yield store
+
+
+@pytest.fixture
+def client(redis_server):
+    import redis
+
+    with redis.Redis.from_url(redis_server.url) as client:
+        yield client
+
+
+def test_the_names_are_those_of_zarr_python_2(store, client):
+    head = store.url.partition("prefix=")[2]
+    store.set("a/.zarray", b"v")
+    assert client.get(f"{head}:a/.zarray") == b"v"
+    client.set(f"{head}:b", b"w")
+    assert sorted(store.list()) == ["a/.zarray", "b"]
+    assert RedisStore("redis://localhost").url == "redis://localhost/0"
+    assert RedisStore("redis://LOCALHOST:6379/").url == "redis://localhost/0"
+    assert RedisStore("redis://h/3?prefix=a*b").url == "redis://h/3?prefix=a%2Ab"
+
+
+def test_a_prefix_is_no_pattern(redis_server, client):
+    place = unique()
+    for prefix in ("*", "[a]", "a?", "\\", "a^-"):
+        with RedisStore(redis_server.url, prefix=f"{place}{prefix}") as store:
+            client.set(f"{place}{prefix[:-1]}a:other", b"")
+            client.set(f"{place}zz:other", b"")
+            store.set("k", b"v")
+            assert list(store.list()) == ["k"]
+            assert RedisStore(store.url) == store
+
+
+def test_foreign_names_are_no_keys(store, client):
+    head = store.url.partition("prefix=")[2]
+    for name in (b"", b"../x", b"a//b", b"\xff\xfe", b"a\\b"):
+        client.set(head.encode() + b":" + name, b"v")
+    store.set("k", b"v")
+    assert list(store.list()) == ["k"]
+    client.rpush(f"{head}:list", "x")
+    with pytest.raises(StoreReadError, match=r"'list'.*WRONGTYPE"):
+        store.get("list")
+    with pytest.raises(StoreReadError, match=r"'list'.*WRONGTYPE"):
+        store.open_value("list")
+    assert store.get("k") == b"v"
+
+
+def test_a_session_that_failed_is_of_use_again(store, client):
+    head = store.url.partition("prefix=")[2]
+    client.rpush(f"{head}:list", "x")
+    for _ in range(3):
+        with pytest.raises(StoreError):
+            store.update("list", lambda reader: b"")
+        store.update("k", lambda reader: b"v")
+    assert client.llen(f"{head}:list") == 1
+
+
+def test_a_value_beyond_the_limit_is_refused(store, monkeypatch):
+    monkeypatch.setattr("zarr_stores.redis._LARGEST", 1000)
+    store.set("k", bytes(1000))
+    for call in (
+        lambda: store.set("k", bytes(1001)),
+        lambda: store.update("k", lambda _: bytes(1001)),
+    ):
+        with pytest.raises(StoreError, match=r"'k': a value of 1,001 bytes.*at most 1,000"):
+            call()
+    assert store.getsize("k") == 1000
+
+
+def test_an_old_redis_sends_whole_values(store, monkeypatch):
+    from zarr_stores import redis
+
+    monkeypatch.setattr(redis, "is_dirty", lambda state: None)
+    store.set("k", b"v" * 100_000)
+    with store.open_value("k") as reader:
+        store.set("k", b"w")
+        assert bytes(reader.read(99_999, 1)) == b"v"
+    assert store.open_value("none") is None
+
+
+def test_wrong_urls():
+    for url in ("redis://h/one", "redis://h/-1", "mongodb://h/", "redis"):
+        with pytest.raises(StoreError, match="redis://"):
+            RedisStore(url)
+    with pytest.raises(StoreError, match="timeout is not a number"):
+        RedisStore("redis://h/0?timeout=soon")
+
+
+def test_by_a_socket(own_server, tmp_path):
+    from servers.redis_server import RedisServer
+
+    class WithSocket(RedisServer):
+        def command(self):
+            return [*super().command(), "--unixsocket", tmp_path / "redis socket"]
+
+    own_server(WithSocket)
+    with RedisStore(f"unix://{tmp_path}/redis%20socket?db=2") as store:
+        store.set("k", b"v")
+        assert store.url == f"unix://{tmp_path}/redis%20socket?db=2"
+        assert RedisStore.from_url(store.url).get("k") == b"v"
+        assert RedisStore(f"unix://{tmp_path}/redis%20socket").get("k") is None
+
+
+def test_a_password(own_server, monkeypatch):
+    from servers.redis_server import RedisServer
+
+    class WithPassword(RedisServer):
+        def command(self):
+            return [*super().command(), "--user", "me", "on", ">s3cr/t", "allkeys", "allcommands"]
+
+    server = own_server(WithPassword)
+    address = f"{server.host}:{server.port}/0"
+    with RedisStore(f"redis://me:s3cr%2Ft@{address}") as store:
+        store.set("k", b"v")
+        assert store.url == f"redis://me@{address}"
+    with RedisStore(f"redis://me@{address}", password="s3cr/t") as store:
+        assert store.get("k") == b"v"
+    monkeypatch.setenv("ZARR_TEST_SECRET", "s3cr/t")
+    with RedisStore(f"redis://me@{address}?password_variable=ZARR_TEST_SECRET") as store:
+        assert store.get("k") == b"v"
+    with (
+        RedisStore(f"redis://me:wrong@{address}") as store,
+        pytest.raises(StoreError, match="invalid username-password"),
+    ):
+        store.get("k")
