@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import warnings
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,6 +25,12 @@ class Peer(Protocol):
     def read(self, directory: Path, dtype: np.dtype[Any]) -> np.ndarray: ...
     def write(self, directory: Path, values: np.ndarray) -> None: ...
 
+    def open(self, directory: Path) -> Any:
+        """What it makes of the document; raises if it does not support it."""
+
+    def rewrite(self, directory: Path) -> None:
+        """Write the document once more, as it understands it."""
+
 
 class ZarrPython:
     """zarr-python, with its own pipeline or that of zarrs."""
@@ -39,6 +47,8 @@ class ZarrPython:
         self.version = _numbers(zarr.__version__)
         self._zarr = zarr
         self._settings = {"codec_pipeline.path": pipeline, "codec_pipeline.strict": True}
+        if self.version >= (3, 2):
+            self._settings["array.rectilinear_chunks"] = True
 
     def read(self, directory: Path, dtype: np.dtype[Any]) -> np.ndarray:
         with self._zarr.config.set(self._settings), _no_warnings():
@@ -47,6 +57,14 @@ class ZarrPython:
     def write(self, directory: Path, values: np.ndarray) -> None:
         with self._zarr.config.set(self._settings), _no_warnings():
             self._zarr.open_array(directory, mode="r+")[...] = values
+
+    def open(self, directory: Path) -> Any:
+        with self._zarr.config.set(self._settings), _no_warnings():
+            return self._zarr.open_array(directory, mode="r")
+
+    def rewrite(self, directory: Path) -> None:
+        with self._zarr.config.set(self._settings), _no_warnings():
+            self._zarr.open_array(directory, mode="r+").update_attributes({"seen": 1})
 
 
 class TensorStore:
@@ -61,15 +79,26 @@ class TensorStore:
         self.version = ()
         self._ts = tensorstore
 
-    def _open(self, directory: Path) -> Any:
+    def open(self, directory: Path, **more: Any) -> Any:
         kvstore = {"driver": "file", "path": f"{directory}/", "file_io_sync": False}
-        return self._ts.open({"driver": "zarr3", "kvstore": kvstore}, open=True).result()
+        spec = {"driver": "zarr3", "kvstore": kvstore, **more}
+        return self._ts.open(spec, open=not more, create=bool(more)).result()
+
+    def rewrite(self, directory: Path) -> None:
+        document = json.loads((directory / "zarr.json").read_bytes())
+        if "raw_bytes" in str(document["data_type"]):
+            raise RuntimeError("tensorstore 0.1.86 would end the process")
+        (directory / "zarr.json").unlink()
+        self.open(directory, metadata=document)
 
     def read(self, directory: Path, dtype: np.dtype[Any]) -> np.ndarray:
-        return np.asarray(self._open(directory).read().result())
+        got = np.asarray(self.open(directory).read().result())
+        return np.ascontiguousarray(got).view(dtype)[..., 0] if _is_raw(dtype) else got
 
     def write(self, directory: Path, values: np.ndarray) -> None:
-        self._open(directory).write(values).result()
+        if _is_raw(values.dtype):
+            values = np.frombuffer(values.tobytes(), "S1").reshape(*values.shape, -1)
+        self.open(directory).write(values).result()
 
 
 class Zarrista:
@@ -84,17 +113,27 @@ class Zarrista:
         self.refusals = (zarrista.exceptions.ArrayCreateError,)
         self._zarrista = zarrista
 
-    def _open(self, directory: Path) -> Any:
+    def open(self, directory: Path) -> Any:
         return self._zarrista.Array.open(self._zarrista.store.FilesystemStore(directory))
 
     def read(self, directory: Path, dtype: np.dtype[Any]) -> np.ndarray:
-        tensor = self._open(directory).retrieve_array_subset(...)
+        tensor = self.open(directory).retrieve_array_subset(...)
+        if dtype.kind in "TO":
+            return tensor.to_numpy()
         return np.frombuffer(tensor.buffer(), dtype).reshape(tensor.shape)
 
     def write(self, directory: Path, values: np.ndarray) -> None:
-        # As bytes: it takes neither complex numbers nor raw bits from NumPy.
-        data = self._zarrista.ArrayBytes(values.tobytes())
-        self._open(directory).store_array_subset(..., data)
+        if values.dtype.kind in "TO":
+            parts = [item.encode() if isinstance(item, str) else item for item in values.flat]
+            offsets = [0, *itertools.accumulate(map(len, parts))]
+            data = self._zarrista.ArrayBytes(b"".join(parts), offsets=offsets)
+        else:
+            # As bytes: it takes neither complex numbers nor raw bits from NumPy.
+            data = self._zarrista.ArrayBytes(values.tobytes())
+        self.open(directory).store_array_subset(..., data)
+
+    def rewrite(self, directory: Path) -> None:
+        self.open(directory).store_metadata()
 
 
 PEERS = {
@@ -105,6 +144,11 @@ PEERS = {
 }
 INSTALLED = [name for name in PEERS if find_spec(name)]
 """Those that there are for this version of Python."""
+
+
+def _is_raw(dtype: np.dtype[Any]) -> bool:
+    """Whether elements are raw bytes, which tensorstore has as one more dimension."""
+    return dtype.str.startswith("|V") and dtype.names is None
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -1,0 +1,106 @@
+"""Every data type, codec, grid, key encoding that is registered, with every other library."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import interop_peers
+import pytest
+from extension_arrays import forms
+from extension_outcomes import NO, YES, cell, same
+from extension_table import BEYOND, PEERS, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from extension_table import Row
+    from interop_peers import Peer
+
+ROOT = Path(__file__).parents[2]
+ROWS = rows()
+PLACES = itertools.count()
+each_row = pytest.mark.parametrize("row", ROWS, ids=str)
+
+
+def released() -> tuple[int, ...]:
+    """The release of zarr-python, whose data types and grids the pipeline of zarrs has."""
+    return interop_peers.PEERS["zarr"]().version
+
+
+@pytest.fixture(scope="module", params=interop_peers.INSTALLED)
+def peer(request: pytest.FixtureRequest) -> Peer:
+    return interop_peers.PEERS[request.param]()
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("extensions")
+
+
+@pytest.fixture
+def place(scratch: Path) -> Iterator[Path]:
+    # One directory for all: pytest's own, one a test, take most of the time.
+    place = scratch / str(next(PLACES))
+    place.mkdir()
+    yield place
+    shutil.rmtree(place)
+
+
+def test_the_table_has_everything_that_is_registered() -> None:
+    registered = {
+        (kind, point.name)
+        for kind in ("data_type", "codec", "chunk_grid", "chunk_key_encoding")
+        for point in entry_points(group=f"zarr_core.{kind}")
+        if find_spec(point.value.partition(":")[0].partition(".")[0])
+        and point.value.startswith("zarr_")
+    }
+    assert {(row.kind, row.name) for row in ROWS} | BEYOND.keys() == registered | {
+        ("data_type", "r*")
+    }
+    assert not {(row.kind, row.name) for row in ROWS} & BEYOND.keys()
+    assert len({str(row) for row in ROWS}) == len(ROWS)
+
+
+def test_what_goes_wrong_has_a_reason() -> None:
+    for row in ROWS:
+        words = {word for each in row.cells.values() for word in (each.now, each.before)}
+        assert bool(row.why) or words <= {YES, NO, ""}, row
+
+
+def test_the_columns_are_the_peers() -> None:
+    assert set(PEERS) == set(interop_peers.PEERS)
+
+
+@each_row
+def test_what_is_written_is_read(row: Row, place: Path) -> None:
+    """By this library itself: what the elements are compared with below is right."""
+    for form in forms(row.kind, row.name):
+        array = form.create(place / form.label)
+        array[...] = form.values
+        if form.lossless:
+            assert same(array[...], form.values), form.label
+
+
+@each_row
+def test_a_cell(peer: Peer, row: Row, place: Path) -> None:
+    found, said = cell(peer, row.kind, row.name, place)
+    expected = row.cells[peer.name].of(released())
+    assert found == expected, f"{row.name} with {peer.name}: " + "; ".join(said)
+
+
+def test_the_page_is_what_the_table_says() -> None:
+    run = subprocess.run(
+        [sys.executable, "scripts/document_interop.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
