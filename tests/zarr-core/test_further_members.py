@@ -96,3 +96,11 @@ def test_a_plugin_may_object(store, must_understand):
             zarr.open(store, path="a")
         with pytest.raises(MetadataValidationError, match="whole numbers have no unit"):
             zarr.open(store, path="b")
+
+
+@pytest.mark.parametrize("member", [{"unit": ""}, {"length": 1}, "m", None])
+def test_what_is_wrong_is_said_where_it_is(store, member):
+    put(store, "a", units=member)
+    with pytest.raises(ExtensionConfigurationError) as caught:
+        zarr.open(store, path="a", extensions=WITH)
+    assert [problem.pointer for problem in caught.value.problems] == ["/units"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import MetadataValidationError
-from zarr_core.metadata.problem import json_pointer
+from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError
+from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.registry import hooks
 from zarr_core.registry.resolve import make
 
@@ -41,7 +41,10 @@ def check(store: Store, path: str, metadata: NodeMetadata) -> None:
     document = metadata.to_json()
     problems = hooks.check_metadata(where, document)
     for name, value in members.items():
-        extension = make("extension", _definition(name, value), where, json_pointer(name))
+        try:
+            extension = make("extension", _definition(name, value), where, json_pointer(name))
+        except ExtensionConfigurationError as error:
+            raise _located(error, json_pointer(name), value) from error
         if extension is not None:
             problems += extension.check(document)
     if problems:
@@ -56,3 +59,16 @@ def _definition(name: str, value: JSON) -> ExtensionDefinition:
         {key: item for key, item in members.items() if key != "must_understand"},
         members.get("must_understand", True) is not False,
     )
+
+
+def _located(
+    error: ExtensionConfigurationError, pointer: str, value: JSON
+) -> ExtensionConfigurationError:
+    """The same error, with pointers into the document: there the member is the configuration."""
+    problems = []
+    for problem in error.problems:
+        place = problem.pointer.removeprefix(pointer).removeprefix("/configuration")
+        if not isinstance(value, dict):  # it is the only member, which we called so
+            place = place.removeprefix("/value")
+        problems.append(Problem(pointer + place, problem.message))
+    return ExtensionConfigurationError(error.kind, error.extension_name, error.where, problems)
