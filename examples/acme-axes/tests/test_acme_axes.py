@@ -1,0 +1,88 @@
+"""What the member means, that it is kept, and what is refused."""
+
+import json
+
+import pytest
+import zarr_core as zarr
+from acme_axes import Axes, axes_of, set_axes
+
+AXES = Axes((90.0, 0.0), (-0.5, 0.25), ("degrees north", "degrees east"))
+
+
+@pytest.fixture
+def array():
+    return zarr.create_array(shape=(361, 1440), chunks=(90, 360), dtype="int16")
+
+
+def document(store):
+    return json.loads(bytes(store.get("zarr.json")))
+
+
+def store_with(array, **members):
+    whole = document(array.store) | members
+    return zarr.MemoryStore({"zarr.json": json.dumps(whole).encode()})
+
+
+def test_places_are_computed(array):
+    set_axes(array, AXES)
+    found = axes_of(zarr.open_array(array.store))
+    north, east = found.coordinates(array.shape)
+    assert (north[0], north[-1], east[-1]) == (90, -90, 359.75)
+    assert found.nearest(47.6, 12.1) == (85, 48)
+    array[found.nearest(47.6, 12.1)] = 7
+    assert array[85, 48] == 7
+
+
+def test_an_array_without_has_none(array):
+    assert axes_of(array) is None
+
+
+def test_it_is_kept_whatever_else_changes(array):
+    set_axes(array, AXES)
+    before = document(array.store)["acme.axes"]
+    array.attrs["title"] = "rain"
+    array.resize((100, 100))
+    assert document(array.store)["acme.axes"] == before
+    assert axes_of(zarr.open_array(array.store)) == AXES
+
+
+def test_who_does_not_know_it_reads_the_array_all_the_same(array):
+    set_axes(array, AXES)
+    with zarr.config.set(disabled_plugins=("acme-axes",)):
+        other = zarr.open_array(array.store, mode="r+")
+        other[0, 0] = 3
+        other.attrs["title"] = "rain"
+    assert axes_of(zarr.open_array(array.store)) == AXES
+
+
+def test_another_number_of_axes_is_never_written(array):
+    before = document(array.store)
+    with pytest.raises(zarr.errors.MetadataValidationError) as caught:
+        set_axes(array, Axes((0.0,), (1.0, 1.0), ("m", "m")))
+    assert [problem.pointer for problem in caught.value.problems] == ["/acme.axes/start"]
+    assert document(array.store) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"step": [0, 1]}, "/acme.axes/step/0"),
+        ({"start": "here"}, "/acme.axes/start"),
+        ({"colour": "red"}, "/acme.axes/colour"),
+        ({"unit": ["m"]}, "/acme.axes/unit"),
+    ],
+)
+@pytest.mark.parametrize("must_understand", [True, False])
+def test_what_is_wrong_is_refused_by_name(array, change, pointer, must_understand):
+    member = AXES.to_json() | {"must_understand": must_understand} | change
+    with pytest.raises(zarr.errors.ZarrError) as caught:
+        zarr.open_array(store_with(array, **{"acme.axes": member}))
+    assert [problem.pointer for problem in caught.value.problems] == [pointer]
+
+
+def test_a_group_has_no_axes():
+    store = zarr.MemoryStore()
+    zarr.create_group(store)
+    store.set("zarr.json", json.dumps(document(store) | {"acme.axes": AXES.to_json()}).encode())
+    with pytest.raises(zarr.errors.MetadataValidationError, match="this is a group"):
+        zarr.open_group(store)
