@@ -59,7 +59,10 @@ class ChunkAxis(ABC):
 
 
 class ChunkGrid(ABC):
-    """A chunk grid bound to its configuration; immutable, compared by value."""
+    """A chunk grid bound to its configuration; immutable, compared by value.
+
+    Fields of a data class need other names than its methods: not ``chunk_shape``.
+    """
 
     @classmethod
     @abstractmethod
