@@ -232,19 +232,19 @@ def _copy(
             ends, nodes, if_exists, overwrite=overwrite, as_stored=not layout, shallow=shallow
         )
         for step in planned.steps:
-            word = "skip" if step.action == "skip" else "copy"
+            word = "skip" if step.action in ("keep", "skip") else "copy"
             shape = f" {step.metadata.shape}" if isinstance(step.metadata, ArrayMetadata) else ""
             line(f"{word} /{step.source}{shape}")
         done, made = planned.counted(), []
         if not dry_run:
             made = make_places(planned)
             if layout:
-                recode(planned, source, layout, if_exists, progress)
+                recode(planned, source, layout, progress)
             else:
                 reporter = Reporter(progress, 1)
                 reporter.begin(ends.dest_path, len(planned.pairs), "keys")
                 try:
-                    done = execute(planned, if_exists, compare, reporter)
+                    done = execute(planned, compare, reporter)
                     reporter.end()
                 finally:
                     reporter.close()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
     IfExists = Literal["raise", "replace", "skip"]
-    Action = Literal["copy", "replace", "merge", "skip"]
+    Action = Literal["copy", "replace", "merge", "keep", "skip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,10 @@ class Step:
         Paths of the node, of its copy.
     metadata : ArrayMetadata or GroupMetadata
         What the copy says of itself.
-    action : {"copy", "replace", "merge", "skip"}
+    action : {"copy", "replace", "merge", "keep", "skip"}
         ``replace``: what is there is removed first; ``merge``: a group that is there gets
-        the members; ``skip``: what is there stays.
+        the members and the document; ``keep``: it gets the members; ``skip``: what is
+        there stays.
     """
 
     source: str
@@ -70,7 +71,7 @@ class Plan:
 
     def counted(self, nbytes: int = 0) -> Copied:
         """How many nodes are copied, or are not."""
-        skipped = sum(step.action == "skip" for step in self.steps)
+        skipped = sum(step.action in ("keep", "skip") for step in self.steps)
         return Copied(len(self.steps) - skipped, skipped, nbytes)
 
 
@@ -124,7 +125,7 @@ def plan(
             continue
         action = steps[owner].action
         # In a group that is there, what belongs to no node stays as it is.
-        if action == "skip" or (action == "merge" and if_exists == "skip" and target in there):
+        if action == "skip" or (action == "keep" and target in there):
             continue
         pairs.append(Pair(key, target, not overwrite and target in there, owner))
     if not overwrite:
@@ -231,7 +232,7 @@ def _action(
             raise occupied(ends.dest, target)
         return "copy"
     if isinstance(found, GroupMetadata) and isinstance(metadata, GroupMetadata):
-        return "merge"
+        return "merge" if if_exists == "replace" else "keep"
     return "replace" if if_exists == "replace" else "skip"
 
 
@@ -279,7 +280,7 @@ def make_places(plan: Plan) -> list[str]:
     return made
 
 
-def execute(plan: Plan, if_exists: IfExists, compare: Compare, reporter: Reporter) -> Copied:
+def execute(plan: Plan, compare: Compare, reporter: Reporter) -> Copied:
     """Do what a plan says, once the places are made.
 
     Notes
@@ -288,7 +289,7 @@ def execute(plan: Plan, if_exists: IfExists, compare: Compare, reporter: Reporte
     groups at the end, members first.
     """
     ends = plan.ends
-    write = _writing(ends, plan.steps, if_exists)
+    write = _writing(ends, plan.steps)
     left = [0] * len(plan.steps)
     for pair in plan.pairs:
         left[pair.owner] += 1
@@ -320,13 +321,13 @@ def execute(plan: Plan, if_exists: IfExists, compare: Compare, reporter: Reporte
     return plan.counted(transfer.nbytes)
 
 
-def _writing(ends: Ends, steps: list[Step], if_exists: IfExists) -> Callable[[int], None]:
+def _writing(ends: Ends, steps: list[Step]) -> Callable[[int], None]:
     """What writes the document of a copy."""
 
     def write(number: int) -> None:
         step = steps[number]
         metadata = step.metadata
-        if step.action == "skip" or (step.action == "merge" and if_exists == "skip"):
+        if step.action in ("keep", "skip"):
             return
         if step.action == "merge" and isinstance(metadata, GroupMetadata):
             metadata = metadata.replace(consolidated=None)  # there may be more members

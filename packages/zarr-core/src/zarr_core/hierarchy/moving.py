@@ -148,7 +148,7 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
         made = make_places(planned)
         reporter.begin(ends.dest_path, len(planned.pairs), "keys")
         try:
-            execute(planned, "raise", "content", reporter)
+            execute(planned, "content", reporter)
             reporter.end()
         finally:
             reporter.close()

@@ -22,7 +22,7 @@ from zarr_core.stores.memory import MemoryStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from zarr_core.hierarchy.copying_nodes import IfExists, Plan, Step
+    from zarr_core.hierarchy.copying_nodes import Plan, Step
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.source_nodes import Ends
     from zarr_core.interfaces.progress import Progress
@@ -32,7 +32,6 @@ def recode(
     plan: Plan,
     source: Array | Group,
     layout: Mapping[str, Any],
-    if_exists: IfExists,
     progress: Callable[[Progress], object] | bool | None,
 ) -> None:
     """Do what a plan says by decoding arrays, once the places are made.
@@ -45,13 +44,11 @@ def recode(
         What is copied.
     layout : mapping
         Arguments of :func:`create_array`; what is not among them stays as it is.
-    if_exists : {"raise", "replace", "skip"}
-        Whether groups that are there are left as they are.
     progress : callable or True, optional
         As for :func:`zarr_core.copy`.
     """
     ends = plan.ends
-    steps = [step for step in plan.steps if step.action != "skip"]
+    steps = [step for step in plan.steps if step.action not in ("keep", "skip")]
     arrays = [step for step in steps if isinstance(step.metadata, ArrayMetadata)]
     reporter = Reporter(progress, len(arrays))
     try:
@@ -61,12 +58,13 @@ def recode(
     finally:
         reporter.close()
     for step in reversed(steps):
-        if isinstance(step.metadata, GroupMetadata) and not (
-            step.action == "merge" and if_exists == "skip"
-        ):
-            group = GroupMetadata(attributes=step.metadata.attributes)
-            where = f"{ends.dest} {'/' + step.target!r}"
-            ends.dest_format.write(ends.dest, step.target, ends.dest_format.express(group, where))
+        if isinstance(step.metadata, GroupMetadata):
+            group = step.metadata.replace(consolidated=None)
+            if ends.format_.name != ends.dest_format.name:
+                where = f"{ends.dest} {'/' + step.target!r}"
+                group = GroupMetadata(attributes=step.metadata.attributes)
+                group = ends.dest_format.express(group, where)
+            ends.dest_format.write(ends.dest, step.target, group)
 
 
 def _recode(ends: Ends, step: Step, layout: Mapping[str, Any], reporter: Reporter) -> None:
