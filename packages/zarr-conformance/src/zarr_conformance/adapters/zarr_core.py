@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import zarr_core
 from zarr_core.extension import (
+    ArrayToBytesCodec,
+    CodecChainError,
     CodecError,
+    ExtensionDefinition,
     ExtensionError,
     MetadataError,
     NodeNameError,
     NodeNotFoundError,
     NodeTypeError,
-    format_named,
+    make_extension,
 )
 
 from zarr_conformance.adapters.serving import Adapter
@@ -66,6 +69,7 @@ class ZarrCore(Adapter):
 
     def category(self, error: BaseException) -> str:
         kinds: tuple[tuple[Any, str], ...] = (
+            (CodecChainError, "metadata"),
             (ExtensionError, "extension"),
             (MetadataError, "metadata"),
             (CodecError, "chunk"),
@@ -84,11 +88,32 @@ def _open(asked: Mapping[str, Any], mode: Any) -> Any:
 
 
 def _made(asked: Mapping[str, Any]) -> Any:
-    format_ = format_named({0: "v3_draft"}.get(asked["zarr_format"], f"v{asked['zarr_format']}"))
-    store, path = zarr_core.locate(asked["store"], asked["path"] or None)
-    format_.check_path(path)
-    format_.create(store, path, format_.from_json(asked["document"], str(store)))
-    return zarr_core.open_array(store, "r+", path=path or None)
+    """Make an array as a user does, with what its document says."""
+    document = asked["document"]
+    common = {
+        "name": asked["path"] or None,
+        "shape": document["shape"],
+        "attributes": document.get("attributes"),
+        "zarr_format": asked["zarr_format"],
+    }
+    data_type = ExtensionDefinition.from_json(document["data_type"])
+    chain = [ExtensionDefinition.from_json(it) for it in document["codecs"]]
+    kinds = [type(make_extension("codec", it)) for it in chain]
+    serial = next(n for n, it in enumerate(kinds) if issubclass(it, ArrayToBytesCodec))
+    kind: Any = make_extension("data_type", data_type)
+    return zarr_core.create_array(
+        asked["store"],
+        dtype=data_type,
+        chunks=ExtensionDefinition.from_json(document["chunk_grid"]),
+        filters=chain[:serial],
+        serializer=chain[serial],
+        compressors=chain[serial + 1 :],
+        fill_value=kind.fill_value_from_json(document["fill_value"]),
+        chunk_key_encoding=ExtensionDefinition.from_json(document["chunk_key_encoding"]),
+        dimension_names=document.get("dimension_names"),
+        storage_transformers=document.get("storage_transformers", ()),
+        **common,
+    )
 
 
 def told(node: Any) -> dict[str, Any]:

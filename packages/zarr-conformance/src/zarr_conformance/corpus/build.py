@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MANIFEST_VERSION = 1
 
-TOPICS = ("v3_array", "v3_group", "v3_extensions", "v3_data_types")
+TOPICS = ("v3_array", "v3_group", "v3_extensions", "v3_data_types", "v3_chunks")
 """Modules of this package that declare cases, each by a function ``cases``."""
 
 

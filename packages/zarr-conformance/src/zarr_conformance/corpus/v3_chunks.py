@@ -1,0 +1,354 @@
+"""Where chunks lie, how they are called: the regular grid, the two key encodings of version 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.documents import array, group, regular
+from zarr_conformance.corpus.encode import blocks, document, raw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+_SHAPES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    "even": ((4,), (2,)),
+    "border": ((5,), (2,)),
+    "one-chunk": ((5,), (5,)),
+    "chunk-larger": ((3,), (10,)),
+    "ones": ((3,), (1,)),
+    "ten-and-more": ((12,), (1,)),
+    "two": ((3, 4), (2, 3)),
+    "two-border": ((5, 5), (2, 2)),
+    "three": ((3, 2, 5), (2, 2, 2)),
+    "five": ((2, 1, 3, 1, 2), (1, 1, 2, 1, 2)),
+}
+
+# Start, stop, step in each dimension of an array of shape (5, 5).
+_SELECTIONS: dict[str, tuple[tuple[int, int, int], ...]] = {
+    "one": ((3, 4, 1), (2, 3, 1)),
+    "row": ((2, 3, 1), (0, 5, 1)),
+    "column": ((0, 5, 1), (4, 5, 1)),
+    "inside": ((1, 4, 1), (1, 4, 1)),
+    "steps": ((0, 5, 2), (1, 5, 3)),
+    "nothing": ((2, 2, 1), (0, 5, 1)),
+    "border": ((4, 5, 1), (4, 5, 1)),
+}
+
+_NO_SEPARATORS: dict[str, Any] = {
+    "dash": "-",
+    "empty": "",
+    "null": None,
+    "number": 0,
+    "two": "//",
+    "up": "../",
+    "backslash": "\\",
+}
+
+
+def default(separator: str) -> Callable[[Sequence[int]], str]:
+    """Keys of the ``default`` encoding."""
+    return lambda place: separator.join(("c", *map(str, place)))
+
+
+def v2(separator: str) -> Callable[[Sequence[int]], str]:
+    """Keys of the ``v2`` encoding."""
+    return lambda place: separator.join(map(str, place)) or "0"
+
+
+def numbered(shape: Sequence[int]) -> Any:
+    """An array of this shape, every element another."""
+    return np.arange(1, 1 + int(np.prod(shape)), dtype="<i4").reshape(shape)
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    yield from _grids()
+    yield from _wrong_grids()
+    yield from _keys()
+    yield from _below()
+
+
+def _grids() -> Iterator[Case]:
+    for name, (shape, lengths) in _SHAPES.items():
+        values = numbered(shape)
+        chunks = {default("/")(at): raw(part) for at, part in blocks(values, lengths).items()}
+        stored = array(shape=list(shape), chunk_grid=regular(*lengths))
+        clauses = (
+            "v3-chunks.regular.origin",
+            "v3-chunks.regular.place",
+            "v3-chunks.regular.border",
+            "v3-core.grids.tessellation",
+            "v3-core.codecs.decode",
+        )
+        yield Case(
+            f"v3-chunks/regular/{name}",
+            clauses,
+            f"An array of shape {shape} in chunks of {lengths}.",
+            "read",
+            Accept(Node("array", shape, values=Values(raw(values)))),
+            {"zarr.json": document(stored), **chunks},
+        )
+        yield Case(
+            f"v3-chunks/regular/{name}-created",
+            (*clauses[:4], "v3-chunks.regular.border-fill", "v3-core.codecs.encode"),
+            f"An array of shape {shape} is written in chunks of {lengths}, whole at the border.",
+            "create",
+            Accept(Node(values=Values(raw(values)), stored=chunks)),
+            document=stored,
+        )
+    values = numbered((5, 5))
+    stored = array(shape=[5, 5], chunk_grid=regular(2, 2), fill_value=-1)
+    parts = blocks(values, (2, 2), -1)
+    for name, selection in _SELECTIONS.items():
+        chosen = values[tuple(slice(*part) for part in selection)]
+        yield Case(
+            f"v3-chunks/selection/{name}",
+            ("v3-chunks.regular.place", "v3-core.codecs.partial"),
+            "A part of an array is read from the chunks that it touches.",
+            "read",
+            Accept(Node(values=Values(raw(chosen)))),
+            {
+                "zarr.json": document(stored),
+                **{default("/")(at): raw(part) for at, part in parts.items()},
+            },
+            selection=selection,
+        )
+    # What lies beyond the border of the array is nobody's business.
+    other = blocks(values, (2, 2), 99)
+    yield Case(
+        "v3-chunks/regular/anything-beyond-the-border",
+        ("v3-chunks.regular.border",),
+        "What a chunk holds beyond the array is not looked at.",
+        "read",
+        Accept(Node(values=Values(raw(values)))),
+        {
+            "zarr.json": document(stored),
+            **{default("/")(at): raw(part) for at, part in other.items()},
+        },
+    )
+    yield Case(
+        "v3-chunks/regular/chunk-beyond-the-array",
+        ("v3-core.grids.tessellation",),
+        "A chunk that lies outside the array is not looked at.",
+        "read",
+        Accept(Node(values=Values(raw(values)))),
+        {
+            "zarr.json": document(stored),
+            **{default("/")(at): raw(part) for at, part in parts.items()},
+            "c/3/0": b"not a chunk",
+            "c/0/7": b"",
+        },
+    )
+
+
+def _wrong_grids() -> Iterator[Case]:
+    wrong: dict[str, tuple[Any, str]] = {
+        "zero": ([0], "v3-chunks.regular.positive"),
+        "negative": ([-2], "v3-chunks.regular.positive"),
+        "too-few": ([], "v3-chunks.regular.dimensions"),
+        "too-many": ([2, 2], "v3-chunks.regular.dimensions"),
+        "fraction": ([2.5], "v3-core.array.chunk-shape"),
+        "text": (["2"], "v3-core.array.chunk-shape"),
+        "true": ([True], "v3-core.array.chunk-shape"),
+        "null": ([None], "v3-core.array.chunk-shape"),
+        "number": (2, "v3-core.array.chunk-shape"),
+        "nested": ([[2]], "v3-core.array.chunk-shape"),
+    }
+    for name, (lengths, clause) in wrong.items():
+        grid = {"name": "regular", "configuration": {"chunk_shape": lengths}}
+        yield Case(
+            f"v3-chunks/regular/chunk-shape-{name}",
+            (clause, "v3-core.array.chunk-shape"),
+            f"{lengths!r} is not the shape of the chunks of an array with one dimension.",
+            "open",
+            Reject("metadata", "extension"),
+            {"zarr.json": document(array(chunk_grid=grid))},
+        )
+    yield Case(
+        "v3-chunks/regular/zero-of-an-empty-array",
+        ("v3-core.hierarchy.chunk-length", "v3-chunks.regular.positive"),
+        "One text allows chunks without length where the array has none, the other does not.",
+        "open",
+        Either(Node("array", (0,))),
+        {"zarr.json": document(array(shape=[0], chunk_grid=regular(0)))},
+    )
+    for name, configuration in (
+        ("empty", {}),
+        ("other-member", {"chunk_shape": [2], "nobodys": 1}),
+        ("misspelt", {"chunk-shape": [2]}),
+    ):
+        yield Case(
+            f"v3-chunks/regular/configuration-{name}",
+            ("v3-core.array.chunk-grid-regular",),
+            f"The configuration of a regular grid has chunk_shape, not {configuration!r}.",
+            "open",
+            Reject("metadata", "extension"),
+            {
+                "zarr.json": document(
+                    array(chunk_grid={"name": "regular", "configuration": configuration})
+                )
+            },
+        )
+    yield Case(
+        "v3-chunks/regular/huge-chunk",
+        ("v3-chunks.regular.border",),
+        "A chunk may be larger than any memory as long as it is not stored.",
+        "open",
+        Either(Node("array", (4,))),
+        {"zarr.json": document(array(chunk_grid=regular(2**50)))},
+    )
+
+
+def _keys() -> Iterator[Case]:
+    values, lengths = numbered((12, 2)), (1, 2)
+    for name, separator, key in (
+        ("default", "/", default("/")),
+        ("default", ".", default(".")),
+        ("v2", ".", v2(".")),
+        ("v2", "/", v2("/")),
+    ):
+        encoding: dict[str, Any] = {"name": name, "configuration": {"separator": separator}}
+        what = "slash" if separator == "/" else "period"
+        clauses = (f"v3-chunks.{name}.key", f"v3-chunks.{name}.separator")
+        stored = array(shape=[12, 2], chunk_grid=regular(*lengths), chunk_key_encoding=encoding)
+        chunks = {key(at): raw(part) for at, part in blocks(values, lengths).items()}
+        yield Case(
+            f"v3-chunks/{name}/{what}",
+            clauses,
+            f"Chunks have the keys of the encoding {name} with a {what}.",
+            "read",
+            Accept(Node(values=Values(raw(values)))),
+            {"zarr.json": document(stored), **chunks},
+        )
+        yield Case(
+            f"v3-chunks/{name}/{what}-created",
+            (*clauses, "v3-core.grids.identifier"),
+            f"Chunks are stored under the keys of the encoding {name} with a {what}.",
+            "create",
+            Accept(Node(values=Values(raw(values)), stored=chunks)),
+            document=stored,
+        )
+        scalar = np.array(7, "<i4")
+        nothing = array(shape=[], chunk_grid=regular(), chunk_key_encoding=encoding)
+        own = {"c" if name == "default" else "0": raw(scalar)}
+        yield Case(
+            f"v3-chunks/{name}/{what}-no-dimensions",
+            (f"v3-chunks.{name}.no-dimensions",),
+            "The chunk of an array without dimensions has a key of its own.",
+            "read",
+            Accept(Node(values=Values(raw(scalar)))),
+            {"zarr.json": document(nothing), **own},
+        )
+        yield Case(
+            f"v3-chunks/{name}/{what}-no-dimensions-created",
+            (f"v3-chunks.{name}.no-dimensions",),
+            "The chunk of an array without dimensions is stored under a key of its own.",
+            "create",
+            Accept(Node(values=Values(raw(scalar)), stored=own)),
+            document=nothing,
+        )
+    for name, key in (("default", default("/")), ("v2", v2("."))):
+        forms: dict[str, Any] = {
+            "no-configuration": {"name": name},
+            "empty-configuration": {"name": name, "configuration": {}},
+            "short-hand": name,
+        }
+        for form, encoding in forms.items():
+            stored = array(shape=[12, 2], chunk_grid=regular(1, 2), chunk_key_encoding=encoding)
+            yield Case(
+                f"v3-chunks/{name}/{form}",
+                (f"v3-chunks.{name}.separator-default",)
+                + (("v3-core.extensions.short-hand",) if form == "short-hand" else ()),
+                f"Without a separator {name} has its own.",
+                "read",
+                Accept(Node(values=Values(raw(values)))),
+                {
+                    "zarr.json": document(stored),
+                    **{key(at): raw(part) for at, part in blocks(values, lengths).items()},
+                },
+            )
+        for kind, wrong in _NO_SEPARATORS.items():
+            yield Case(
+                f"v3-chunks/{name}/separator-{kind}",
+                (f"v3-chunks.{name}.separator",),
+                f"{wrong!r} is neither a slash nor a period.",
+                "open",
+                Reject("metadata", "extension"),
+                {
+                    "zarr.json": document(
+                        array(
+                            chunk_key_encoding={
+                                "name": name,
+                                "configuration": {"separator": wrong},
+                            }
+                        )
+                    )
+                },
+            )
+        yield Case(
+            f"v3-chunks/{name}/other-member",
+            (f"v3-chunks.{name}.separator",),
+            f"The configuration of {name} has a separator, nothing else.",
+            "open",
+            Reject("metadata", "extension"),
+            {
+                "zarr.json": document(
+                    array(chunk_key_encoding={"name": name, "configuration": {"nobodys": 1}})
+                )
+            },
+        )
+
+
+def _below() -> Iterator[Case]:
+    values = numbered((4,))
+    chunks = {f"a/b/{default('/')(at)}": raw(it) for at, it in blocks(values, (2,)).items()}
+    yield Case(
+        "v3-chunks/below/read",
+        ("v3-core.keys.array-data", "v3-core.keys.node-document"),
+        "The chunks of an array lie below its path.",
+        "read",
+        Accept(Node(values=Values(raw(values)))),
+        {
+            "zarr.json": document(group()),
+            "a/zarr.json": document(group()),
+            "a/b/zarr.json": document(array()),
+            **chunks,
+            "c/0": raw(values[2:]),
+            "a/c/0": raw(values[2:]),
+        },
+        "a/b",
+    )
+    yield Case(
+        "v3-chunks/below/created",
+        (
+            "v3-core.keys.array-data",
+            "v3-core.keys.node-document",
+            "v3-core.storage.ancestors",
+        ),
+        "An array is created below its path, with the groups that lead to it.",
+        "create",
+        Accept(
+            Node(
+                values=Values(raw(values)),
+                stored=chunks,
+                documents={
+                    "zarr.json": {"zarr_format": 3, "node_type": "group"},
+                    "a/zarr.json": {"zarr_format": 3, "node_type": "group"},
+                    "a/b/zarr.json": {"zarr_format": 3, "node_type": "array", "shape": [4]},
+                },
+            )
+        ),
+        path="a/b",
+        document=array(),
+    )
+    yield Case(
+        "v3-chunks/below/fill-value-recorded",
+        ("v3-core.array.fill-value-recorded", "v3-core.array.fill-value"),
+        "The fill value that an array is made with is in its document.",
+        "create",
+        Accept(Node(documents={"zarr.json": {"fill_value": 7, "data_type": "int32"}})),
+        document=array(fill_value=7),
+    )
