@@ -201,6 +201,15 @@ def test_a_store_can_be_asked_for_by_its_name(boxes):
     assert locate("box+a+b://b/k", storage_options={"x": 1})[0].given[1] == {"x": 1}
 
 
+def test_a_name_that_is_no_suffix(boxes, tmp_path):
+    import acme_box
+
+    acme_box.Box.is_for = classmethod(lambda cls, path: path.endswith("yes.box"))
+    assert type(locate(tmp_path / "yes.box")[0]).__name__ == "Box"
+    assert isinstance(locate(tmp_path / "no.box")[0], zarr.LocalStore)
+    assert type(locate("box://there/no.box")[0]).__name__ == "Box"
+
+
 def test_a_scheme_may_have_a_plus(install):
     install(
         "acme-box",

@@ -94,15 +94,12 @@ def _from_object(place: object, read_only: bool) -> Store | None:
     if not (modules := [*_modules(place)]):
         return None
     from zarr_core.registry.listing import names  # noqa: PLC0415 - lazy: scans entry points
-    from zarr_core.registry.resolve import find  # noqa: PLC0415 - lazy: often not needed
 
     known = set(names("store"))
     for name in modules:
         if name in known:
-            found: Store | None = find("store", name, repr(type(place))).from_object(
-                place, read_only=read_only
-            )
-            if found is not None:
+            store = _store_class(name, repr(type(place)))
+            if (found := store.from_object(place, read_only=read_only)) is not None:
                 return found
     return None
 
@@ -138,10 +135,9 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
     if suffix not in ("", ".zarr") and not os.path.isdir(text):
         from zarr_core.registry.listing import names  # noqa: PLC0415 - lazy: scans entry points
 
-        if suffix[1:] in names("store"):
-            return _store_named(suffix[1:], text, read_only, options)
-        if suffix in _SUFFIXES:
-            return _store_named(_SUFFIXES[suffix], text, read_only, options)
+        name = suffix[1:] if suffix[1:] in names("store") else _SUFFIXES.get(suffix)
+        if name and _store_class(name, text).is_for(text):
+            return _store_named(name, text, read_only, options)
     if options:
         raise StoreError("storage_options go with a URL, not with a path", store=text)
     from zarr_core.stores.local import LocalStore  # noqa: PLC0415 - lazy: often not needed
@@ -171,7 +167,10 @@ _CHAINS = "fsspec"
 
 
 def _store_named(name: str, url: str, read_only: bool, options: dict[str, Any]) -> Store:
+    return _store_class(name, url).from_url(url, read_only=read_only, **options)
+
+
+def _store_class(name: str, where: str) -> type[Store]:
     from zarr_core.registry.resolve import find  # noqa: PLC0415 - lazy: often not needed
 
-    store: Store = find("store", name, url).from_url(url, read_only=read_only, **options)
-    return store
+    return find("store", name, where)

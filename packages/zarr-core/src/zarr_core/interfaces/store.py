@@ -116,7 +116,18 @@ class Store(ABC):
         raise StoreCapabilityError(f"{cls.__name__} cannot be made from a URL", store=url)
 
     @classmethod
-    def from_object(cls, place: Any, *, read_only: bool = False) -> Self | None:
+    def is_for(cls, path: str) -> bool:
+        """Whether a path is for this store, as its suffix is one of the names of the store.
+
+        Parameters
+        ----------
+        path : str
+            Such as ``field.zip`` for a store called ``zip``; it is no directory.
+        """
+        return True
+
+    @classmethod
+    def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
         """Make a store of what another library calls one; what ``open(object)`` calls.
 
         It is asked if the store has an entry point whose name is the package, or a module,

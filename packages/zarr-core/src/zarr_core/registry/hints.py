@@ -34,10 +34,10 @@ _WELL_KNOWN: dict[str, dict[str, str]] = {
         "storage_transformer": "sharding",
     },
     "zarr-stores": {
-        "store": "abfs abfss adl arrow_hdfs az azure box dav dbfs dbm dir dropbox dvc fsspec ftp "
+        "store": "abfs abfss adl arrow_hdfs az azure dav dbfs dbm dir dropbox fsspec ftp "
         "gcs gdrive gist git github gs hdfs hf http https jlab jupyter lakefs libarchive lmdb mdb "
-        "mongodb mongodb+srv obstore oci oss postgres postgresql redis rediss reference root s3 "
-        "s3a sftp smb sqldb sqlite ssh tar temp tos unix upath wandb webdav webhdfs zip",
+        "mongodb mongodb+srv obstore oci oss postgres postgresql redis rediss reference s3 "
+        "s3a sftp smb sqldb sqlite ssh tar temp tos unix upath webdav webhdfs zip",
     },
     "zarr-formats": {
         "format": "draft draft-2021 n5 v1 v2",

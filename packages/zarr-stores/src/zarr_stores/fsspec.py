@@ -1,0 +1,374 @@
+"""A store in any file system that fsspec knows.
+
+Name:           fsspec, with the schemes that no other store has (ftp, github, hdfs, hf, reference ...)
+URL:            as fsspec has them; ``fsspec+s3://`` for schemes of other stores; chains with ``::``
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import (
+    LocalStore,
+    Store,
+    StoreCapabilityError,
+    StoreError,
+    StoreReadOnlyError,
+    check_key,
+    check_prefix,
+    key_lock,
+)
+
+from zarr_stores._database import is_key, joined
+from zarr_stores.fsspec_calls import MISSING, Calls
+from zarr_stores.fsspec_files import PARTIAL, put, remove
+from zarr_stores.fsspec_place import SUFFIXES, Place, place_of
+from zarr_stores.fsspec_reader import opened_file, opened_ranges
+from zarr_stores.fsspec_traits import Traits, path_in, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Self
+
+    from zarr_core.extension import Buffer, ByteRange, Change, Pieces, ValueReader
+
+    # Named here, because within the class ``list`` is the operation of that name.
+    Values = list[Buffer | None]
+    Listing = tuple[list[str], list[str]]
+
+__all__ = ["FsspecStore"]
+
+REQUESTS = 32
+GAP_BYTES = 1 << 17
+
+
+class FsspecStore(Store):
+    """Keys and values in a directory of a file system of fsspec.
+
+    Parameters
+    ----------
+    fs : AbstractFileSystem or Place
+        The file system, synchronous or not; or what this class made of a URL.
+    path : str
+        The directory, as a path in it.
+    read_only : bool
+        Refuse changes.
+    requests : int, optional
+        How many requests to keep in flight; 32 for file systems that can do that, None for
+        the others.
+    gap_bytes : int
+        Unneeded bytes between two parts of a value that are read rather than skipped.
+
+    Notes
+    -----
+    ``update`` excludes other threads of this process.  Other processes are not excluded: no
+    file system of fsspec says how.  Use the stores for S3, GCS, Azure, local directories where
+    several processes write to one chunk or shard.
+
+    A value takes the place of the old one at once where the file system renames files (local,
+    SFTP); elsewhere it is sent in one piece, and whether readers see a part of it is up to the
+    service.  Listings are never remembered.  Only ``FileNotFoundError`` means that a key is
+    missing.  Parts of large values are checked afterwards to be of one version.
+    """
+
+    def __init__(
+        self,
+        fs: Any,
+        path: str = "",
+        read_only: bool = False,
+        *,
+        requests: int | None = None,
+        gap_bytes: int = GAP_BYTES,
+    ) -> None:
+        self._place = place = fs if isinstance(fs, Place) else Place(fs, path)
+        self._traits = traits = Traits(place.fs())
+        root = place.root
+        self._base = root if not root or root.endswith("/") else f"{root}/"
+        self.calls = Calls(place, traits, place.url)
+        """Through it goes everything that is asked of the file system."""
+        self.read_only = read_only or bool(traits.read_only)
+        self.supports_listing = not traits.http
+        waits = traits.concurrent or traits.caching
+        self.requests = (requests or REQUESTS) if waits else None
+        self.gap_bytes = gap_bytes
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Make a store from a URL of fsspec, or a chain of them.
+
+        Parameters
+        ----------
+        url : str
+            Such as ``ftp://host/field.zarr``, ``fsspec+s3://bucket/field.zarr``,
+            ``simplecache::s3://bucket/field.zarr``, ``zip://::https://host/field.zip``.
+        read_only : bool
+            Refuse changes.
+        **options
+            ``requests`` and ``gap_bytes`` of the class; all others go to fsspec.  Of a chain,
+            those for one file system stand under its name: ``{"s3": {"anon": True}}``.
+
+        Raises
+        ------
+        StoreError
+            If fsspec, or the library for the scheme, is not there, or refuses the arguments.
+        """
+        manners = {name: options.pop(name) for name in ("requests", "gap_bytes") if name in options}
+        return cls(Place.at(url, options), read_only=read_only, **manners)
+
+    @classmethod
+    def is_for(cls, path: str) -> bool:
+        """Whether it is an archive; all other names are schemes and no suffixes."""
+        return path.lower().endswith(SUFFIXES)
+
+    @classmethod
+    def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
+        """Make a store of a file system, a mapper of fsspec, a path of universal_pathlib.
+
+        Notes
+        -----
+        What leads to a local directory becomes a :class:`LocalStore`.  Which exceptions a
+        mapper takes for a missing key is of no importance.
+        """
+        found = place_of(place)
+        if found is None:
+            return None
+        if Traits(found.fs()).local:
+            return LocalStore(found.root, read_only=read_only)
+        return cls(found, read_only=read_only)
+
+    @property
+    def url(self) -> str:
+        return self._place.url
+
+    # --- readable ---
+
+    def get(self, key: str) -> bytes | None:
+        path = self._path(key)
+        try:
+            with self.calls.reading(key, path) as fs:
+                data: bytes = fs.cat_file(path, **self._traits.whole)
+                return data
+        except MISSING:
+            return None
+
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
+        asked = list(key_ranges)
+        # Not every file system counts from the end, or cuts what reaches beyond it.
+        sizes = {key: self.getsize(key) for key in dict.fromkeys(key for key, _ in asked)}
+        values: Values = [None if sizes[key] is None else b"" for key, _ in asked]
+        ranges: list[tuple[str, int, int]] = []
+        places: list[int] = []
+        for number, (key, part) in enumerate(asked):
+            start, stop = part.within(sizes[key] or 0)
+            if start < stop:
+                ranges.append((key, start, stop))
+                places.append(number)
+        for number, value in zip(places, self.cat_ranges(ranges), strict=True):
+            values[number] = value
+        return values
+
+    def cat_ranges(self, ranges: Sequence[tuple[str, int, int]]) -> Values:
+        """Ranges of values, as many at the same time as the file system can.
+
+        Parameters
+        ----------
+        ranges : sequence of (str, int, int)
+            The key, the first byte, the one behind the last.
+
+        Returns
+        -------
+        list of buffers
+            None where the key is missing.
+        """
+        if not ranges:
+            return []
+        paths = [self._path(key) for key, _, _ in ranges]
+        starts, stops = ([one[index] for one in ranges] for index in (1, 2))
+        values: Values = []
+        with self.calls.reading(ranges[0][0], paths[0]) as fs:
+            got = fs.cat_ranges(paths, starts, stops, on_error="return")
+        for (key, _, _), value in zip(ranges, got, strict=True):
+            if not isinstance(value, BaseException):
+                values.append(value)
+                continue
+            try:
+                with self.calls.naming(key):
+                    raise value
+            except MISSING:
+                values.append(None)
+        return values
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        if self._traits.memory:
+            return super().open_value(key, first)
+        path = self._path(key)
+        if self._traits.handles:
+            return opened_file(self, key, path)
+        return opened_ranges(self, key, path, self._traits, first)
+
+    def info(self, key: str) -> Mapping[str, Any] | None:
+        """What the file system says about the file of a key; None if there is no file."""
+        path = self._path(key)
+        try:
+            with self.calls.reading(key) as fs:
+                fs.invalidate_cache()
+                found: Mapping[str, Any] = fs.info(path)
+        except MISSING:
+            return None
+        return None if found.get("type") == "directory" else found
+
+    def exists(self, key: str) -> bool:
+        return self.info(key) is not None
+
+    def getsize(self, key: str) -> int | None:
+        info = self.info(key)
+        if info is None:
+            return None
+        size = info.get("size")
+        return super().getsize(key) if size is None else int(size)
+
+    def version(self, key: str) -> str | None:
+        info = self.info(key)
+        return None if info is None else version_of(info) or super().version(key)
+
+    # --- writeable ---
+
+    def set(self, key: str, value: Pieces) -> None:
+        path = self._path(key)
+        self._require_writable(key)
+        data = joined(value)
+        with self.calls.writing(key) as fs:
+            put(fs, self._traits, path, data)
+            fs.invalidate_cache()
+
+    def update(self, key: str, change: Change) -> None:
+        """Read, change and write a value, excluding other threads of this process."""
+        self._path(key)
+        self._require_writable(key)
+        with key_lock(repr(self._place.identity), key):
+            self._change(key, change)
+
+    def erase(self, key: str) -> None:
+        path = self._path(key)
+        self._require_writable(key)
+        with self.calls.writing(key) as fs:
+            remove(fs, self._traits, path, len(self._base) - 1)
+            fs.invalidate_cache()
+
+    def erase_prefix(self, prefix: str) -> None:
+        check_prefix(prefix)
+        self._require_writable(prefix)
+        super().erase_prefix(prefix)
+
+    # --- listable ---
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        check_prefix(prefix)
+        self._require_listing(prefix)
+        if self._traits.flat or self._traits.memory:
+            try:
+                with self.calls.reading(prefix) as fs:
+                    fs.invalidate_cache()
+                    names = fs.find(self._directory(prefix), detail=False)
+            except MISSING:
+                return iter(())
+            return iter([key for key in map(self._key, names) if _is_listed(key, prefix)])
+        found: list[str] = []
+        below = [prefix]
+        while below:  # no recursion: keys may be deep
+            keys, prefixes = self.list_dir(below.pop())
+            found += keys
+            below += prefixes
+        return iter(found)
+
+    def list_dir(self, prefix: str) -> Listing:
+        check_prefix(prefix)
+        self._require_listing(prefix)
+        try:
+            with self.calls.reading(prefix) as fs:
+                fs.invalidate_cache()
+                entries = fs.ls(self._directory(prefix), detail=True)
+        except MISSING:
+            return [], []
+        keys: list[str] = []
+        prefixes: dict[str, None] = {}
+        for entry in entries:
+            key = self._key(entry["name"])
+            if _is_listed(key, prefix):
+                if entry.get("type") == "directory":
+                    prefixes[f"{key}/"] = None
+                else:
+                    keys.append(key)
+        return keys, list(prefixes)
+
+    # --- the object ---
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FsspecStore):
+            return NotImplemented
+        return self._place.identity == other._place.identity
+
+    def __hash__(self) -> int:
+        return hash(self._place.identity)
+
+    def __repr__(self) -> str:
+        return f"FsspecStore({self.url!r}{', read_only=True' if self.read_only else ''})"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # a store is a place
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._traits.memory:
+            raise StoreError(
+                "cannot be pickled: the memory of another process has other values", store=self
+            )
+        if self._place.secrets:
+            raise StoreError(
+                "is not pickled, as anyone could read the credentials in it "
+                f"({', '.join(self._place.secrets)}); give them by environment variables or "
+                "files, where the library for the service looks for them",
+                store=self,
+            )
+        manners = self.read_only, self.requests, self.gap_bytes
+        return _unpickled, (type(self), self._place.recipe(), manners)
+
+    # --- helpers ---
+
+    def _path(self, key: str) -> str:
+        check_key(key)
+        return path_in(self._place.fs(), self._traits, self._base, key)
+
+    def _directory(self, prefix: str) -> str:
+        path = f"{self._base}{prefix}".rstrip("/")
+        return path or self._place.root
+
+    def _key(self, name: str) -> str:
+        """The key of a path in a listing; file systems do not agree about slashes before it."""
+        base = self._base.lstrip("/")
+        path = str(name).lstrip("/")
+        return path[len(base) :] if path.startswith(base) else ""
+
+    def _require_writable(self, key: str) -> None:
+        if self.read_only:
+            why = self._traits.read_only or "the store is open for reading only"
+            raise StoreReadOnlyError(why, store=self, key=key)
+
+    def _require_listing(self, prefix: str) -> None:
+        if not self.supports_listing:
+            raise StoreCapabilityError("HTTP servers do not list what they have", self, prefix)
+
+
+def _is_listed(key: str, prefix: str) -> bool:
+    return is_key(key, prefix) and not (key.endswith(PARTIAL) and "/." in f"/{key}")
+
+
+def _unpickled(
+    kind: type[FsspecStore], recipe: tuple[Any, Any], manners: tuple[Any, ...]
+) -> FsspecStore:
+    first, second = recipe
+    place = Place.at(first, second) if isinstance(first, str) else Place(first, second)
+    read_only, requests, gap_bytes = manners
+    return kind(place, read_only=read_only, requests=requests, gap_bytes=gap_bytes)

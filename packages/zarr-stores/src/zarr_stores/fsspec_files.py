@@ -1,0 +1,98 @@
+"""Files in file systems of fsspec: put, replaced, with the directories above them."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zarr_stores.fsspec_traits import Traits
+
+PARTIAL = ".zarr-partial"
+_ATTEMPTS = 20
+
+
+def put(fs: Any, traits: Traits, path: str, data: bytes) -> None:
+    """Write a file, in directories that others may remove while they are empty."""
+    if not traits.directories:
+        fs.pipe_file(path, data)
+        return
+    above, _, name = path.rpartition("/")
+    for attempt in range(1, _ATTEMPTS + 1):
+        target = path
+        if traits.renames:
+            target = f"{above}/.{name[:60]}.{uuid.uuid4().hex}{PARTIAL}"
+        try:
+            fs.pipe_file(target, data)
+            if target != path:
+                _replace(fs, traits, target, path)
+            return
+        except Exception as error:
+            if target != path:
+                with suppress(Exception):
+                    fs.rm_file(target)
+            # Which error says that the directory is missing is up to the file system.
+            if isinstance(error, IsADirectoryError | NotADirectoryError) or (
+                attempt == _ATTEMPTS or _is_directory(fs, above)
+            ):
+                raise
+        _make_directories(fs, above)
+
+
+def remove(fs: Any, traits: Traits, path: str, top: int) -> None:
+    """Remove a file, with directories above it that become empty.
+
+    Parameters
+    ----------
+    fs, traits
+        The file system.
+    path : str
+        The file; if there is none, nothing is done.
+    top : int
+        Directories with a path as short as this stay.
+    """
+    try:
+        fs.rm_file(path)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return
+    above = path.rpartition("/")[0]
+    while traits.directories and len(above) > top:
+        try:
+            fs.rmdir(above)
+        except Exception:  # most of all because something is in it
+            return
+        above = above.rpartition("/")[0]
+
+
+def drop_cached(fs: Any, path: str) -> None:
+    """Remove a file from a cache that was perhaps not fetched whole."""
+    with suppress(Exception):
+        local = fs._check_file(path)  # noqa: SLF001 - caches of fsspec have no public name for it
+        if isinstance(local, str):
+            os.remove(local)
+
+
+def _replace(fs: Any, traits: Traits, source: str, target: str) -> None:
+    if traits.local:
+        os.replace(source, target)  # fsspec would move it into a directory of that name
+    else:
+        fs.mv(source, target)
+
+
+def _is_directory(fs: Any, path: str) -> bool:
+    try:
+        return bool(fs.info(path)["type"] == "directory")
+    except FileNotFoundError:
+        return False
+
+
+def _make_directories(fs: Any, path: str) -> None:
+    missing = []
+    while path and not fs.exists(path):
+        missing.append(path)
+        path = path.rpartition("/")[0]
+    for one in reversed(missing):
+        with suppress(FileExistsError):
+            fs.mkdir(one, create_parents=False)

@@ -1,0 +1,163 @@
+"""Readers of the values in file systems of fsspec."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import BufferReader, StoreReadError, ValueReader, ValueReplacedError
+
+from zarr_stores.fsspec_calls import MISSING
+from zarr_stores.fsspec_traits import marks_of, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from zarr_core.extension import ByteRange
+
+    from zarr_stores.fsspec import FsspecStore
+    from zarr_stores.fsspec_traits import Traits
+
+
+_WHOLE = 1 << 18  # bytes: smaller values are read at once rather than in parts
+_SMALL = 1 << 16  # bytes that are asked for before the length is known
+
+
+def opened_ranges(
+    store: FsspecStore, key: str, path: str, traits: Traits, first: ByteRange | None
+) -> ValueReader | None:
+    """Open a value of which ranges can be asked for; a small one is fetched at once."""
+    if first is None and traits.concurrent and (head := _head(store, key, path)) is not None:
+        return BufferReader(head)
+    info = store.info(key)
+    if info is None:
+        return None
+    size = info.get("size")
+    if size is None or size <= _WHOLE:
+        value = store.get(key)
+        return None if value is None else BufferReader(value)
+    return RangeReader(store, key, info)
+
+
+def _head(store: FsspecStore, key: str, path: str) -> bytes | None:
+    """A small value by one request; None if it is none, or was not to be had like this."""
+    try:
+        with store.calls.reading(key, path) as fs:
+            data: bytes = fs.cat_file(path, start=0, end=_SMALL)
+    except Exception:  # an empty value has no range; what else is wrong is found soon
+        return None
+    return data if len(data) < _SMALL else None
+
+
+def opened_file(store: FsspecStore, key: str, path: str) -> ValueReader | None:
+    """Open a file that stays what it is when another one takes its place."""
+    try:
+        with store.calls.reading(key) as fs:
+            file = fs.open(path, "rb")
+            file.seek(0, os.SEEK_END)
+            return FileReader(store, key, file, file.tell())
+    except MISSING:
+        return None
+
+
+class RangeReader(ValueReader):
+    """A value of which ranges are asked for; it is looked at again after each batch.
+
+    Parameters
+    ----------
+    store : FsspecStore
+        The store.
+    key : str
+        The key.
+    info : mapping
+        What the file system said about the file.
+    """
+
+    def __init__(self, store: FsspecStore, key: str, info: Mapping[str, Any]) -> None:
+        self._store = store
+        self._key = key
+        self._size = int(info["size"])
+        self._marks = marks_of(info)
+        self.version = version_of(info)
+        self.requests = store.requests
+        self.gap_bytes = store.gap_bytes
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        for start, buffer in parts:
+            check_part(self._store, self._key, start, len(buffer), self._size)
+        wanted = [(start, buffer) for start, buffer in parts if len(buffer)]
+        if not wanted:
+            return
+        store, key = self._store, self._key
+        ranges = [(key, start, start + len(buffer)) for start, buffer in wanted]
+        values = store.cat_ranges(ranges)
+        info = store.info(key)
+        if info is None or marks_of(info) != self._marks:
+            raise ValueReplacedError("the value was replaced while it was read", store, key)
+        for (start, buffer), value in zip(wanted, values, strict=True):
+            if value is None or len(value) != len(buffer):
+                raise StoreReadError(
+                    f"{0 if value is None else len(value)} bytes came of the {len(buffer)} "
+                    f"from {start}",
+                    store,
+                    key,
+                )
+            buffer[:] = value
+
+
+class FileReader(ValueReader):
+    """A value in an open file, which stays as it is when another one takes its place.
+
+    Parameters
+    ----------
+    store : FsspecStore
+        The store.
+    key : str
+        The key.
+    file : file object
+        The file; closed with the reader.
+    size : int
+        Its length.
+    """
+
+    def __init__(self, store: FsspecStore, key: str, file: Any, size: int) -> None:
+        self._store = store
+        self._key = key
+        self._file = file
+        self._size = size
+        self._guard = threading.Lock()
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        for start, buffer in parts:
+            check_part(self._store, self._key, start, len(buffer), self._size)
+        with self._guard, self._store.calls.naming(self._key):
+            for start, buffer in parts:
+                self._file.seek(start)
+                done = 0
+                while done < len(buffer):
+                    piece = self._file.read(len(buffer) - done)
+                    if not piece:
+                        raise StoreReadError("the file has become shorter", self._store, self._key)
+                    buffer[done : done + len(piece)] = piece
+                    done += len(piece)
+
+    def close(self) -> None:
+        with self._guard, self._store.calls.naming(self._key):
+            self._file.close()
+
+
+def check_part(store: object, key: str, start: int, length: int, size: int) -> None:
+    """Refuse what reaches beyond the end of a value."""
+    if start < 0 or start + length > size:
+        raise StoreReadError(
+            f"bytes {start} to {start + length} of a value of {size} bytes", store, key
+        )

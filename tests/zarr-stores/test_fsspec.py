@@ -1,0 +1,63 @@
+"""The kit of stores, in file systems of fsspec."""
+
+import pickle
+
+import pytest
+from store_contract import StoreContract
+from zarr_conformance.kit.store_keys import GOOD_KEYS
+from zarr_core.errors import StoreError
+
+fsspec = pytest.importorskip("fsspec")
+
+from zarr_stores.fsspec import FsspecStore  # noqa: E402
+
+pytest_plugins = ["servers.fixtures"]
+
+
+class TestMemory(StoreContract):
+    pickles = False
+    test_pickle = None  # see below
+
+    def make(self, tmp_path):
+        return FsspecStore.from_url(f"fsspec+memory://{tmp_path}")
+
+    def again(self, store, *, read_only):
+        return FsspecStore.from_url(store.url, read_only=read_only)
+
+    def test_nothing_pickles_that_would_be_something_else_there(self, store):
+        for read_only in (False, True):
+            with pytest.raises(StoreError, match="cannot be pickled"):
+                pickle.dumps(self.again(store, read_only=read_only))
+
+
+class TestLocal(StoreContract):
+    key_may_be_prefix = False
+
+    def make(self, tmp_path):
+        return FsspecStore.from_url((tmp_path / "field").as_uri().replace("file", "fsspec+file", 1))
+
+    def again(self, store, *, read_only):
+        return FsspecStore.from_url(store.url, read_only=read_only)
+
+
+class TestS3(StoreContract):
+    examples = 5
+
+    @pytest.fixture(autouse=True)
+    def _server(self, s3_server, monkeypatch):
+        pytest.importorskip("s3fs")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", s3_server.access_key)
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", s3_server.secret_key)
+        self.options = {"endpoint_url": s3_server.url}
+        self.bucket = s3_server.bucket
+
+    def make(self, tmp_path):
+        return FsspecStore.from_url(f"fsspec+s3://{self.bucket}{tmp_path}", **self.options)
+
+    def again(self, store, *, read_only):
+        return FsspecStore.from_url(store.url, read_only=read_only, **self.options)
+
+    # moto cannot route a path with a line feed.
+    @pytest.mark.parametrize("key", [key for key in GOOD_KEYS if "\n" not in key], ids=ascii)
+    def test_odd_keys_are_keys(self, store, key):
+        super().test_odd_keys_are_keys(store, key)
