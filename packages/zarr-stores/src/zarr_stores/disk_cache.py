@@ -1,0 +1,359 @@
+"""A store that keeps on disk what was read from a slower one."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from zarr_core.extension import ByteRange, Store, StoreError, ValueReplacedError, check_key
+
+from zarr_stores.disk_cache_directory import Directory
+from zarr_stores.disk_cache_reader import CachedReader
+from zarr_stores.wrapper import WrapperStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from zarr_core.extension import Buffer, Change, Pieces, ValueReader
+
+    from zarr_stores.disk_cache_entry import Entry
+    from zarr_stores.wrapper import Values
+
+__all__ = ["DiskCacheInfo", "DiskCacheStore"]
+
+_ATTEMPTS = 5
+_WHOLE = ByteRange(0)
+
+
+class DiskCacheInfo(NamedTuple):
+    """What a cache has done through this object, and what it holds."""
+
+    hits: int
+    """Reads that needed no value of the other store."""
+    misses: int
+    """Reads that did."""
+    errors: int
+    """How often something could not be kept: a full disk, missing permission."""
+    nbytes: int
+    """Bytes that the files of the cache take, whoever made them."""
+    max_bytes: int | None
+    """Bytes that they may take; None for any number."""
+
+
+class DiskCacheStore(WrapperStore):
+    """Keeps values, and blocks of values, in a directory that outlives the process.
+
+    Parameters
+    ----------
+    inner : Store
+        The store.
+    path : str or os.PathLike
+        The directory, for the cache alone; several processes, and caches of several
+        stores, may share it.
+    max_bytes : int or None
+        Bytes that the files may take; None for any number.  What was used last stays.
+    check : {"version", "never"} or float
+        When to ask whether a value is still the same: whenever it is opened, by
+        ``inner.version`` (a request, but a small one); never, for what does not change;
+        or if it was not asked for so many seconds, by anybody.
+    block_bytes : int
+        Parts of values are kept, therefore read, in blocks of this length.
+    keep_missing : bool
+        Whether to keep that a key has no value, too, which is compared as values are.
+    name : str, optional
+        What the store is called in the cache; its URL if not given.  Give one if the
+        URL does not say everything, such as which server it leads to.
+
+    Notes
+    -----
+    What is written through this object is seen at once.  Where nobody asks, what others
+    write is not.  Blocks have checksums: what a crash or a bad disk has left is read
+    anew.  A cache that cannot be written to, or read, keeps nothing and is no error.
+    File names are digests: neither keys nor URLs stand in them.  Only the user has access.
+    Listings are always the inner store's.
+
+    With ``check="version"`` the inner store should know versions without reading values;
+    one that does not, such as one in memory, has each value read twice.
+
+    Raises
+    ------
+    StoreError
+        If an argument makes no sense.
+    """
+
+    def __init__(
+        self,
+        inner: Store,
+        path: str | os.PathLike[str],
+        max_bytes: int | None,
+        check: Literal["version", "never"] | float = "version",
+        block_bytes: int = 1 << 16,
+        keep_missing: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(inner)
+        if max_bytes is not None and max_bytes < 0:
+            raise StoreError(f"max_bytes must not be negative: {max_bytes}", store=inner)
+        if block_bytes < 1 or block_bytes >= 1 << 32:
+            raise StoreError(f"no length of a block: {block_bytes}", store=inner)
+        if check not in ("version", "never") and (isinstance(check, str) or not check >= 0):
+            raise StoreError(
+                f'check must be "version", "never" or a number of seconds, not {check!r}', inner
+            )
+        self.in_memory = False
+        self.path = os.path.abspath(os.fspath(path))
+        """Absolute path of the directory."""
+        self._max_bytes = max_bytes
+        self._check = check
+        self._block_bytes = block_bytes
+        self._keep_missing = keep_missing
+        self._name = name
+        self._place = inner.url if name is None else name
+        self._directory = Directory(self.path, max_bytes)
+        self._asks_first = False
+
+    # --- the cache ---
+
+    def cache_info(self) -> DiskCacheInfo:
+        """Hits, misses, failures, bytes held, most bytes to hold."""
+        it = self._directory
+        try:
+            nbytes = it.nbytes()
+        except OSError:
+            nbytes = 0
+        return DiskCacheInfo(it.hits, it.misses, it.errors, nbytes, self._max_bytes)
+
+    def clear(self) -> None:
+        """Remove everything that is in the cache, of whatever store.
+
+        Raises
+        ------
+        StoreError
+            If something cannot be removed.
+        """
+        try:
+            self._directory.clear()
+        except OSError as error:
+            raise StoreError(f"the cache cannot be cleared: {error.strerror}", self.path) from error
+
+    def _drop(self, key: str) -> None:
+        try:
+            self._directory.drop(self._directory.path_of(self._place, key))
+        except NotADirectoryError:
+            return
+        except OSError as error:
+            raise StoreError(
+                f"cannot be removed from the cache in {self.path}: {error.strerror}", self, key
+            ) from error
+
+    def _found(self, key: str) -> tuple[Entry | None, bool]:
+        """What is cached of a key, and whether it may be used unasked."""
+        directory = self._directory
+        try:
+            entry = directory.find(directory.path_of(self._place, key))
+            if entry is None:
+                return None, False
+            now = time.time()
+            fresh = self._check == "never" or (
+                not isinstance(self._check, str) and 0 <= now - entry.validated_at() < self._check
+            )
+            if fresh:
+                entry.used(now)
+        except OSError:
+            directory.count(errors=1)
+            return None, False
+        return entry, fresh
+
+    def _cached(self, key: str) -> Entry | None:
+        """What is cached of a key, if it is of the present version."""
+        entry, fresh = self._found(key)
+        if entry is None or fresh:
+            return entry
+        now = time.time()
+        version = self.inner.version(key)
+        if version != (None if entry.size is None else entry.version):
+            self._drop(key)
+            return None
+        try:
+            entry.used(now, validated=now)
+        except OSError:
+            self._directory.count(errors=1)
+        return entry
+
+    # --- readable ---
+
+    def get(self, key: str) -> Buffer | None:
+        reader = self.open_value(key, _WHOLE)
+        attempts = 1
+        while reader is not None:
+            try:
+                with reader:
+                    return reader.read(0, reader.size).toreadonly()
+            except ValueReplacedError:
+                if attempts == _ATTEMPTS:
+                    raise
+            attempts += 1
+            reader = self.open_value(key, _WHOLE)
+        return None
+
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
+        asked = list(key_ranges)
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return Store.get_partial_values(self, asked)
+            except ValueReplacedError:
+                continue
+        return Store.get_partial_values(self, asked)
+
+    def get_into(self, key: str, buffer: memoryview) -> int | None:
+        reader = self.open_value(key, _WHOLE)
+        attempts = 1
+        while reader is not None:
+            try:
+                with reader:
+                    reader.read_into([(0, buffer[: reader.size])])
+                    return reader.size
+            except ValueReplacedError:
+                if attempts == _ATTEMPTS:
+                    raise
+            attempts += 1
+            reader = self.open_value(key, _WHOLE)
+        return None
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        directory = self._directory
+        path = directory.path_of(self._place, check_key(key))
+        changes = directory.changes(path)
+        entry = self._cached(key)
+        inner: ValueReader | None = None
+        begun = time.time()
+        if entry is None:
+            changes = directory.changes(path)  # what was not the present version was dropped
+            inner, version = self._open_inner(key, self._in_blocks(first))
+            size = None if inner is None else inner.size
+            keeps = self._keep_missing if inner is None else version is not None
+            if keeps:
+                try:
+                    entry = directory.make(path, version or "", size, self._block_bytes, changes)
+                except OSError:
+                    directory.count(errors=1)
+            if entry is None or inner is None:
+                directory.count(misses=1)
+                return inner
+        elif entry.size is None:
+            directory.count(hits=1)
+            return None
+        return CachedReader(self, directory, key, entry, (path, changes), inner, begun)
+
+    def _in_blocks(self, first: ByteRange | None) -> ByteRange | None:
+        """What will be read of the inner value when this is what will be read of ours."""
+        if first is None:
+            return None
+        step = self._block_bytes
+        start, length = first
+        if start < 0:
+            return ByteRange(start - step, None if length is None else length + 2 * step)
+        begin = start // step * step
+        return ByteRange(
+            begin, None if length is None else -(-(start + length) // step) * step - begin
+        )
+
+    def _open_inner(
+        self, key: str, first: ByteRange | None
+    ) -> tuple[ValueReader | None, str | None]:
+        """A reader of the inner store with its version; None for one that keeps changing."""
+        for _ in range(_ATTEMPTS):
+            before = self.inner.version(key) if self._asks_first else None
+            reader = self.inner.open_value(key, first)
+            if reader is None:
+                return None, None
+            if reader.version is not None or self._check == "never":
+                return reader, reader.version or ""
+            if before is not None and before == self.inner.version(key):
+                return reader, before
+            self._asks_first = True  # its readers do not know: it was the same before and after
+            reader.close()
+        return self.inner.open_value(key, first), None
+
+    def open_same(self, key: str, entry: Entry, first: ByteRange) -> ValueReader:
+        """Open a value of which blocks are missing in the cache.
+
+        Raises
+        ------
+        ValueReplacedError
+            If it is no more the value of which there are blocks.
+        """
+        reader = self.inner.open_value(key, first)
+        if reader is not None:
+            version = reader.version
+            if version is None and self._check != "never":
+                version = self.inner.version(key)
+            unknown = self._check == "never" and (version is None or not entry.version)
+            if reader.size == entry.size and (unknown or version == entry.version):
+                return reader
+            reader.close()
+        self._drop(key)
+        raise ValueReplacedError("the value was replaced while parts of it were read", self, key)
+
+    def exists(self, key: str) -> bool:
+        entry, fresh = self._found(check_key(key))
+        return entry.size is not None if entry is not None and fresh else self.inner.exists(key)
+
+    def getsize(self, key: str) -> int | None:
+        entry, fresh = self._found(check_key(key))
+        return entry.size if entry is not None and fresh else self.inner.getsize(key)
+
+    # --- writeable; forgotten after the work, even if it failed half-way ---
+
+    def set(self, key: str, value: Pieces) -> None:
+        try:
+            self.inner.set(key, value)
+        finally:
+            self._drop(key)
+
+    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
+        asked = list(key_start_values)
+        try:
+            self.inner.set_partial_values(asked)
+        finally:
+            for key in {key for key, _, _ in asked}:
+                self._drop(key)
+
+    def update(self, key: str, change: Change) -> None:
+        try:
+            self.inner.update(key, change)
+        finally:
+            self._drop(key)
+
+    def erase(self, key: str) -> None:
+        try:
+            self.inner.erase(key)
+        finally:
+            self._drop(key)
+
+    def erase_values(self, keys: Iterable[str]) -> None:
+        gone = list(keys)
+        try:
+            self.inner.erase_values(gone)
+        finally:
+            for key in gone:
+                self._drop(key)
+
+    def erase_prefix(self, prefix: str) -> None:
+        # Names of files do not tell the prefix.  Where versions are compared, all is well.
+        known = self._check != "version" and self.supports_listing
+        below = list(self.inner.list_prefix(prefix)) if known else []
+        try:
+            self.inner.erase_prefix(prefix)
+        finally:
+            if not known and self._check != "version":
+                self.clear()
+            for key in below:
+                self._drop(key)
+
+    # --- the object ---
+
+    def _arguments(self) -> tuple[Any, ...]:
+        options = (self._check, self._block_bytes, self._keep_missing, self._name)
+        return (self.inner, self.path, self._max_bytes, *options)

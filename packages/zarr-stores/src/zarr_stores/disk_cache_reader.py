@@ -1,0 +1,144 @@
+"""Reading a value from the blocks that are cached, or else from where it is."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from zarr_core.extension import ByteRange, StoreReadError, ValueReader, ValueReplacedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zarr_stores.disk_cache import DiskCacheStore
+    from zarr_stores.disk_cache_directory import Directory
+    from zarr_stores.disk_cache_entry import Entry
+
+    Run = tuple[int, int]
+
+__all__ = ["CachedReader"]
+
+
+class CachedReader(ValueReader):
+    """One version of a value, some blocks of which are cached.
+
+    Parameters
+    ----------
+    store : DiskCacheStore
+        Opens the value where it is, once that is needed.
+    directory : Directory
+        Of the cache.
+    key : str
+        Of the value.
+    entry : Entry
+        What is cached.
+    state : tuple of (str, int)
+        Path of the file, and what its changes were when the value was opened.
+    inner : ValueReader or None
+        The value where it is, if it was opened already.
+    opened : float
+        When that was begun, in seconds of the epoch.
+    """
+
+    def __init__(
+        self,
+        store: DiskCacheStore,
+        directory: Directory,
+        key: str,
+        entry: Entry,
+        state: tuple[str, int],
+        inner: ValueReader | None,
+        opened: float,
+    ) -> None:
+        self._store = store
+        self._directory = directory
+        self._key = key
+        self._entry = entry
+        self._size = entry.size or 0
+        self._state = state
+        self._inner = inner
+        self._opened = opened
+        self._guard = threading.Lock()
+        self.version = entry.version or None
+        self.requests = store.requests
+        if inner is not None:
+            directory.gap_bytes = inner.gap_bytes
+        self.gap_bytes = directory.gap_bytes
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        for start, buffer in parts:
+            if start < 0 or start + len(buffer) > self._size:
+                raise StoreReadError(
+                    f"bytes {start} to {start + len(buffer)} of a value of {self._size} bytes",
+                    self._store,
+                    self._key,
+                )
+        missing = [
+            (start, buffer, run) for start, buffer in parts for run in self._read(start, buffer)
+        ]
+        incomplete = len({id(buffer) for _, buffer, _ in missing})
+        self._directory.count(hits=len(parts) - incomplete, misses=incomplete)
+        if missing:
+            self._fetch(missing)
+
+    def _read(self, start: int, buffer: memoryview) -> list[Run]:
+        try:
+            return self._entry.read(start, buffer)
+        except OSError:
+            self._directory.count(errors=1)
+            step = self._entry.block_bytes
+            return [(start // step, -(-(start + len(buffer)) // step))]
+
+    def _fetch(self, missing: Sequence[tuple[int, memoryview, Run]]) -> None:
+        """Read runs of blocks where the value is; keep them."""
+        begin, end = self._entry.bounds(*missing[0][2])
+        inner = self._reader(ByteRange(begin, end - begin))
+        fetched = []
+        for start, buffer, run in missing:
+            begin, end = self._entry.bounds(*run)
+            inside = start <= begin and end <= start + len(buffer)
+            memory = (
+                buffer[begin - start : end - start]
+                if inside
+                else memoryview(bytearray(end - begin))
+            )
+            fetched.append((begin, memory))
+        inner.read_into(fetched)
+        for (start, buffer, run), (begin, memory) in zip(missing, fetched, strict=True):
+            low, high = max(start, begin), min(start + len(buffer), begin + len(memory))
+            if high - low != len(memory):
+                buffer[low - start : high - start] = memory[low - begin : high - begin]
+            self._keep(run[0], memory)
+
+    def _keep(self, first: int, memory: memoryview) -> None:
+        try:
+            # Counted before, to have room made where there is none.
+            self._directory.add(len(memory))
+            self._entry.write(first, memory)
+            self._entry.used(time.time(), validated=self._opened)
+        except OSError:
+            self._directory.count(errors=1)
+
+    def _reader(self, first: ByteRange) -> ValueReader:
+        with self._guard:
+            if self._inner is None:
+                path, changes = self._state
+                if self._directory.changes(path) != changes:
+                    raise ValueReplacedError(
+                        "the value was replaced while parts of it were read", self._store, self._key
+                    )
+                self._opened = time.time()
+                self._inner = self._store.open_same(self._key, self._entry, first)
+                self.gap_bytes = self._directory.gap_bytes = self._inner.gap_bytes
+            return self._inner
+
+    def close(self) -> None:
+        with self._guard:
+            inner, self._inner = self._inner, None
+        if inner is not None:
+            inner.close()

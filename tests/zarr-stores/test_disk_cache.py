@@ -1,0 +1,548 @@
+import errno
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store_contract import StoreContract
+from zarr_core.extension import BufferReader, ByteRange, StoreError, WrapperReader
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+from zarr_stores import disk_cache_directory, disk_cache_entry
+from zarr_stores.disk_cache import DiskCacheStore
+from zarr_stores.wrapper import WrapperStore
+
+
+class Versioned(CountingStore):
+    """As a server: readers say the version, which costs no reading of the value."""
+
+    def __init__(self, inner):
+        super().__init__(inner)
+        self.versions = {}
+
+    def note(self, method, key, nbytes=0):
+        if method in ("set", "update"):
+            self.versions[key] = f'"{len(self.calls)}-{time.time_ns()}"'
+        super().note(method, key, nbytes)
+
+    def version(self, key):
+        self.note("version", key)
+        return self.versions[key] if self.inner.exists(key) else None
+
+    def open_value(self, key, first=None):
+        reader = super().open_value(key, first)
+        if reader is not None:
+            reader.version = self.versions[key]
+        return reader
+
+    def reads(self):
+        return self.count("get", "get_into", "open_value", "reader.read", "reader.read_into")
+
+
+@pytest.fixture
+def inner():
+    return Versioned(MemoryStore())
+
+
+def cached(inner, tmp_path, max_bytes=None, **options):
+    return DiskCacheStore(inner, tmp_path / "cache", max_bytes, **options)
+
+
+def files(tmp_path):
+    return sorted(path for path in (tmp_path / "cache").glob("*/*") if path.is_file())
+
+
+class TestDiskCacheOfLocalStore(StoreContract):
+    key_may_be_prefix = False
+    examples = 15
+    options = {"check": "version", "block_bytes": 7}
+
+    def wrap(self, store, path):
+        return DiskCacheStore(store, path, 100_000, **self.options)
+
+    def make(self, tmp_path):
+        return self.wrap(LocalStore(tmp_path / "store"), tmp_path / "cache")
+
+    def again(self, store, *, read_only):
+        return self.wrap(LocalStore(store.inner.path, read_only), store.path)
+
+
+class TestNeverAsked(TestDiskCacheOfLocalStore):
+    options = {"check": "never"}
+
+
+class TestAskedAfterSeconds(TestDiskCacheOfLocalStore):
+    options = {"check": 60, "keep_missing": True, "block_bytes": 1000}
+
+
+class TestOverMemory(StoreContract):
+    pickles = False
+    test_pickle = None
+
+    def make(self, tmp_path):
+        return DiskCacheStore(MemoryStore(), tmp_path / "cache", 2000, block_bytes=100)
+
+    def again(self, store, *, read_only):
+        inner = MemoryStore(store.inner._mapping, read_only)
+        return DiskCacheStore(inner, store.path, 2000, block_bytes=100)
+
+
+# --- what is read ---
+
+
+def test_a_second_read_asks_for_the_version_alone(inner, tmp_path):
+    inner.set("a/k", bytes(range(200)))
+    store = cached(inner, tmp_path, block_bytes=64)
+    assert bytes(store.get("a/k")) == bytes(range(200))
+    for again in (store, cached(inner, tmp_path, block_bytes=64)):
+        inner.calls.clear()
+        assert bytes(again.get("a/k")) == bytes(range(200))
+        assert again.get_into("a/k", memoryview(bytearray(9))) == 200
+        assert bytes(again.get_partial_values([("a/k", ByteRange(-2))])[0]) == b"\xc6\xc7"
+        with again.open_value("a/k") as reader:
+            assert bytes(reader.read(60, 10)) == bytes(range(60, 70))
+        assert inner.keys("version") == ["a/k"] * 4
+        assert inner.reads() == 0
+    assert store.cache_info()[:3] == (4, 1, 0)
+
+
+def test_blocks_are_read_once_whatever_parts_are_asked_for(inner, tmp_path):
+    value = bytes(range(256)) * 40
+    inner.set("k", value)
+    store = cached(inner, tmp_path, block_bytes=1000)
+    with store.open_value("k") as reader:
+        assert bytes(reader.read(1500, 10)) == value[1500:1510]
+        assert inner.calls[-1] == ("reader.read_into", "k", 1000)
+        assert bytes(reader.read(1001, 990)) == value[1001:1991]
+        assert bytes(reader.read(999, 2)) == value[999:1001]
+        assert inner.nbytes("reader.read_into") == 2000
+        buffers = [memoryview(bytearray(n)) for n in (5000, 240, 1)]
+        reader.read_into(list(zip([500, 10000, 10239], buffers, strict=True)))
+        assert [bytes(b) for b in buffers] == [value[500:5500], value[10000:], value[-1:]]
+        assert inner.nbytes("reader.read_into") == 6000 + 2 * 240
+        assert inner.count("open_value") == 1
+
+
+@settings(max_examples=40)
+@given(data=st.data())
+def test_any_parts_of_any_value(tmp_path_factory, data):
+    tmp_path = tmp_path_factory.mktemp("cache")
+    inner = Versioned(MemoryStore())
+    value = data.draw(st.binary(max_size=60))
+    inner.set("k", value)
+    store = cached(inner, tmp_path, block_bytes=data.draw(st.integers(1, 70)))
+    for _ in range(3):
+        with store.open_value("k") as reader:
+            parts, expected = [], []
+            for _ in range(data.draw(st.integers(1, 3))):
+                start = data.draw(st.integers(0, len(value)))
+                length = data.draw(st.integers(0, len(value) - start))
+                parts.append((start, memoryview(bytearray(length))))
+                expected.append(value[start : start + length])
+            reader.read_into(parts)
+            assert [bytes(buffer) for _, buffer in parts] == expected
+
+
+def test_an_array_survives_the_process_that_read_it(inner, tmp_path):
+    data = np.arange(4000, dtype="i4").reshape(40, 100)
+    zarr.create_array(inner, data=data, chunks=(5, 10), shards=(20, 50))
+    for _ in range(2):
+        array = zarr.open_array(cached(inner, tmp_path), mode="r")
+        assert np.array_equal(array[...], data)
+        assert np.array_equal(array[3:9, ::7], data[3:9, ::7])
+        inner.calls.clear()
+    store = pickle.loads(pickle.dumps(cached(LocalStore(tmp_path), tmp_path, 10, check=5.0)))
+    assert store.cache_info().max_bytes == 10
+    assert store._check == 5.0
+    assert np.array_equal(zarr.open_array(cached(inner, tmp_path), mode="r")[...], data)
+    assert inner.reads() == 0
+
+
+def test_several_threads_fill_one_file(inner, tmp_path):
+    value = os.urandom(100_000)
+    inner.set("k", value)
+    store = cached(inner, tmp_path, block_bytes=1000)
+
+    def work(number):
+        with store.open_value("k") as reader:
+            return bytes(reader.read(number * 1000, 1000))
+
+    with ThreadPoolExecutor(16) as pool:
+        assert b"".join(pool.map(work, range(100))) == value
+    assert len(files(tmp_path)) == 1
+    inner.calls.clear()
+    assert bytes(store.get("k")) == value
+    assert inner.reads() == 0
+
+
+# --- versions ---
+
+
+def test_a_new_version_is_seen(inner, tmp_path):
+    store = cached(inner, tmp_path)
+    for value in (b"old", b"new", b"longer"):
+        inner.set("k", value)
+        assert bytes(store.get("k")) == value
+        assert bytes(store.get("k")) == value
+    assert len(files(tmp_path)) == 1
+    inner.erase("k")
+    assert store.get("k") is None
+    assert files(tmp_path) == []
+
+
+def test_unasked_the_old_value_stays_until_time_is_over(inner, tmp_path):
+    inner.set("k", b"old")
+    asks, never = cached(inner, tmp_path, check=1000), cached(inner, tmp_path, check="never")
+    assert bytes(asks.get("k")) == b"old"
+    inner.set("k", b"new")
+    inner.calls.clear()
+    for store in (asks, never):
+        assert bytes(store.get("k")) == b"old"
+        assert store.exists("k")
+        assert store.getsize("k") == 3
+    assert inner.count() == 0
+    [path] = files(tmp_path)
+    for later in (time.time() - 1001, time.time() + 50):  # another clock's time is no reason
+        old, new = bytes(inner.get("k")), b"newer than %r" % later
+        assert bytes(never.get("k")) != new
+        inner.set("k", new)
+        os.utime(path, (later, later))
+        assert bytes(never.get("k")) != new
+        assert bytes(asks.get("k")) == new
+        inner.calls.clear()
+        assert bytes(asks.get("k")) == bytes(never.get("k")) == new != old
+        assert inner.count() == 0
+    inner.set("k", b"0")
+    assert bytes(cached(inner, tmp_path).get("k")) == b"0"
+
+
+def test_what_is_written_through_it_is_seen_at_once(inner, tmp_path):
+    store = cached(inner, tmp_path, check="never", keep_missing=True)
+    changes = (
+        lambda: store.set("a/k", b"1"),
+        lambda: store.update("a/k", lambda reader: b"2"),
+        lambda: store.set_partial_values([("a/k", 0, b"3"), ("a/k", 1, b"!")]),
+        lambda: store.erase("a/k"),
+        lambda: store.set("a/k", b"4"),
+        lambda: store.erase_values(["a/k"]),
+        lambda: store.set("a/k", b"5"),
+        lambda: store.erase_prefix("a/"),
+    )
+    seen = []
+    for change in changes:
+        store.get("a/k")
+        change()
+        value = store.get("a/k")
+        seen.append(None if value is None else bytes(value))
+    assert seen == [b"1", b"2", b"3!", None, b"4", None, b"5", None]
+
+
+def test_a_value_read_while_it_is_written_is_not_kept(inner, tmp_path):
+    inner.set("k", b"old")
+
+    class Slow(WrapperStore):
+        def open_value(self, key, first=None):
+            reader = super().open_value(key, first)
+            store.inner = inner
+            store.set(key, b"new")
+            return reader
+
+    store = cached(Slow(inner), tmp_path, check="never")
+    store.get("k")
+    assert bytes(store.get("k")) == b"new"
+
+
+@pytest.mark.parametrize("check", ["version", 1000, "never"])
+def test_all_reads_of_a_reader_are_of_one_version(inner, tmp_path, check):
+    inner.set("k", b"old " * 100)
+    first = cached(inner, tmp_path, block_bytes=10, check=check)
+    with first.open_value("k") as reader:
+        assert bytes(reader.read(0, 4)) == b"old "
+    with cached(inner, tmp_path, block_bytes=10, check=check).open_value("k") as reader:
+        inner.set("k", b"new " * 100)
+        assert bytes(reader.read(0, 4)) == b"old "
+        with pytest.raises(StoreError, match="replaced"):
+            reader.read(200, 4)
+    assert bytes(first.get("k")) == b"new " * 100
+
+
+def test_a_value_whose_readers_know_no_version(tmp_path):
+    class Plain(CountingStore):
+        def version(self, key):
+            self.note("version", key)
+            return super().version(key)
+
+        def open_value(self, key, first=None):
+            if self.count("open_value") == self.changes_at:
+                self.inner.set(key, b"another")
+            reader = super().open_value(key, first)
+            return None if reader is None else WrapperReader(BufferReader(self.inner.get(key)))
+
+    for changes_at in range(4):
+        inner = Plain(MemoryStore())
+        inner.changes_at = changes_at
+        inner.set("k", b"old one")
+        store = cached(inner, tmp_path, name=str(changes_at))
+        for _ in range(3):
+            assert bytes(store.get("k")) == bytes(inner.inner.get("k"))
+        assert inner.count("open_value") <= 4
+
+
+def test_missing_keys_are_kept_if_asked(inner, tmp_path):
+    assert cached(inner, tmp_path, check="never").get("k") is None
+    assert files(tmp_path) == []
+    store = cached(inner, tmp_path, check="never", keep_missing=True)
+    assert store.get("k") is None
+    inner.calls.clear()
+    assert store.get("k") is None
+    assert store.open_value("k") is None
+    assert not store.exists("k")
+    assert store.getsize("k") is None
+    assert inner.count() == 0
+    inner.set("k", b"v")
+    assert store.get("k") is None
+    asks = cached(inner, tmp_path, keep_missing=True)
+    assert bytes(asks.get("k")) == b"v"
+
+
+# --- what is on the disk ---
+
+
+def test_names_tell_nothing_and_stay_inside(inner, tmp_path):
+    keys = ["secret-key", "%2e%2e/x", "...", "é", "a/.b", "x" * 200]
+    store = cached(inner, tmp_path)
+    for key in keys:
+        inner.set(key, key.encode())
+        store.get(key)
+    assert len(files(tmp_path)) == len(keys)
+    for path in files(tmp_path):
+        assert set(path.name + path.parent.name) <= set("0123456789abcdef")
+        assert b"memory://" not in path.read_bytes()
+        assert path.stat().st_mode & 0o77 == 0
+        assert path.parent.stat().st_mode & 0o77 == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
+def test_stores_that_share_a_cache_do_not_share_values(tmp_path):
+    stores = []
+    for value in (b"1", b"2"):
+        inner = Versioned(MemoryStore())
+        inner.versions["k"] = "the same"
+        inner.inner.set("k", value)
+        stores.append(inner)
+    one, two = (cached(inner, tmp_path) for inner in stores)
+    assert (bytes(one.get("k")), bytes(two.get("k"))) == (b"1", b"2")
+    named = cached(stores[1], tmp_path, name=stores[0].url, check="never")
+    assert bytes(named.get("k")) == b"1"
+
+
+@pytest.mark.parametrize("values", [1, 6])
+def test_every_flipped_byte_and_every_cut_is_noticed(inner, tmp_path, values):
+    value = os.urandom(50 * values)
+    inner.set("k", value)
+    store = cached(inner, tmp_path, block_bytes=50)
+    store.get("k")
+    [path] = files(tmp_path)
+    whole = path.read_bytes()
+    places = [*range(100), *range(4096 - 20, len(whole), 11), len(whole) - 1]
+    for place in places:
+        broken = bytearray(whole)
+        broken[place] ^= 0x40
+        path.write_bytes(broken)
+        assert bytes(store.get("k")) == value, place
+        path.write_bytes(whole[:place])
+        assert bytes(store.get("k")) == value
+    path.write_bytes(whole + b"more")
+    assert bytes(store.get("k")) == value
+    inner.calls.clear()
+    assert bytes(store.get("k")) == value
+    assert inner.reads() == 0
+    assert store.cache_info().errors == 0
+
+
+def test_bounded_by_bytes_what_was_used_last_stays(inner, tmp_path):
+    limit = 10 * (65536 + 8192)
+    store = cached(inner, tmp_path, limit)
+    for number in range(30):
+        inner.set(f"{number}", os.urandom(65536))
+        store.get(f"{number}")
+        store.get("0")
+        for age, path in enumerate(sorted(files(tmp_path), key=lambda path: path.stat().st_atime)):
+            then = path.stat().st_mtime - 1000 + age  # access times have no fine grain
+            os.utime(path, (then, then))
+    info = store.cache_info()
+    assert limit / 2 < sum(path.stat().st_blocks * 512 for path in files(tmp_path)) <= limit
+    assert info.nbytes <= limit
+    inner.calls.clear()
+    store.get("0"), store.get("29")
+    assert inner.reads() == 0
+    store.get("1")
+    assert inner.reads() > 0
+
+
+def test_the_bound_holds_for_several_objects_and_after_wrong_sums(inner, tmp_path):
+    limit = 500_000
+    for number in range(20):
+        inner.set(f"{number}", os.urandom(65536))
+        cached(inner, tmp_path, limit).get(f"{number}")
+        if number == 10:
+            (tmp_path / "cache" / "usage").write_bytes(b"\xff" * 8)
+        if number == 12:
+            (tmp_path / "cache" / "usage").write_bytes(b"")
+    assert sum(path.stat().st_blocks * 512 for path in files(tmp_path)) <= limit
+
+
+def test_clear_removes_what_is_the_caches_alone(inner, tmp_path):
+    inner.set("k", b"v")
+    store = cached(inner, tmp_path)
+    store.clear()
+    store.get("k")
+    (tmp_path / "cache" / "00").mkdir(exist_ok=True)
+    others = [tmp_path / "cache" / "mine.txt", tmp_path / "cache" / "00" / "mine.txt"]
+    for path in others:
+        path.touch()
+    (tmp_path / "cache" / "ab").symlink_to(tmp_path)
+    store.clear()
+    assert store.cache_info().nbytes == 0
+    assert files(tmp_path) == [others[1]]
+    assert others[0].exists()
+    assert bytes(store.get("k")) == b"v"
+    old = tmp_path / "cache" / "00" / ("0" * 38 + ".new-1-1")
+    old.touch()
+    os.utime(old, (1, 1))
+    inner.set("large", bytes(100_000))
+    cached(inner, tmp_path, 1).get("large")
+    assert not old.exists()
+
+
+# --- a cache that cannot be used ---
+
+
+def test_a_full_disk_is_no_error(inner, tmp_path, monkeypatch):
+    value = os.urandom(200_000)
+    inner.set("k", value)
+    store = cached(inner, tmp_path)
+    store.get("k")
+    written = []
+
+    def full(descriptor, data, start):
+        if len(data) > 8:
+            written.append(len(data))
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return pwrite(descriptor, data, start)
+
+    pwrite = os.pwrite
+    monkeypatch.setattr(os, "pwrite", full)
+    inner.set("k", value[::-1])
+    for _ in range(3):
+        assert bytes(store.get("k")) == value[::-1]
+    assert written
+    assert store.cache_info().errors >= 3
+
+
+def test_no_permission_is_no_error(inner, tmp_path):
+    inner.set("k", b"v" * 1000)
+    (tmp_path / "cache").write_bytes(b"a file is in the way")
+    store = cached(inner, tmp_path, keep_missing=True)
+    for _ in range(2):
+        assert bytes(store.get("k")) == b"v" * 1000
+        assert store.get("none") is None
+        assert store.get_into("k", memoryview(bytearray(2000))) == 1000
+    store.set("k", b"new")
+    assert bytes(store.get("k")) == b"new"
+    assert store.cache_info().errors > 0
+    assert store.cache_info().nbytes == 0
+
+
+def test_a_cache_that_vanishes(inner, tmp_path):
+    inner.set("k", bytes(1000))
+    store = cached(inner, tmp_path, block_bytes=100)
+    with store.open_value("k") as reader:
+        reader.read(0, 10)
+        shutil.rmtree(tmp_path / "cache")
+        assert bytes(reader.read(500, 10)) == bytes(10)
+    assert bytes(store.get("k")) == bytes(1000)
+    assert len(files(tmp_path)) == 1
+
+
+def test_wrong_arguments(tmp_path):
+    for options in ({"max_bytes": -1}, {"check": "always"}, {"check": -1}, {"block_bytes": 0}):
+        with pytest.raises(StoreError):
+            DiskCacheStore(MemoryStore(), tmp_path, **{"max_bytes": 1, **options})
+
+
+# --- processes ---
+
+READER = """
+import random, sys
+from zarr_core.extension import LocalStore
+from zarr_stores.disk_cache import DiskCacheStore
+place, cache, seed, count = sys.argv[1:]
+store = DiskCacheStore(LocalStore(place), cache, 400_000, check="never", block_bytes=4096)
+rng = random.Random(int(seed))
+for _ in range(int(count)):
+    number = rng.randrange(20)
+    with store.open_value(f"k{number}") as reader:
+        start = rng.randrange(60_000)
+        part = reader.read(start, min(9000, 65536 - start))
+        assert bytes(part) == bytes([number]) * len(part)
+print(store.cache_info().hits)
+"""
+
+
+def begin(tmp_path, seed, count):
+    words = [
+        sys.executable,
+        "-c",
+        READER,
+        tmp_path / "store",
+        tmp_path / "cache",
+        str(seed),
+        str(count),
+    ]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def filled(tmp_path):
+    inner = LocalStore(tmp_path / "store")
+    for number in range(20):
+        inner.set(f"k{number}", bytes([number]) * 65536)
+    return inner
+
+
+def test_several_processes_use_one_cache_within_its_bound(filled, tmp_path):
+    runs = [begin(tmp_path, seed, 300) for seed in range(4)]
+    for run in runs:
+        out, err = run.communicate(timeout=60)
+        assert (run.returncode, err) == (0, "")
+        assert int(out) > 0
+    taken = sum(path.stat().st_blocks * 512 for path in files(tmp_path))
+    assert 100_000 < taken < 500_000
+
+
+def test_killed_processes_leave_nothing_that_is_wrong(filled, tmp_path):
+    for seed in range(6):
+        run = begin(tmp_path, seed, 10**6)
+        deadline = time.monotonic() + 20
+        while not files(tmp_path) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.02 * seed)
+        run.kill()
+        _, err = run.communicate()
+        assert (run.returncode, err) == (-9, "")
+    store = DiskCacheStore(filled, tmp_path / "cache", 400_000, "never", block_bytes=4096)
+    for number in range(20):
+        assert bytes(store.get(f"k{number}")) == bytes([number]) * 65536
+    assert store.cache_info().errors == 0
+    assert disk_cache_entry.Entry(str(files(tmp_path)[0])).size == 65536
+    assert disk_cache_directory.Directory(str(tmp_path / "none"), None).nbytes() == 0
