@@ -249,7 +249,8 @@ def _codecs(name: str) -> Iterator[Form]:
     cls = find("codec", name)
     for number, (dtype, configuration, *other) in enumerate(CODECS[name], 1):
         definition = {"name": name, "configuration": configuration}
-        options: dict[str, Any] = {"dtype": dtype, "chunks": (14, 15), "compressors": None}
+        chunks = (14, 15) if name == "sharding_indexed" else (7, 5)
+        options: dict[str, Any] = {"dtype": dtype, "chunks": chunks, "compressors": None}
         if issubclass(cls, ArrayToArrayCodec):
             serializer = {"name": "bytes"} if dtype == "?" else LITTLE
             options |= {"filters": [definition], "serializer": serializer}

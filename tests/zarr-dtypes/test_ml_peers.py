@@ -1,7 +1,9 @@
-"""Small numbers that TensorStore and zarrs write are read here, and the other way round."""
+"""Small numbers: fill values and signs that TensorStore writes, and those that it reads.
+
+That elements are read both ways is in the table of tests/interop/test_extensions.py.
+"""
 
 import json
-from importlib.util import find_spec
 
 import ml_dtypes
 import numpy as np
@@ -19,11 +21,6 @@ BITS = {
     "bfloat16": 16, "float6_e2m3fn": 6, "float6_e3m2fn": 6, "float4_e2m1fn": 4,
     "int2": 2, "int4": 4, "uint2": 2, "uint4": 4,
 }  # fmt: skip
-ZARRS = [
-    "bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fnuz",
-    "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn",
-    "float4_e2m1fn", "int2", "int4", "uint2", "uint4",
-]  # fmt: skip
 
 
 def values_of(name, shape=(5, 7)):
@@ -47,50 +44,6 @@ def bits_of(value):
 
 def same(left, right):
     return left.dtype == right.dtype and bits_of(left) == bits_of(right)
-
-
-def chain(order, shards):
-    inner = [{"name": "bytes", "configuration": {"endian": order}}]
-    if not shards:
-        return inner
-    index = [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]
-    shard = {"chunk_shape": [2, 2], "codecs": inner, "index_codecs": index}
-    return [{"name": "sharding_indexed", "configuration": shard}]
-
-
-@pytest.mark.parametrize("shards", [False, True])
-@pytest.mark.parametrize("name", THEIRS)
-def test_tensorstore_is_read(tmp_path, name, shards):
-    values = values_of(name)
-    for order in ("little", "big"):
-        theirs = theirs_at(
-            tmp_path / order, shape=[5, 7], data_type=name, codecs=chain(order, shards),
-            chunk_grid={"name": "regular", "configuration": {"chunk_shape": [4, 4]}},
-        )  # fmt: skip
-        theirs[1:] = values[1:]
-        ours = zarr.open(tmp_path / order, mode="r+")
-        assert same(ours[1:], values[1:])
-        assert same(ours[0], np.asarray(theirs[0]))
-        assert same(ours[2:4, ::3], values[2:4, ::3])
-        ours[0] = values[0]
-        assert same(np.asarray(theirs_at(tmp_path / order)), values)
-
-
-@pytest.mark.parametrize("shards", [False, True])
-@pytest.mark.parametrize("name", THEIRS)
-def test_tensorstore_reads_ours(tmp_path, name, shards):
-    values = values_of(name)
-    for order in ("little", "big"):
-        layout = {"chunks": (2, 2), "shards": (4, 4)} if shards else {"chunks": (4, 4)}
-        ours = zarr.create_array(
-            tmp_path / order, shape=(5, 7), dtype=name, compressors=None, **layout,
-            serializer={"name": "bytes", "configuration": {"endian": order}},
-        )  # fmt: skip
-        ours[1:] = values[1:]
-        theirs = theirs_at(tmp_path / order)
-        assert same(np.asarray(theirs), ours[...])
-        theirs[0] = values[0]
-        assert same(ours[...], values)
 
 
 def test_the_sign_that_tensorstore_extends_is_read(tmp_path):
@@ -142,30 +95,3 @@ def test_our_fill_values_are_read_by_tensorstore(tmp_path, name):
         theirs = theirs_at(path)
         mask = (1 << BITS.get(name, 8)) - 1
         assert bits_of(theirs.fill_value) & mask == bits_of(value)
-
-
-@pytest.mark.skipif(not find_spec("zarrista"), reason="exists for newer versions of Python only")
-@pytest.mark.parametrize("name", [*ZARRS, "complex"])
-def test_zarrs(tmp_path, name):
-    import zarrista
-
-    if name == "complex":
-        cases = [(f"complex_{part}", values_of(part, (40, 2))) for part in ZARRS[:11]]
-        cases.append(("complex_float16", values_of("bfloat16", (40, 2)).view("f2")))
-    else:
-        cases = [(name, values_of(name, (40, 1)))]
-    for data_type, parts in cases:
-        for number, row in enumerate(parts[:12]):
-            path = tmp_path / data_type / str(number)
-            fill = row[0] if name != "complex" else tuple(row)
-            ours = zarr.create_array(
-                path, shape=40, chunks=10, dtype=data_type, fill_value=fill, compressors=None
-            )
-            ours[10:] = parts[10:].copy().view(ours.dtype).reshape(-1)
-            theirs = zarrista.Array.open(zarrista.store.FilesystemStore(path))
-            read = np.frombuffer(theirs.retrieve_array_subset(...).buffer(), "u1")
-            # Theirs are integers with the sign in the upper bits too.
-            mask = (1 << min(BITS.get(data_type.removeprefix("complex_"), 8), 8)) - 1
-            assert (read & mask).tobytes() == ours[...].tobytes()
-        theirs.store_array_subset(..., zarrista.ArrayBytes(parts.tobytes()))
-        assert ours[...].tobytes() == parts.tobytes()

@@ -93,12 +93,3 @@ def test_zarrs_both_ways(tmp_path, shapes, codec):
     # Its own document of the same array.
     theirs.store_metadata()
     assert zarr_core.open(tmp_path / "a").chunks == ours.chunks
-
-
-def test_tensorstore_says_that_it_does_not_know_them(tmp_path):
-    """Were it to learn them, it would belong with the others above."""
-    tensorstore = pytest.importorskip("tensorstore")
-    made(tmp_path / "a", SHAPES[0])
-    kvstore = {"driver": "file", "path": f"{tmp_path / 'a'}/"}
-    with pytest.raises(ValueError, match="rectilinear"):
-        tensorstore.open({"driver": "zarr3", "kvstore": kvstore}, open=True).result()
