@@ -28,6 +28,8 @@ _HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")
 _PAUSE = 0.05  # seconds before the second try; each further pause is twice as long
 _LONGEST_PAUSE = 1.0
 
+_inherited: list[Any] = []
+
 
 class ServerStore(KeyValueStore):
     """A store at an address.
@@ -189,13 +191,14 @@ class ServerStore(KeyValueStore):
         """Close what this process has open."""
 
     def _opened(self) -> Any:
-        # What was inherited by a fork belongs to the parent.
+        # What was inherited by a fork belongs to the parent, and not even ends here.
         if self._process == os.getpid():
             resources = self._resources
             if resources is not None:
                 return resources
         else:
             self._opening = threading.Lock()
+            _inherited.append(self._resources)
             self._resources, self._process = None, os.getpid()
         with self._opening:
             if self._resources is None:

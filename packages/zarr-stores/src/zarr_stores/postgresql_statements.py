@@ -1,0 +1,105 @@
+"""The statements that a store says to PostgreSQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """Statements about one table, for psycopg to put values in.
+
+    A row's ``xmin`` is the transaction that wrote it: another value has another one.
+    """
+
+    look: str
+    create: tuple[str, ...]
+    get: str
+    look_at: str
+    lock: str
+    state: str
+    open: str
+    read: str
+    parts: str
+    set: str
+    insert: str
+    swap: str
+    erase: str
+    erase_version: str
+    erase_below: str
+    erase_all: str
+    list_below: str
+    list_all: str
+    children: str
+
+    @classmethod
+    def of(cls, schema: str, table: str) -> Self:
+        """The statements for a table.
+
+        Parameters
+        ----------
+        schema, table : str
+            Any names: they are quoted.
+        """
+        name = f"{_quoted(schema)}.{_quoted(table)}"
+        literal = name.replace("'", "''")
+        below = f"FROM {name} WHERE key >= %s AND key < %s"
+        # An index scan gives the first key behind a place, however many there are.
+        first = f"SELECT key FROM {name} WHERE key >= %(prefix)s AND {_UPTO} ORDER BY key LIMIT 1"
+        return cls(
+            look=f"SELECT to_regclass('{literal}')",
+            create=(
+                f'CREATE TABLE {name} (key text COLLATE "C" PRIMARY KEY, value bytea NOT NULL)',
+                # Neither compressed nor beside the key: parts are read where they lie.
+                f"ALTER TABLE {name} ALTER value SET STORAGE EXTERNAL",
+            ),
+            get=f"SELECT value FROM {name} WHERE key = %s",
+            look_at=f"SELECT value, xmin::text FROM {name} WHERE key = %s",
+            lock=f"SELECT value FROM {name} WHERE key = %s FOR UPDATE",
+            state=f"SELECT octet_length(value), xmin::text FROM {name} WHERE key = %s",
+            open="SELECT octet_length(value), xmin::text, "
+            "CASE WHEN octet_length(value) <= %(whole)s THEN value END, "
+            "CASE WHEN octet_length(value) > %(whole)s THEN substring(value FROM "
+            "CASE WHEN %(start)s < 0 THEN greatest(0, octet_length(value) + %(start)s::int) "
+            "ELSE %(start)s::int END + 1 FOR %(length)s::int) END "
+            f"FROM {name} WHERE key = %(key)s",
+            read="SELECT substring(value FROM part.start + 1 FOR part.length) "
+            f"FROM {name}, unnest(%s::int[], %s::int[]) "
+            "WITH ORDINALITY AS part(start, length, number) "
+            "WHERE key = %s AND xmin::text = %s ORDER BY part.number",
+            parts="SELECT part.number, substring(value FROM CASE WHEN part.start < 0 "
+            "THEN greatest(0, octet_length(value) + part.start) ELSE part.start END + 1 "
+            f"FOR part.length) FROM {name} JOIN unnest(%s::text[], %s::int[], %s::int[]) "
+            "WITH ORDINALITY AS part(of_key, start, length, number) ON key = part.of_key",
+            set=f"INSERT INTO {name}(key, value) VALUES(%s, %b) "
+            "ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+            insert=f"INSERT INTO {name}(key, value) VALUES(%s, %b) ON CONFLICT(key) DO NOTHING",
+            swap=f"UPDATE {name} SET value = %b WHERE key = %s AND xmin::text = %s",
+            erase=f"DELETE FROM {name} WHERE key = ANY(%s)",
+            erase_version=f"DELETE FROM {name} WHERE key = %s AND xmin::text = %s",
+            erase_below=f"DELETE {below}",
+            erase_all=f"DELETE FROM {name}",
+            list_below=f"SELECT key {below}",
+            list_all=f"SELECT key FROM {name}",
+            # From each child to the first key behind all that it may have below it: as many
+            # steps as there are children, however many keys lie deeper.
+            children=f"WITH RECURSIVE child(key) AS (({first}) UNION ALL "
+            f"SELECT (SELECT key FROM {name} WHERE {_UPTO} AND key >= "
+            "CASE position('/' IN substring(child.key FROM %(skip)s)) "
+            "WHEN 0 THEN child.key || chr(1) ELSE substring(child.key FOR %(skip)s - 2 + "
+            "position('/' IN substring(child.key FROM %(skip)s))) || '0' END "
+            "ORDER BY key LIMIT 1) FROM child WHERE child.key IS NOT NULL) "
+            "SELECT key FROM child WHERE key IS NOT NULL",
+        )
+
+
+_UPTO = "(%(end)s::text IS NULL OR key < %(end)s)"
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""').replace("%", "%%")
+    return f'"{doubled}"'

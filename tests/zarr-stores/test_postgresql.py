@@ -1,0 +1,168 @@
+import pytest
+from server_store_contract import SECRET, ServerStoreContract, unique
+from zarr_core.extension import StoreError
+from zarr_stores.postgresql import PostgreSQLStore
+
+pytest_plugins = ["servers.fixtures"]
+
+
+class TestPostgreSQLStore(ServerStoreContract):
+    name = "postgresql"
+    kind = PostgreSQLStore
+
+    @pytest.fixture(autouse=True)
+    def server(self, postgres_server):
+        self._server = postgres_server
+        return postgres_server
+
+    def at(self, place, server=None, **options):
+        server = server or self._server
+        address = f"{self._server.role}@{server.host}:{server.port}"
+        return PostgreSQLStore(f"postgresql://{address}/postgres?table={place}", **options)
+
+    def again(self, store, *, read_only):
+        return PostgreSQLStore(store.url, read_only=read_only)
+
+    def with_secret(self):
+        server = self._server
+        address = f"{server.host}:{server.port}"
+        return PostgreSQLStore(f"postgresql://me:{SECRET}@{address}/postgres", retries=0)
+
+
+@pytest.fixture
+def connection(postgres_server):
+    import psycopg
+
+    with psycopg.connect(postgres_server.url, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def store(postgres_server):
+    with PostgreSQLStore(f"{postgres_server.url}?table={unique()}") as store:
+        yield store
+
+
+def table_of(store):
+    return store.url.partition("table=")[2]
+
+
+def test_the_table_can_be_used_by_others(store, connection):
+    store.set("a/é", b"v" * 100_000)
+    rows = connection.execute(f"select key, length(value) from {table_of(store)}").fetchall()
+    assert rows == [("a/é", 100_000)]
+    size = connection.execute(f"select pg_total_relation_size('{table_of(store)}')").fetchone()[0]
+    assert size > 100_000  # not compressed
+    connection.execute(f"insert into {table_of(store)} values ('../x', ''), ('a//b', '')")
+    assert list(store.list()) == ["a/é"]
+    assert store.list_dir("") == ([], ["a/"])
+
+
+def test_any_names_are_names(postgres_server, connection):
+    schema = 'a "b".%s;\'--'
+    connection.execute('create schema if not exists "a ""b"".%s;\'--"')
+    for table in ("100%", "x' OR '1", 'q"q', "Ünï.code"):
+        with PostgreSQLStore(postgres_server.url, schema=schema, table=table) as store:
+            store.set("k/%s", b"v")
+            assert PostgreSQLStore(store.url) == store
+            assert store.get("k/%s") == b"v"
+            assert store.list_dir("k/") == (["k/%s"], [])
+    with PostgreSQLStore(postgres_server.url, schema="not there") as store:
+        assert store.get("k") is None
+        with pytest.raises(StoreError, match="not there"):
+            store.set("k", b"v")
+
+
+def test_listing_steps_over_what_lies_deeper(store):
+    keys = ["a", "a!", "a-b/c", "a/b/c", "a/b/d", "a/b0", "a0", "é/x", "é/\U0010ffff"]
+    for key in keys:
+        store.set(key, b"")
+    found, prefixes = store.list_dir("")
+    assert sorted(found) == ["a", "a!", "a0"]
+    assert sorted(prefixes) == ["a-b/", "a/", "é/"]
+    assert store.list_dir("a/") == (["a/b0"], ["a/b/"])
+    assert sorted(store.list_dir("é/")[0]) == ["é/x", "é/\U0010ffff"]
+
+
+def test_children_are_found_by_index(store, connection):
+    for number in range(50):
+        store.set(f"a/{number}/zarr.json", b"")
+    connection.execute(
+        f"insert into {table_of(store)} select 'a/7/c/' || n, '' from generate_series(1, 50000) n"
+    )
+    connection.execute(f"analyze {table_of(store)}")
+    words = store._say.children
+    values = {"prefix": "a/", "end": "a0", "skip": 3}
+    plan = connection.execute(f"explain (analyze, buffers) {words}", values).fetchall()
+    assert not any("Seq Scan on " in line and table_of(store) in line for (line,) in plan), plan
+    assert len(store.list_dir("a/")[1]) == 50
+
+
+def test_a_key_too_long_for_an_index_says_so(store):
+    import random
+
+    key = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=9000))
+    with pytest.raises(StoreError, match="too long for an index"):
+        store.set(key, b"v")
+    assert list(store.list()) == []
+
+
+def test_a_value_beyond_the_limit_is_refused(store, monkeypatch):
+    monkeypatch.setattr("zarr_stores.postgresql._LARGEST", 1000)
+    store.set("k", bytes(1000))
+    for call in (
+        lambda: store.set("k", bytes(1001)),
+        lambda: store.update("k", lambda _: bytes(1001)),
+    ):
+        with pytest.raises(StoreError, match=r"'k': a value of 1,001 bytes.*at most 1,000"):
+            call()
+    assert store.getsize("k") == 1000
+
+
+def test_addresses():
+    def url(text, **options):
+        return PostgreSQLStore(text, **options).url
+
+    assert url("postgresql://H:5432/d") == "postgresql://h/d"
+    assert url("postgres://a%40b:c@h1:1,h2:2/d?sslmode=require") == (
+        "postgres://a%40b@h1:1,h2:2/d?sslmode=require"
+    )
+    assert url("postgresql://[::1]:5433/d") == "postgresql://[::1]:5433/d"
+    assert url("postgresql:///d?host=/run") == "postgresql:///d"
+    assert url("postgresql://%2Frun%2Fx/d", sslpassword="s3cr") == "postgresql://%2frun%2fx/d"
+
+
+def test_a_password(postgres_server, connection, monkeypatch, tmp_path, own_server):
+    from servers.postgres_server import PostgresServer
+
+    class WithPassword(PostgresServer):
+        def command(self):
+            rules = self.data / "cluster" / "pg_hba.conf"
+            rules.write_text(
+                "host all postgres 127.0.0.1/32 trust\n"
+                + ("host all me 127.0.0.1/32 scram-sha-256\n")
+            )
+            return super().command()
+
+    server = own_server(WithPassword)
+    import psycopg
+
+    with psycopg.connect(server.url, autocommit=True) as it:
+        it.execute("create role me login superuser password 's3cr/t'")
+    address = f"{server.host}:{server.port}/postgres"
+    with PostgreSQLStore(f"postgresql://me:s3cr%2Ft@{address}") as store:
+        store.set("k", b"v")
+        assert store.url == f"postgresql://me@{address}"
+    monkeypatch.setenv("PGPASSWORD", "s3cr/t")
+    with PostgreSQLStore(f"postgresql://me@{address}") as store:
+        assert store.get("k") == b"v"
+    monkeypatch.delenv("PGPASSWORD")
+    monkeypatch.setenv("ZARR_TEST_SECRET", "s3cr/t")
+    with PostgreSQLStore(f"postgresql://me@{address}?password_variable=ZARR_TEST_SECRET") as store:
+        assert store.get("k") == b"v"
+    with (
+        PostgreSQLStore(f"postgresql://me:wrong@{address}") as store,
+        pytest.raises(StoreError, match="password authentication failed") as failure,
+    ):
+        store.get("k")
+    assert "wrong" not in str(failure.value)
