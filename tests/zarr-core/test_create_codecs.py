@@ -1,6 +1,8 @@
 """Making arrays with whatever codecs, chunks and shards users give."""
 
 import json
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from zarr_core.errors import (
     MetadataValidationError,
     UnknownExtensionError,
 )
-from zarr_core.extension import ExtensionDefinition
+from zarr_core.extension import BytesToBytesCodec, ExtensionDefinition
 
 
 def document(array):
@@ -48,6 +50,24 @@ def test_compressors(given, expected):
             zarr.create_array(shape=2, compressors=given)
         return
     assert codec_names(zarr.create_array(shape=2, compressors=given)) == expected
+
+
+def test_only_arguments_of_a_codec_are_its_configuration():
+    @dataclass(frozen=True)
+    class Plain(BytesToBytesCodec):
+        level: int = 3
+        table: ClassVar = print
+        seen: int = field(default=0, init=False)
+
+        def encode(self, data):
+            return bytes(data)
+
+        def decode(self, data, decoded_size):
+            return bytes(data)
+
+    with zarr.extensions({"codec": {"plain": Plain}}):
+        array = zarr.create_array(shape=2, compressors="plain")
+    assert document(array)["codecs"][1]["configuration"] == {"level": 3}
 
 
 def test_codecs_of_numcodecs():

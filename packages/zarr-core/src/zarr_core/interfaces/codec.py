@@ -8,12 +8,12 @@ of the configuration.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
 
@@ -89,8 +89,8 @@ class Codec(ABC):  # noqa: B024 - its three kinds have the methods
 
     def to_configuration(self) -> dict[str, JSON]:
         """The configuration to write: by default the fields of the data class that are not None."""
-        names: Iterable[str] = getattr(type(self), "__dataclass_fields__", ())
-        values = ((name, getattr(self, name)) for name in names)
+        found: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        values = ((field.name, getattr(self, field.name)) for field in found if field.init)
         return {name: value for name, value in values if value is not None}
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
