@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 
 MANIFEST_VERSION = 1
 
-TOPICS = ("v3_array", "v3_group", "v3_extensions", "v3_data_types", "v3_chunks")
+TOPICS = (
+    "v3_array",
+    "v3_group",
+    "v3_extensions",
+    "v3_data_types",
+    "v3_chunks",
+    "v3_codecs",
+    "v3_blosc",
+    "v3_chains",
+    "v3_sharding",
+    "v3_shard_damage",
+)
 """Modules of this package that declare cases, each by a function ``cases``."""
 
 
