@@ -25,7 +25,7 @@ from zarr_core.registry.naming import name_of
 from zarr_core.registry.resolve import make
 
 listed = {line.name for line in installed_extensions(load=False)}
-known = {"acme.xor", "acme.delta2", "acme.fixed", "acme.months", "acme.hashed", "acme.sealed", "acme-log", "acme-npy", "acme.axes", "acme"}
+known = {"acme.xor", "acme.delta2", "acme.fixed", "acme.months", "acme.hashed", "acme.sealed", "acme-log", "acme-npy", "acme.axes", "acme-encodings", "acme"}
 assert known <= listed, known - listed
 assert "acme_xor" not in sys.modules
 try:

@@ -1,0 +1,24 @@
+"""Bridge ``acme-encodings``: encodings of Python that make text of bytes, as codecs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.extension import Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NAMES = ("base64", "hex")
+
+
+def providers() -> Iterator[Provider]:
+    """Everything that is offered; called when nobody else has a name, and imports none of it."""
+    for name in _NAMES:
+        yield Provider(
+            kind="codec",
+            name=f"python.{name}",
+            target=f"encodings.{name}_codec:getregentry",
+            distribution="acme-encodings",
+            adapter="acme_encodings.adapter:codec_of",
+        )

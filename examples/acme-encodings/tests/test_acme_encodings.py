@@ -1,0 +1,60 @@
+"""What every codec promises, and what bridges do: offer much, import little, replace nothing."""
+
+import base64
+import subprocess
+import sys
+
+import pytest
+import zarr_core as zarr
+from zarr_conformance.kit import BytesToBytesCodecTests
+from zarr_core.extension import BytesToBytesCodec
+
+
+class EncodingTests(BytesToBytesCodecTests):
+    # What was written for others brings no schema; there is nothing to configure either.
+    test_the_schema_accepts_what_is_written = None
+
+
+class TestBase64(EncodingTests):
+    name = "python.base64"
+
+
+class TestHex(EncodingTests):
+    name = "python.hex"
+
+
+def test_chunks_are_text():
+    array = zarr.create_array(data=[1, 2, 3], dtype="uint8", compressors="python.base64")
+    assert bytes(array.store.get("c/0")) == base64.encodebytes(b"\1\2\3")
+
+
+def test_listing_imports_no_encoding():
+    program = """
+import sys
+import zarr_core as zarr
+lines = [line for line in zarr.installed_extensions(load=False) if line.name.startswith("python.")]
+assert len(lines) == 2, lines
+assert not {"encodings.base64_codec", "acme_encodings.adapter"} & sys.modules.keys()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_who_has_a_name_keeps_it():
+    class Mine(BytesToBytesCodec):
+        def encode(self, data):
+            return bytes(data)
+
+        def decode(self, data, decoded_size):
+            return bytes(data)
+
+    with zarr.extensions({"codec": {"python.hex": Mine}}):
+        array = zarr.create_array(data=[1, 2, 3], dtype="uint8", compressors="python.hex")
+        assert bytes(array.store.get("c/0")) == b"\1\2\3"
+
+
+def test_it_can_be_switched_off():
+    with (
+        zarr.config.set(disabled_plugins={"acme-encodings"}),
+        pytest.raises(zarr.errors.UnknownExtensionError, match=r"python\.hex"),
+    ):
+        zarr.create_array(data=[1], compressors="python.hex")
