@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Case, Either
 from zarr_conformance.corpus.encode import raw
-from zarr_conformance.corpus.v3_codecs import BYTES, VALUES, read, refused
+from zarr_conformance.corpus.v3_codecs import BYTES, VALUES, created, read, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +53,9 @@ def cases() -> Iterator[Case]:
             f"{cname} is a compressor within Blosc.",
             codecs(cname=cname),
             compressed(data, cname=cname),
+        )
+        yield created(
+            f"blosc/cname-{cname}-created", (*always, "v3-codecs.blosc.cname"), codecs(cname=cname)
         )
     for level in (0, 1, 9):
         yield read(

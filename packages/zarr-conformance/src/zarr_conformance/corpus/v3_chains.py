@@ -11,7 +11,7 @@ import numpy as np
 from zarr_conformance.corpus.case import Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.encode import crc32c, gzip, raw
 from zarr_conformance.corpus.v3_blosc import BLOSC, compressed
-from zarr_conformance.corpus.v3_codecs import BYTES, VALUES, read, refused
+from zarr_conformance.corpus.v3_codecs import BYTES, VALUES, created, read, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +54,11 @@ def _chains() -> Iterator[Case]:
             "Codecs are undone in reverse order.",
             codecs,
             stored,
+        )
+        yield created(
+            f"chain/{kind}-created",
+            ("v3-core.codecs.order", "v3-core.codecs.encode", "v3-core.codecs.kinds"),
+            codecs,
         )
     for kind, codecs in (
         ("no-bytes", [compress]),

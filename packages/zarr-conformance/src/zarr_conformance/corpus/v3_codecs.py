@@ -54,6 +54,18 @@ def read(
     )
 
 
+def created(name: str, clauses: tuple[str, ...], codecs: list[Any]) -> Case:
+    """An array in one chunk is written, then read by the harness itself."""
+    return Case(
+        f"v3-codecs/{name}",
+        clauses,
+        "What is written is what the document says.",
+        "create",
+        Accept(Node(values=Values(raw(VALUES)))),
+        document=one(codecs),
+    )
+
+
 def refused(
     name: str, clause: str, says: str, codecs: Any, expect: Expectation | None = None
 ) -> Case:
@@ -185,6 +197,11 @@ def _of_gzip() -> Iterator[Case]:
             f"Level {level} is a level.",
             codecs,
             gzip(data, level),
+        )
+        yield created(
+            f"gzip/level-{level}-created",
+            ("v3-codecs.gzip.level", "v3-codecs.gzip.format", "v3-codecs.gzip.name"),
+            codecs,
         )
     for kind, stored in (
         ("with-name", _with_name(data)),

@@ -85,7 +85,6 @@ def _damage() -> Iterator[Case]:
         "empty": (b"", "index"),
         "shorter-than-the-index": (good[-60:], "index"),
         "cut-at-the-end": (good[:-1], "index"),
-        "cut-at-the-beginning": (good[1:], "offset"),
         "index-checksum": (good[:-1] + bytes([good[-1] ^ 1]), "index-codecs"),
         "index-flipped": (good[:-68] + bytes([good[-68] ^ 1]) + good[-67:], "index-codecs"),
         "offset-beyond": (body + _index(*places[:6], 64 + 68, 16), "offset"),
@@ -106,6 +105,13 @@ def _damage() -> Iterator[Case]:
             data,
             expect=Reject("chunk"),
         )
+    yield read(
+        "damage-cut-at-the-beginning",
+        ("v3-codecs.sharding.offset",),
+        "A shard that lost its first byte may be refused, as an entry names a byte of the index.",
+        good[1:],
+        expect=Either(),
+    )
     yield read(
         "damage-into-the-index",
         ("v3-codecs.sharding.offset",),

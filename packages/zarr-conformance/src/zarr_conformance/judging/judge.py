@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Accept, Case, Node, Reject
 from zarr_conformance.judging.answer import Answer, Verdict
+from zarr_conformance.judging.reading import NotKnownError, NotReadableError, elements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,6 +78,8 @@ def _differences(case: Case, node: Node, answer: Answer, untold: list[str]) -> I
             untold.append("values")
         elif answer.values != node.values.data:
             yield f"values: {_first_difference(node.values.data, answer.values)}"
+    if node.values is not None and case.operation == "create" and case.zarr_format == 3:
+        yield from _written(case, node.values.data, answer, untold)
     for key, expected in (node.documents or {}).items():
         if key not in answer.documents:
             yield f"there is no {key} afterwards"
@@ -89,6 +92,24 @@ def _differences(case: Case, node: Node, answer: Answer, untold: list[str]) -> I
     for key in node.absent:
         if key in answer.stored:
             yield f"there is {key} afterwards"
+
+
+def _written(case: Case, expected: bytes, answer: Answer, untold: list[str]) -> Iterator[str]:
+    """What is wrong with an array that was written, as a reader of our own sees it."""
+    key = f"{case.path}/zarr.json" if case.path else "zarr.json"
+    document = answer.documents.get(key)
+    if not isinstance(document, dict):
+        yield f"there is no document {key} afterwards"
+        return
+    try:
+        got = elements(answer.stored, case.path, document)
+    except NotKnownError:
+        untold.append("what it has written")
+    except (NotReadableError, LookupError, TypeError, ValueError) as error:
+        yield f"what it has written cannot be read: {type(error).__name__}: {error}"
+    else:
+        if got != expected:
+            yield f"what it has written: {_first_difference(expected, got)}"
 
 
 def _members(key: str, expected: Any, document: Any) -> Iterator[str]:
