@@ -36,6 +36,10 @@ def test_keys_are_copied_from_store_to_store(root, tmp_path):
     assert {key: bytes(value) for key, value in target.items()} == {
         f"p/q/{key}": value for key, value in contents(root.store, "g/").items()
     }
+    for misspelt in ((tmp_path / "y", {}), (root.store, {}, "x")):
+        with pytest.raises(NodeNotFoundError, match="nothing to copy; check the path"):
+            zarr.copy_store(*misspelt)
+    assert zarr.copy_store({}, {}) == (0, 0, 0)
     again: dict[str, bytes] = {}
     zarr.copy_store(root["g"], again, "a")
     assert again["c/0"] == source["g/a/c/0"]

@@ -37,7 +37,7 @@ def test_documents_go_first(zarr_format, requests):
         assert not list(store.list_prefix("g/"))
 
 
-def test_nothing_to_remove():
+def test_nothing_to_remove(tmp_path):
     root = hierarchy()
     before = sorted(root.store.list())
     for path in ("x", "g/a/zarr.json", "g/a/c/0"):
@@ -50,7 +50,9 @@ def test_nothing_to_remove():
     assert list(root) == ["z"]
     zarr.rmdir(root.store)
     assert list(root.store.list()) == []
-    zarr.rmdir(root.store)
+    zarr.rmdir(root.store)  # an object is not misspelt
+    with pytest.raises(NodeNotFoundError, match="nothing to remove; check the path"):
+        zarr.rmdir(tmp_path / "x")
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3, "draft", "n5"])
@@ -70,7 +72,7 @@ def test_bytes_of_a_place(zarr_format, requests, tmp_path):
     assert zarr.getsize(tmp_path / "x") == sum(sizes.values())
 
 
-def test_bytes_of_a_key():
+def test_bytes_of_a_key(tmp_path):
     root = hierarchy()
     assert zarr.getsize(root.store, "z/c/1") == len(root.store.get("z/c/1"))
     assert zarr.getsize(root["g"], "a") == zarr.getsize(root["g/a"])
@@ -78,3 +80,6 @@ def test_bytes_of_a_key():
         with pytest.raises(NodeNotFoundError, match="nothing is stored here"):
             zarr.getsize(root.store, path)
     assert zarr.getsize(zarr.MemoryStore()) == 0
+    with pytest.raises(NodeNotFoundError, match="nothing is stored here; check the path"):
+        zarr.getsize(tmp_path / "x")
+    assert not (tmp_path / "x").exists()

@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from zarr_core.errors import NodeNotFoundError
 from zarr_core.hierarchy.location import locate
 
 if TYPE_CHECKING:
@@ -30,3 +31,15 @@ def briefly(
     finally:
         if isinstance(place, str | os.PathLike):
             store.close()
+
+
+def refuse_misspelt(place: StoreLike, store: Store, below: str, missing: str) -> None:
+    """Raise where nothing is stored, unless it is a store object that was given: a name may be wrong.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If the place has a name.
+    """
+    if below or isinstance(place, str | os.PathLike):
+        raise NodeNotFoundError(f"{store} {'/' + below!r}", f"{missing}; check the path")

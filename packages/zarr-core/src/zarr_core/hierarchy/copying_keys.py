@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.errors import NodeExistsError, NodeNotFoundError
-from zarr_core.hierarchy.briefly import briefly
+from zarr_core.hierarchy.briefly import briefly, refuse_misspelt
 from zarr_core.hierarchy.copy_log import Copied, logging_to, summary
 from zarr_core.hierarchy.erasing import erase_documents, require_erasing
 from zarr_core.hierarchy.key_order import to_write
@@ -80,6 +80,8 @@ def copy_store(
 
     Raises
     ------
+    NodeNotFoundError
+        If there is no key below the path, or at a place that is given by its name.
     NodeExistsError
         If a key is there already, unless ``if_exists`` says otherwise.
     StoreCapabilityError
@@ -100,8 +102,10 @@ def copy_store(
         briefly(dest, dest_path) as (to_store, to_path),
     ):
         before, after = (f"{path}/" if path else "" for path in (from_path, to_path))
-        wanted = _chosen(excludes, includes, flags)
-        keys = sorted(filter(wanted, from_store.list_prefix(before)))
+        keys = sorted(from_store.list_prefix(before))
+        if not keys:
+            refuse_misspelt(source, from_store, from_path, "there is nothing to copy")
+        keys = list(filter(_chosen(excludes, includes, flags), keys))
         there = _there(to_store, after, {after + key[len(before) :] for key in keys})
         if there and if_exists == "raise":
             raise NodeExistsError(

@@ -147,17 +147,26 @@ def _listed(ends: Ends, tops: list[str]) -> Iterator[str]:
     if not ends.dest.supports_listing:
         return
     found: list[str] = []
-    prefixes = [new for path in tops for new in ends.dest_format.prefixes(ends.target(path))]
-    run(
-        prefixes,
-        lambda prefix: found.extend(ends.dest.list_prefix(prefix)),
-        ends.dest.requests is not None,
-        ends.dest.requests,
-    )
+    prefixes: list[str] = []
+    beside: list[str] = []  # documents of formats that keep them elsewhere
+    for path in tops:
+        target = ends.target(path)
+        own = tuple(ends.dest_format.prefixes(target))
+        prefixes += own
+        documents = ends.dest_format.documents(target)
+        beside += (key for key in documents if not key.startswith(own))
+
+    def list_(prefix: str) -> None:
+        found.extend(ends.dest.list_prefix(prefix))
+
+    def ask(key: str) -> None:
+        if ends.dest.exists(key):
+            found.append(key)
+
+    requests = ends.dest.requests
+    run(prefixes, list_, requests is not None, requests)
+    run(beside, ask, requests is not None, requests)
     yield from found
-    for path in tops:  # of the draft, they lie beside the prefixes
-        keys = ends.dest_format.documents(ends.target(path))
-        yield from (key for key in keys if ends.dest.exists(key))
 
 
 def _steps(

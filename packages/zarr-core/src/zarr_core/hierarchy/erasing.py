@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.errors import NodeNotFoundError, StoreCapabilityError
-from zarr_core.hierarchy.briefly import briefly
+from zarr_core.errors import StoreCapabilityError
+from zarr_core.hierarchy.briefly import briefly, refuse_misspelt
 from zarr_core.hierarchy.key_order import documents_to_remove
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def rmdir(store: StoreLike, path: str | None = None) -> None:
     Raises
     ------
     NodeNotFoundError
-        If there is no key below the path.
+        If there is no key below the path, or at a place that is given by its name.
     StoreReadOnlyError, StoreCapabilityError
         If the store refuses changes, or cannot list or remove its keys.
 
@@ -84,7 +84,7 @@ def rmdir(store: StoreLike, path: str | None = None) -> None:
         prefix = f"{below}/" if below else ""
         require_erasing(place)
         keys = list(place.list_prefix(prefix))
-        if below and not keys:
-            raise NodeNotFoundError(f"{place} {'/' + below!r}", "there is nothing to remove")
+        if not keys:
+            refuse_misspelt(store, place, below, "there is nothing to remove")
         erase_documents(place, keys)
         place.erase_prefix(prefix)

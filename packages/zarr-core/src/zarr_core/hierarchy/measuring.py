@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.errors import NodeNotFoundError
-from zarr_core.hierarchy.briefly import briefly
+from zarr_core.hierarchy.briefly import briefly, refuse_misspelt
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.storage import nbytes_of
 
@@ -26,7 +25,8 @@ def getsize(store: StoreLike, path: str | None = None) -> int:
     Raises
     ------
     NodeNotFoundError
-        If there is neither a value at that path nor one below it.
+        If there is neither a value at that path nor one below it, or nothing at a place
+        that is given by its name.
     StoreCapabilityError
         If the store cannot list its keys.
 
@@ -43,6 +43,6 @@ def getsize(store: StoreLike, path: str | None = None) -> int:
             return nbytes_of(place, keys)
         found = place.getsize(below) if below else None
         keys = set(place.list_prefix(f"{below}/" if below else ""))
-        if below and found is None and not keys:
-            raise NodeNotFoundError(f"{place} {'/' + below!r}", "nothing is stored here")
+        if found is None and not keys:
+            refuse_misspelt(store, place, below, "nothing is stored here")
         return (found or 0) + nbytes_of(place, keys)
