@@ -1,0 +1,241 @@
+import copy
+import pickle
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from store_contract import StoreContract
+from zarr_core.extension import StoreError, StoreKeyError
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+from zarr_stores.synchronized import SynchronizedStore
+from zarr_stores.synchronizers import ProcessSynchronizer, ThreadSynchronizer
+
+pytest.importorskip("fasteners", reason="file locks need fasteners")
+
+
+class TestThreads(StoreContract):
+    pickles = False
+    test_pickle = None
+
+    def make(self, tmp_path):
+        return SynchronizedStore(MemoryStore(), ThreadSynchronizer())
+
+    def again(self, store, *, read_only):
+        inner = MemoryStore(store.inner._mapping, read_only)
+        return SynchronizedStore(inner, store.synchronizer)
+
+
+class TestProcesses(StoreContract):
+    key_may_be_prefix = False
+
+    def make(self, tmp_path):
+        return SynchronizedStore(
+            LocalStore(tmp_path / "store"), ProcessSynchronizer(tmp_path / "locks")
+        )
+
+    def again(self, store, *, read_only):
+        return SynchronizedStore(LocalStore(store.inner.path, read_only), store.synchronizer)
+
+
+def is_locked(synchronizer, key):
+    """Whether someone else has to wait."""
+    waiting = threading.Event()
+
+    def work():
+        with synchronizer[key]:
+            waiting.set()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    free = waiting.wait(0.3)
+    return not free
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_a_lock_for_each_key(kind, tmp_path):
+    locks = ThreadSynchronizer() if kind == "threads" else ProcessSynchronizer(tmp_path)
+    with locks["a/b"]:
+        assert is_locked(locks, "a/b")
+        assert not is_locked(locks, "a/c")
+    assert not is_locked(locks, "a/b")
+    with pytest.raises(LookupError), locks["a/b"]:
+        raise LookupError
+    assert not is_locked(locks, "a/b")
+
+
+def test_objects_of_one_directory_are_the_same_locks(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "locks")
+    one, two = ProcessSynchronizer(tmp_path / "locks"), ProcessSynchronizer(tmp_path / "link")
+    with one["k"]:
+        assert is_locked(two, "k")
+        assert is_locked(pickle.loads(pickle.dumps(one)), "k")
+    assert one == two == copy.deepcopy(one)
+    assert hash(one) == hash(two)
+    assert one != ProcessSynchronizer(tmp_path)
+    assert repr(one) == f"ProcessSynchronizer({str(tmp_path / 'locks')!r})"
+
+
+@pytest.mark.parametrize("key", ["../x", "/x", "a/../../x", "", "a\\b", "nul\0"])
+def test_no_lock_outside_the_directory(key, tmp_path):
+    for locks in (ProcessSynchronizer(tmp_path / "locks"), ThreadSynchronizer()):
+        with pytest.raises(StoreKeyError):
+            locks[key]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_locked_says_so(tmp_path):
+    (tmp_path / "locks").write_bytes(b"a file is in the way")
+    store = SynchronizedStore(MemoryStore(), ProcessSynchronizer(tmp_path / "locks"))
+    with pytest.raises(StoreError, match="cannot be locked.*a/b|a/b.*cannot be locked"):
+        store.set("a/b", b"")
+    assert store.get("a/b") is None
+
+
+def test_changes_hold_the_lock_reads_do_not(tmp_path):
+    class Noting:
+        def __init__(self):
+            self.keys = []
+
+        def __getitem__(self, key):
+            self.keys.append(key)
+            return locks[key]
+
+    locks, noted = ThreadSynchronizer(), Noting()
+    store = SynchronizedStore(MemoryStore(), noted)
+    store.set("s", b"v")
+    store.update("u", lambda _: b"v")
+    store.set_partial_values([("p", 0, b"v"), ("q", 1, b"v")])
+    store.erase("s")
+    store.erase_values(["p", "q"])
+    assert noted.keys == ["s", "u", "p", "q", "s", "p", "q"]
+    store.get("u"), store.exists("u"), list(store.list())
+    assert len(noted.keys) == 7
+
+
+HOLDER = """
+import sys, time
+from zarr_stores.synchronizers import ProcessSynchronizer
+with ProcessSynchronizer(sys.argv[1])["c/0"]:
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_lock_goes_with_the_process_that_is_killed(tmp_path):
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path], stdout=subprocess.PIPE)
+    assert holder.stdout.readline() == b"held\n"
+    locks = ProcessSynchronizer(tmp_path)
+    assert is_locked(locks, "c/0")
+    holder.kill()
+    holder.wait()
+    holder.stdout.close()
+    with locks["c/0"]:
+        pass
+
+
+def test_a_forked_child_does_not_have_the_lock(tmp_path):
+    program = """
+import os, sys, threading
+from zarr_stores.synchronizers import ProcessSynchronizer
+locks = ProcessSynchronizer(sys.argv[1])
+read, write = os.pipe()
+with locks["k"]:
+    child = os.fork()
+    if not child:
+        with locks["k"]:
+            os.write(write, b"c")
+        os._exit(0)
+    import time
+    time.sleep(0.2)
+    os.write(write, b"p")
+os.waitpid(child, 0)
+print(os.read(read, 2).decode())
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program, tmp_path], capture_output=True, text=True, timeout=30
+    )
+    assert (run.stdout, run.stderr) == ("pc\n", "")
+
+
+# --- several writers into one shard ---
+
+WRITERS = """
+import sys, threading, time
+import zarr_core as zarr
+from zarr_core.extension import Store
+from zarr_core.stores.local import LocalStore
+from zarr_stores.synchronized import SynchronizedStore
+from zarr_stores.synchronizers import ProcessSynchronizer
+
+class Files(Store):
+    # As a mapping on a shared file system: whole values, exclusion among threads alone.
+    def __init__(self, path):
+        self.inner = LocalStore(path)
+    url = property(lambda self: self.inner.url)
+    def get(self, key): return self.inner.get(key)
+    def erase(self, key): self.inner.erase(key)
+    def list_prefix(self, prefix): return self.inner.list_prefix(prefix)
+    def set(self, key, value):
+        if key != "zarr.json":
+            time.sleep(0.0005)  # so that others come in between
+        self.inner.set(key, value)
+
+path, locks, process = sys.argv[1:]
+store = Files(path)
+if locks:
+    store = SynchronizedStore(store, ProcessSynchronizer(locks))
+array = zarr.open_array(store)
+failures = []
+
+def work(thread):
+    row = 4 * int(process) + thread
+    try:
+        for column in range(0, 24, 2):
+            array[row, column : column + 2] = row + 1
+    except BaseException as error:
+        failures.append(error)
+
+sys.stdin.readline()
+threads = [threading.Thread(target=work, args=[number]) for number in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert not failures, failures
+"""
+
+
+def written(tmp_path, locks):
+    """What four processes of four threads each have written into one shard."""
+    zarr.create_array(
+        LocalStore(tmp_path / "s"), shape=(16, 24), chunks=(8, 3), shards=(16, 24), dtype="u1"
+    )
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITERS, tmp_path / "s", locks, str(number)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for number in range(4)
+    ]
+    time.sleep(0.1)
+    for run in runs:
+        run.stdin.write(b"go\n")
+        run.stdin.flush()
+    for run in runs:
+        _, error = run.communicate(timeout=100)
+        assert (run.returncode, error) == (0, b"")
+    return zarr.open_array(LocalStore(tmp_path / "s"), mode="r")[...]
+
+
+def test_four_processes_of_four_threads_lose_nothing_in_one_shard(tmp_path):
+    expected = np.broadcast_to(np.arange(1, 17, dtype="u1")[:, None], (16, 24))
+    assert np.array_equal(written(tmp_path, str(tmp_path / "locks")), expected)
+    assert len(list((tmp_path / "locks").glob("*/*"))) == 1
+
+
+def test_without_locks_they_would(tmp_path):
+    assert (written(tmp_path, "") == 0).any()
