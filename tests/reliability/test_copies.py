@@ -300,12 +300,13 @@ def test_what_is_stored_during_a_move_is_not_lost():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 @pytest.mark.parametrize("kind", KINDS)
-def test_killed(tmp_path, kind):
+@pytest.mark.parametrize("kills", ["5", pytest.param("60", marks=pytest.mark.slow)])
+def test_killed(tmp_path, kind, kills):
     result = subprocess.run(
-        [sys.executable, PROGRAM, tmp_path, kind, "12", "0"],
+        [sys.executable, PROGRAM, tmp_path, kind, kills, "0"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert result.returncode == 0, result.stderr
