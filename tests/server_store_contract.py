@@ -260,7 +260,7 @@ class ServerStoreContract(StoreContract):
     def test_a_server_that_is_not_there(self, store, server):
         store.set("a/k", b"v")
         server.kill()
-        store = self.at(unique(), retries=1, connect_timeout=2.0)
+        store = self.at(unique(), retries=1, connect_timeout=0.3)
         for call in (
             lambda: store.get("a/k"),
             lambda: store.set("a/k", b"new"),

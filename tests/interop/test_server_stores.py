@@ -40,7 +40,15 @@ def in_redis(server):
     return arguments, RedisStore(f"redis://{server.host}:{server.port}/1?prefix=old%20zarr")
 
 
-@pytest.mark.parametrize(("name", "place"), [("RedisStore", in_redis)])
+def in_mongo(server):
+    from zarr_stores.mongodb import MongoDBStore
+
+    arguments = {"host": server.url, "database": "old", "collection": "a zarr"}
+    address = f"{server.host}:{server.port}/old?directConnection=true"
+    return arguments, MongoDBStore(f"mongodb://{address}", collection="a zarr")
+
+
+@pytest.mark.parametrize(("name", "place"), [("RedisStore", in_redis), ("MongoDBStore", in_mongo)])
 def test_both_ways(name, place, request):
     library = NEEDS[name]
     server = request.getfixturevalue(f"{place.__name__.removeprefix('in_')}_server")

@@ -7,6 +7,7 @@ import random
 import re
 import threading
 import time
+import weakref
 from abc import abstractmethod
 from functools import partial
 from types import MappingProxyType
@@ -66,7 +67,7 @@ class ServerStore(KeyValueStore):
     """Further options that are part of the URL."""
 
     secrets: ClassVar[frozenset[str]] = frozenset({"password"})
-    """Options that are kept to oneself."""
+    """Options that are kept to oneself, in small letters."""
 
     secret_from: ClassVar[str] = "password_variable='NAME', the name of an environment variable"
     """What to give instead of a secret, for pickles."""
@@ -104,10 +105,12 @@ class ServerStore(KeyValueStore):
         self._variable = given.pop("password_variable", password_variable)
         if password:
             given["password"] = unquote(password)
-        self._secrets = {word: given.pop(word) for word in self.secrets & given.keys()}
+        hidden = [word for word in given if word.lower() in self.secrets]
+        self._secrets = {word: given.pop(word) for word in hidden}
         self._place = {word: str(given.pop(word, usual)) for word, usual in self.place.items()}
         self._options = given
         self._resources: Any = None
+        self._closing: weakref.finalize[..., Any] | None = None
         self._process = 0
         self._opening = threading.Lock()
 
@@ -187,7 +190,8 @@ class ServerStore(KeyValueStore):
     def _connect(self) -> Any:
         """What this process has open; connections themselves may be made later."""
 
-    def _disconnect(self, resources: Any) -> None:
+    @staticmethod
+    def _disconnect(resources: Any) -> None:
         """Close what this process has open."""
 
     def _opened(self) -> Any:
@@ -208,14 +212,15 @@ class ServerStore(KeyValueStore):
                     extra = self.schemes[0]
                     reason = f"needs {self.library}: pip install zarr-stores[{extra}]"
                     raise StoreError(reason, self) from error
+                arguments = os.getpid(), self._disconnect, self._resources
+                self._closing = weakref.finalize(self, _end, *arguments)
             return self._resources
 
     def close(self) -> None:
         """Close the connections; what is used again afterwards connects again."""
-        if self._process == os.getpid():
-            resources, self._resources = self._resources, None
-            if resources is not None:
-                self._disconnect(resources)
+        if self._process == os.getpid() and self._closing is not None:
+            self._resources = None
+            self._closing()
 
     @abstractmethod
     def failures(self) -> tuple[type[BaseException], ...]:
@@ -285,6 +290,11 @@ def _parts(url: str, schemes: tuple[str, ...]) -> SplitResult:
     except ValueError:
         pass
     raise StoreError(reason, f"{schemes[0]}://...")
+
+
+def _end(process: int, disconnect: Callable[[Any], None], resources: Any) -> None:
+    if process == os.getpid():
+        disconnect(resources)
 
 
 def _said(error: BaseException) -> str:

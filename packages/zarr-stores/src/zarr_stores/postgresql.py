@@ -116,7 +116,8 @@ class PostgreSQLStore(ServerStore):
             {word: it for word, it in options.items() if it is not None}, self._timeout
         )
 
-    def _disconnect(self, resources: Connections) -> None:
+    @staticmethod
+    def _disconnect(resources: Connections) -> None:
         resources.close()
 
     def failures(self) -> tuple[type[BaseException], ...]:

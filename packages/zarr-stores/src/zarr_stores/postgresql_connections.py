@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +27,6 @@ class Connections:
         self._timeout = timeout
         self._idle: list[Any] = []
         self._kind: Any = None
-        self._closing = weakref.finalize(self, _close, os.getpid(), self._idle)
 
     @contextmanager
     def taken(self) -> Iterator[Any]:
@@ -66,13 +63,8 @@ class Connections:
 
     def close(self) -> None:
         """Close those that wait."""
-        _close(os.getpid(), self._idle)
-
-
-def _close(process: int, connections: list[Any]) -> None:
-    if process == os.getpid():
-        while connections:
-            connections.pop().close()
+        while self._idle:
+            self._idle.pop().close()
 
 
 def _kind(limit: float) -> Any:

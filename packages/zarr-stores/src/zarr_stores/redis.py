@@ -113,7 +113,8 @@ class RedisStore(ServerStore):
         client = redis.Redis.from_url(url, **options)
         return client, Sessions(client.connection_pool, self.requests or 1)
 
-    def _disconnect(self, resources: tuple[Any, Sessions]) -> None:
+    @staticmethod
+    def _disconnect(resources: tuple[Any, Sessions]) -> None:
         client, sessions = resources
         sessions.close()
         client.close()
