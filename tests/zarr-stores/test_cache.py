@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
-from zarr_core.extension import ByteRange, StoreError
+from zarr_core.extension import ByteRange, StoreError, ValueReplacedError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.cache import LRUCacheStore
@@ -158,3 +158,115 @@ def test_a_copy_is_empty(tmp_path):
 def test_a_negative_size_is_refused():
     with pytest.raises(StoreError, match="max_bytes"):
         LRUCacheStore(MemoryStore(), -1)
+
+
+# --- values that are read in parts ---
+
+
+class Versioned(CountingStore):
+    """As a server: readers say the version, and what was read first comes with the opening."""
+
+    def __init__(self, inner):
+        super().__init__(inner)
+        self.versions = {}
+
+    def note(self, method, key, nbytes=0):
+        if method in ("set", "update"):
+            self.versions[key] = f"{len(self.versions)}-{self.count('set', 'update')}"
+        super().note(method, key, nbytes)
+
+    def version(self, key):
+        return self.versions[key] if self.inner.exists(key) else None
+
+    def open_value(self, key, first=None):
+        reader = super().open_value(key, first)
+        if reader is not None:
+            reader.version = self.versions[key]
+            reader.requests, reader.gap_bytes = 7, 77
+        return reader
+
+
+@pytest.fixture
+def server():
+    return Versioned(MemoryStore())
+
+
+def test_shards_are_read_from_memory(server):
+    data = np.arange(64 * 64, dtype="i4").reshape(64, 64)
+    zarr.create_array(server, data=data, chunks=(4, 64), shards=(32, 64), compressors=None)
+    store = LRUCacheStore(server, 10**6)
+    store.in_memory = False
+    array = zarr.open_array(store, mode="r")
+    selections = [(slice(4, 12),), (slice(20, 50, 8), 5), (40,), (slice(30, 34), slice(3, 9))]
+    for selection in selections:
+        assert np.array_equal(array[selection], data[selection])
+    server.calls.clear()
+    for selection in selections:
+        assert np.array_equal(array[selection], data[selection])
+    assert server.calls == []
+
+
+def test_a_value_is_opened_for_what_is_not_held_alone(server):
+    server.set("k", bytes(range(200)))
+    store = LRUCacheStore(server, 1000)
+    for _ in range(3):
+        with store.open_value("k") as reader:
+            assert bytes(reader.read(5, 3)) == b"\5\6\7"
+            assert (reader.size, reader.requests, reader.gap_bytes) == (200, 7, 77)
+            assert reader.version == store.version("k")
+            with pytest.raises(StoreError):
+                reader.read(199, 2)
+    assert (server.count("open_value"), server.count("reader.read")) == (1, 1)
+    assert store.exists("k")
+    assert store.getsize("k") == 200
+    assert server.count("exists", "getsize") == 0
+    with store.open_value("k") as reader:
+        buffers = [memoryview(bytearray(length)) for length in (3, 4)]
+        reader.read_into(list(zip([5, 100], buffers, strict=True)))
+        assert [bytes(buffer) for buffer in buffers] == [b"\5\6\7", b"defg"]
+    assert server.count("open_value") == 2
+    assert server.nbytes("reader.read_into") == 4
+
+
+def test_parts_of_two_versions_are_never_mixed(server):
+    server.set("k", b"old " * 10)
+    store = LRUCacheStore(server, 1000)
+    with store.open_value("k") as reader:
+        assert bytes(reader.read(0, 4)) == b"old "
+    server.set("k", b"new " * 10)
+    with store.open_value("k") as reader:
+        assert bytes(reader.read(0, 4)) == b"old "  # until it is invalidated
+        with pytest.raises(ValueReplacedError):
+            reader.read(4, 4)
+    with store.open_value("k") as reader:
+        assert bytes(reader.read(0, 8)) == b"new new "
+    server.erase("k")
+    with store.open_value("k") as reader, pytest.raises(ValueReplacedError):
+        reader.read(8, 4)
+    assert store.open_value("k") is None
+
+
+def test_an_array_whose_shard_others_replace_is_read_anew(server):
+    data = np.arange(8 * 6000, dtype="i4").reshape(8, 6000)
+    array = zarr.create_array(
+        server, data=data, chunks=(1, 6000), shards=(8, 6000), compressors=None
+    )
+    store = LRUCacheStore(server, 10**6)
+    store.in_memory = False
+    cached = zarr.open_array(store, mode="r")
+    assert np.array_equal(cached[0], data[0])
+    array[...] = data + 1
+    assert np.array_equal(cached[3], data[3] + 1)
+    assert np.array_equal(cached[0], data[0] + 1)
+
+
+def test_a_value_that_comes_whole_is_kept_whole():
+    inner = MemoryStore()
+    inner.set("k", b"0123456789")
+    store = LRUCacheStore(inner, 10)
+    with store.open_value("k") as reader:
+        assert bytes(reader.read(2, 2)) == b"23"
+    inner.erase("k")
+    with store.open_value("k") as reader:
+        assert bytes(reader.read(8, 2)) == b"89"
+    assert store.cache_info().nbytes == 10

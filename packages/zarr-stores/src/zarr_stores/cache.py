@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zarr_core.extension import BufferReader, ByteRange, StoreError, WrapperReader, check_prefix
+from zarr_core.extension import BufferReader, ByteRange, StoreError, check_prefix
 
-from zarr_stores.cache_memory import Memory
+from zarr_stores.cache_memory import Memory, Opened
+from zarr_stores.cache_reader import HeldReader
 from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from zarr_core.extension import Buffer, Change, Pieces, Store, ValueReader
 
@@ -54,8 +55,9 @@ class LRUCacheStore(WrapperStore):
 
     Values are held once and given out as they lie, read-only.  A part is found again
     if it is asked for with the same beginning and length, or if its whole value is
-    held.  An open value always holds the inner store's reader as well, since all its
-    reads must be of one version: parts that are held save its reads, not its opening.
+    held.  All reads of an open value are of one version: where the inner store's readers
+    know theirs, a value is opened there only for what is not held; where they do not, it
+    always is, and parts that are held save the reads.
 
     Pickling and copying give an empty cache around the same store.
 
@@ -137,16 +139,33 @@ class LRUCacheStore(WrapperStore):
         if held is not None:
             self._memory.find(key, _WHOLE)
             return BufferReader(held)
-        change = self._memory.changes(key)
+        memory = self._memory
+        change = memory.changes(key)
+        known = memory.opened(key)
+        if known is not None and known.version is not None:
+            return HeldReader(self, memory, key, known, change, None)
         reader = self.inner.open_value(key, first)
-        return None if reader is None else _Reader(self._memory, key, reader, change)
+        if reader is None:
+            return None
+        if isinstance(reader, BufferReader) and memory.fits(reader.size):  # it is here already
+            return BufferReader(memory.keep(key, _WHOLE, reader.read(0, reader.size), change))
+        known = Opened(reader.size, reader.version, reader.requests, reader.gap_bytes)
+        memory.note_opened(key, known, change)
+        return HeldReader(self, memory, key, known, change, reader)
 
     def exists(self, key: str) -> bool:
-        return self._memory.peek(key) is not None or self.inner.exists(key)
+        return self._size(key) is not None or self.inner.exists(key)
 
     def getsize(self, key: str) -> int | None:
+        size = self._size(key)
+        return self.inner.getsize(key) if size is None else size
+
+    def _size(self, key: str) -> int | None:
         held = self._memory.peek(key)
-        return self.inner.getsize(key) if held is None else len(held)
+        if held is not None:
+            return len(held)
+        known = self._memory.opened(key)
+        return None if known is None or known.version is None else known.size
 
     # --- writeable; forgotten after the work, even if it failed half-way ---
 
@@ -219,42 +238,3 @@ class LRUCacheStore(WrapperStore):
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.inner, self._max_bytes
-
-
-class _Reader(WrapperReader):
-    """An open value, parts of which may be held; of the version it was opened at."""
-
-    def __init__(self, memory: Memory, key: str, inner: ValueReader, change: Any) -> None:
-        super().__init__(inner)
-        self._memory = memory
-        self._key = key
-        self._change = change
-        memory.check_size(key, inner.size)
-
-    def _held(self, part: ByteRange) -> Buffer | None:
-        # What is held now may be of a later version than this reader's.
-        return self._memory.find(self._key, part, self._change)
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        missing = []
-        for start, buffer in parts:
-            part = ByteRange(start, len(buffer))
-            held = self._held(part) if start >= 0 else None
-            if held is None or len(held) != len(buffer):
-                missing.append((start, buffer))
-            else:
-                buffer[:] = held
-        if missing:
-            self.inner.read_into(missing)
-        for start, buffer in missing:
-            part = ByteRange(start, len(buffer))
-            if self._memory.fits(len(buffer)):
-                self._memory.keep(self._key, part, bytes(buffer), self._change)
-
-    def read(self, start: int, length: int) -> memoryview:
-        part = ByteRange(start, length)
-        held = self._held(part) if start >= 0 else None
-        if held is not None and len(held) == length:
-            return memoryview(held)
-        value = self.inner.read(start, length)
-        return memoryview(self._memory.keep(self._key, part, value, self._change))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from zarr_core.extension import ByteRange
 
@@ -16,6 +16,19 @@ _STRIPES = 1024
 
 Changes: TypeAlias = tuple[int, int]
 """How often all values, or those that share a counter with a key, were forgotten."""
+
+
+class Opened(NamedTuple):
+    """What is known of a value that was opened."""
+
+    size: int
+    """Its length in bytes."""
+    version: str | None
+    """Its version; None if its readers do not know."""
+    requests: int | None
+    """How many reads to keep in flight."""
+    gap_bytes: int
+    """Unneeded bytes between two parts that are read rather than skipped."""
 
 
 class Memory:
@@ -40,7 +53,7 @@ class Memory:
         self._guard = threading.Lock()
         self._held: OrderedDict[tuple[str, ByteRange], Buffer] = OrderedDict()
         self._parts: dict[str, set[ByteRange]] = {}
-        self._sizes: dict[str, int] = {}
+        self._opened: dict[str, Opened] = {}
         self._all_changes = 0
         # A counter for each key would never be given back.
         self._some_changes = [0] * _STRIPES
@@ -93,15 +106,22 @@ class Memory:
                     self._drop(*next(iter(self._held)))
         return frozen
 
-    def check_size(self, key: str, size: int) -> None:
-        """Forget the parts of a value whose size is another than it was."""
+    def opened(self, key: str) -> Opened | None:
+        """What is known of a value of which parts are held."""
         with self._guard:
+            return self._opened.get(key) if key in self._parts else None
+
+    def note_opened(self, key: str, opened: Opened, changes: Changes) -> None:
+        """Forget the parts of a value that is another one than it was."""
+        with self._guard:
+            if changes != self._changes(key):
+                return
             if key not in self._parts:
-                self._sizes.pop(key, None)
-            if self._sizes.setdefault(key, size) != size:
+                self._opened.pop(key, None)
+            if self._opened.setdefault(key, opened)[:2] != opened[:2]:
                 for part in tuple(self._parts.get(key, ())):
                     self._drop(key, part)
-                self._sizes[key] = size
+                self._opened[key] = opened
 
     def forget(self, key: str) -> None:
         """Drop everything of a key."""
@@ -109,7 +129,7 @@ class Memory:
             self._some_changes[hash(key) % _STRIPES] += 1
             for part in tuple(self._parts.get(key, ())):
                 self._drop(key, part)
-            self._sizes.pop(key, None)
+            self._opened.pop(key, None)
 
     def forget_all(self) -> None:
         """Drop everything."""
@@ -117,7 +137,7 @@ class Memory:
             self._all_changes += 1
             self._held.clear()
             self._parts.clear()
-            self._sizes.clear()
+            self._opened.clear()
             self.nbytes = 0
 
     def _drop(self, key: str, part: ByteRange) -> None:
@@ -129,7 +149,7 @@ class Memory:
         parts.discard(part)
         if not parts:
             del self._parts[key]
-            self._sizes.pop(key, None)
+            self._opened.pop(key, None)
 
 
 def _frozen(value: Buffer) -> Buffer:
