@@ -11,7 +11,7 @@ from zarr_core.registry.points import kind_called
 
 # Which distribution of this project has which well-known names; `*` for the rest of one.
 _WELL_KNOWN: dict[str, dict[str, str]] = {
-    "zarr-bridge": {"bridge": "zarr-python", "store": "icechunk zarr.abc"},
+    "zarr-bridge": {"bridge": "zarr-python", "store": "icechunk zarr.*"},
     "zarr-codecs": {
         "bridge": "numcodecs",
         "codec": "blosc conditional crc32c gzip transpose zstd "

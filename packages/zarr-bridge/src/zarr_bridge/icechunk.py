@@ -1,0 +1,109 @@
+"""Sessions of Icechunk as stores: they have documents, chunks of version 3 and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import Store, StoreError, StoreReadError, check_prefix
+
+from zarr_bridge.stores import ZarrPythonStore, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core.extension import Buffer, Pieces
+
+__all__ = ["IcechunkStore"]
+
+_DOCUMENT = "zarr.json"
+# Icechunk has no classes of errors for them; "node not found" comes for chunks of no array.
+_OUTSIDE = "not valid for array"
+_NO_SUCH = ("invalid zarr key format", "key not found", "node not found", _OUTSIDE)
+_NO_NODE = "prefixes pointing to a group or array"
+
+
+class IcechunkStore(ZarrPythonStore):
+    """The store of a session.
+
+    Notes
+    -----
+    What is written becomes visible to others when the user of the session commits it;
+    nothing here commits.  A session that is read only, or was committed, refuses changes.
+    The store is pickled as Icechunk allows: if the session is read only, or a fork.
+
+    Keys that are no documents or chunks of version 3 can be asked for, but not set.  Chunks
+    beyond the edge of an array, as they are written before it grows, are kept in memory until
+    it has grown.
+    """
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._ahead: dict[str, bytes] = {}
+
+    def get(self, key: str) -> Buffer | None:
+        value = super().get(key)
+        return self._ahead.get(key) if value is None else value
+
+    def getsize(self, key: str) -> int | None:
+        size = super().getsize(key)
+        return len(self._ahead[key]) if size is None and key in self._ahead else size
+
+    def set(self, key: str, value: Pieces) -> None:
+        try:
+            super().set(key, value)
+        except StoreError as error:
+            if _OUTSIDE not in str(error):
+                raise
+            self._ahead[key] = joined(value)
+        if self._ahead and key.endswith(_DOCUMENT):
+            node = key.removesuffix(_DOCUMENT)
+            for ahead in [name for name in self._ahead if name.startswith(node)]:
+                self.set(ahead, self._ahead.pop(ahead))
+
+    def erase(self, key: str) -> None:
+        super().erase(key)
+        self._ahead.pop(key, None)
+
+    def erase_prefix(self, prefix: str) -> None:
+        check_prefix(prefix)
+        self._require_writable(prefix)
+        if prefix and self.exists(f"{prefix}{_DOCUMENT}"):
+            path = f"{self._prefix}{prefix}".rstrip("/")
+            self._call(prefix, lambda: self.store.delete_dir(path))
+        else:
+            super().erase_prefix(prefix)
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        try:
+            return super().list_prefix(prefix)
+        except StoreReadError as error:
+            if _NO_NODE not in str(error):
+                raise
+        # Within an array, or nowhere.
+        node = prefix
+        while node and not self.exists(f"{node}{_DOCUMENT}"):
+            node = node[: node.rstrip("/").rfind("/") + 1]
+        document = self.get(f"{node}{_DOCUMENT}")
+        if document is None or json.loads(bytes(document)).get("node_type") != "array":
+            return iter(())
+        return (key for key in super().list_prefix(node) if key.startswith(prefix))
+
+    def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        check_prefix(prefix)
+        if self.exists(f"{prefix}{_DOCUMENT}"):
+            return super().list_dir(prefix)
+        return Store.list_dir(self, prefix)  # of chunks Icechunk lists what is not there
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._ahead:
+            raise StoreError("cannot be pickled while an array is about to grow", store=self)
+        return super().__reduce__()
+
+    def _require_writable(self, key: str) -> None:
+        # What was written by a session that is committed would be nowhere.
+        self.read_only = self.read_only or self.store.session.read_only  # type: ignore[attr-defined]  # of theirs
+        super()._require_writable(key)
+
+    def _is_missing(self, error: Exception) -> bool:
+        return any(text in str(error) for text in _NO_SUCH)
