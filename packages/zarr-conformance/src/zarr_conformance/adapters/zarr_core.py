@@ -96,6 +96,8 @@ def _made(asked: Mapping[str, Any]) -> Any:
         "attributes": document.get("attributes"),
         "zarr_format": asked["zarr_format"],
     }
+    if asked["zarr_format"] == 2:
+        return zarr_core.create_array(asked["store"], **_version_2(document), **common)
     data_type = ExtensionDefinition.from_json(document["data_type"])
     chain = [ExtensionDefinition.from_json(it) for it in document["codecs"]]
     kinds = [type(make_extension("codec", it)) for it in chain]
@@ -114,6 +116,19 @@ def _made(asked: Mapping[str, Any]) -> Any:
         storage_transformers=document.get("storage_transformers", ()),
         **common,
     )
+
+
+def _version_2(document: Mapping[str, Any]) -> dict[str, Any]:
+    separator = document.get("dimension_separator", ".")
+    return {
+        "dtype": document["dtype"],
+        "chunks": document["chunks"],
+        "compressors": document["compressor"],
+        "filters": document["filters"],
+        "fill_value": document["fill_value"],
+        "order": document["order"],
+        "chunk_key_encoding": {"name": "v2", "configuration": {"separator": separator}},
+    }
 
 
 def told(node: Any) -> dict[str, Any]:

@@ -31,6 +31,10 @@ TOPICS = (
     "v3_chains",
     "v3_sharding",
     "v3_shard_damage",
+    "v2_array",
+    "v2_data_types",
+    "v2_codecs",
+    "v2_group",
 )
 """Modules of this package that declare cases, each by a function ``cases``."""
 

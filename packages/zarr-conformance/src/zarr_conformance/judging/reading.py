@@ -70,7 +70,8 @@ def elements(stored: Mapping[str, bytes], path: str, document: Mapping[str, Any]
             continue
         chunk = _decoded(document["codecs"], data, lengths, dtype, fill)
         target = tuple(slice(n * k, (n + 1) * k) for n, k in zip(place, lengths, strict=True))
-        part = result[(*target, ...)]
+        index: Any = (*target, ...)  # without dimensions still a view
+        part = result[index]
         part[...] = chunk[tuple(slice(0, n) for n in part.shape)]
     return result.tobytes()
 

@@ -1,0 +1,83 @@
+"""Compressors of version 2, filters before them."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.corpus.case import Accept, Case, Node, Values
+from zarr_conformance.corpus.encode import gzip
+from zarr_conformance.corpus.v2_array import VALUES, array, case, stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    encoders: dict[str, tuple[dict[str, Any], Any]] = {
+        "zlib": ({"id": "zlib", "level": 1}, lambda it: zlib.compress(it, 1)),
+        "gzip": ({"id": "gzip", "level": 1}, lambda it: gzip(it, 1)),
+        "bz2": ({"id": "bz2", "level": 1}, lambda it: bz2.compress(it, 1)),
+        "lzma": (
+            {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None},
+            lzma.compress,
+        ),
+    }
+    for name, (configuration, encode) in encoders.items():
+        own = () if name in ("zlib", "gzip") else (f"codec:numcodecs.{name}",)
+        yield case(
+            f"codecs/{name}",
+            ("chunks.compressed", "array.compressor", "array.compressor-id"),
+            "A chunk is the compressor's output, nothing before it or behind.",
+            Accept(Node(values=Values(VALUES.tobytes()))),
+            array(compressor=configuration),
+            stored(VALUES, (2, 3), encode),
+            "read",
+            needs=own,
+        )
+    delta = {"id": "delta", "dtype": "<i4", "astype": "<i4"}
+
+    def differences(data: bytes) -> bytes:
+        values = np.frombuffer(data, "<i4")
+        return np.concatenate([values[:1], np.diff(values)]).astype("<i4").tobytes()
+
+    def shuffled(data: bytes) -> bytes:
+        return np.frombuffer(data, "u1").reshape(-1, 4).T.tobytes()
+
+    shuffle = {"id": "shuffle", "elementsize": 4}
+    chains: tuple[tuple[str, Any, Any, Any], ...] = (
+        ("delta", [delta], None, differences),
+        ("delta-zlib", [delta], encoders["zlib"][0], lambda it: zlib.compress(differences(it))),
+        (
+            "delta-shuffle-zlib",
+            [delta, shuffle],
+            encoders["zlib"][0],
+            lambda it: zlib.compress(shuffled(differences(it))),
+        ),
+        ("zlib-as-filter", [encoders["zlib"][0]], None, zlib.compress),
+    )
+    for name, filters, compressor, encode in chains:
+        yield case(
+            f"filters/{name}",
+            ("filters.order", "array.filters", "array.filter-id"),
+            "Filters are undone in reverse after the compressor.",
+            Accept(Node(values=Values(VALUES.tobytes()))),
+            array(filters=filters, compressor=compressor),
+            stored(VALUES, (2, 3), encode),
+            "read",
+            needs=("codec:numcodecs.delta",),
+        )
+    yield case(
+        "filters/none",
+        "array.filters",
+        "An empty list of filters is none.",
+        Accept(Node(values=Values(VALUES.tobytes()))),
+        array(filters=[]),
+        stored(VALUES, (2, 3)),
+        "read",
+    )

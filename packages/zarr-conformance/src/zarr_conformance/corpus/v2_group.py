@@ -1,0 +1,240 @@
+"""Groups, paths, attributes of version 2."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.encode import document
+from zarr_conformance.corpus.v2_array import array
+from zarr_conformance.corpus.v3_array import ATTRIBUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_conformance.corpus.case import Expectation
+
+GROUP = {"zarr_format": 2}
+_ONE = array(shape=[2], chunks=[2])
+
+
+def _case(
+    name: str,
+    clauses: str | tuple[str, ...],
+    says: str,
+    expect: Expectation,
+    store: dict[str, Any],
+    operation: Any = "open",
+    path: str = "",
+    **more: Any,
+) -> Case:
+    names = (clauses,) if isinstance(clauses, str) else clauses
+    return Case(
+        f"v2/{name}",
+        tuple(f"v2.{it}" for it in names),
+        says,
+        operation,
+        expect,
+        {key: it if isinstance(it, bytes) else document(it) for key, it in store.items()},
+        path,
+        2,
+        **more,
+    )
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    yield from _groups()
+    yield from _attributes()
+    yield from _paths()
+
+
+def _groups() -> Iterator[Case]:
+    yield _case(
+        "groups/plain",
+        ("groups.document", "groups.zarr-format"),
+        "A group is where .zgroup is.",
+        Accept(Node("group")),
+        {".zgroup": GROUP},
+    )
+    yield _case(
+        "groups/no-document",
+        "groups.document",
+        "Without .zgroup there is no group.",
+        Reject("missing"),
+        {"a/.zgroup": GROUP},
+    )
+    wrong: dict[str, Any] = {
+        "format-1": {"zarr_format": 1},
+        "format-3": {"zarr_format": 3},
+        "format-string": {"zarr_format": "2"},
+        "format-missing": {},
+        "json-cut": b'{"zarr_format"',
+        "json-list": b"[2]",
+        "json-empty": b"",
+    }
+    for kind, value in wrong.items():
+        yield _case(
+            f"groups/{kind}",
+            "groups.zarr-format",
+            f"{value!r} is not the document of a group.",
+            Reject("metadata"),
+            {".zgroup": value},
+        )
+    yield _case(
+        "groups/other-member",
+        "groups.other",
+        "Other members must not be there; that a reader minds them is not said.",
+        Either(Node("group")),
+        {".zgroup": GROUP | {"nobodys": 1}},
+    )
+    tree: dict[str, Any] = {
+        ".zgroup": GROUP,
+        "foo/.zgroup": GROUP,
+        "foo/bar/.zgroup": GROUP,
+        "foo/baz/.zarray": _ONE,
+        "foo/baz/0": bytes(8),
+        "loose.txt": b"hello",
+        "nothing/here": b"hello",
+    }
+    members = {"foo": "group", "foo/bar": "group", "foo/baz": "array"}
+    yield _case(
+        "groups/listed",
+        "groups.members",
+        "The members of a group are the nodes below it.",
+        Accept(Node("group", members=members)),
+        tree,
+        "list",
+    )
+    yield _case(
+        "groups/listed-below",
+        "groups.members",
+        "The members of a group are the nodes directly below its path.",
+        Accept(Node("group", members={"bar": "group", "baz": "array"})),
+        tree,
+        "list",
+        "foo",
+    )
+    for path, clauses in (("a", ("groups.array-parents",)), ("a/b/c", ("groups.array-parents",))):
+        parts = path.split("/")
+        parents = ["/".join((*parts[:n], ".zgroup")) for n in range(len(parts))]
+        yield _case(
+            f"groups/parents-{len(parts)}",
+            clauses,
+            "Groups are made at all paths that lead to a new array, the root included.",
+            Accept(
+                Node(
+                    documents={**dict.fromkeys(parents, GROUP), f"{path}/.zarray": _ONE},
+                    stored={f"{path}/0": b"\1\0\0\0\2\0\0\0"},
+                    values=Values(b"\1\0\0\0\2\0\0\0"),
+                )
+            ),
+            {},
+            "create",
+            path,
+            document=_ONE,
+        )
+    yield _case(
+        "groups/parents-that-are-there",
+        "groups.array-parents",
+        "Groups that are there already stay as they are.",
+        Accept(Node(documents={".zgroup": GROUP, ".zattrs": {"a": 1}, "a/.zgroup": GROUP})),
+        {".zgroup": GROUP, ".zattrs": {"a": 1}},
+        "create",
+        "a/b",
+        document=_ONE,
+    )
+
+
+def _attributes() -> Iterator[Case]:
+    for kind, name, node in (("array", ".zarray", _ONE), ("group", ".zgroup", GROUP)):
+        yield _case(
+            f"attributes/{kind}",
+            ("attributes.document", "attributes.any"),
+            "Attributes are whatever JSON can say.",
+            Accept(Node(attributes=ATTRIBUTES)),
+            {name: node, ".zattrs": ATTRIBUTES},
+        )
+        yield _case(
+            f"attributes/{kind}-none",
+            "attributes.absent",
+            "Without .zattrs there are none.",
+            Accept(Node(attributes={})),
+            {name: node},
+        )
+        for wrong, value in (("list", b"[]"), ("cut", b'{"a"'), ("text", b"a"), ("empty", b"")):
+            yield _case(
+                f"attributes/{kind}-{wrong}",
+                "attributes.document",
+                "Attributes that are not one JSON object are none.",
+                Reject("metadata"),
+                {name: node, ".zattrs": value},
+            )
+        yield _case(
+            f"attributes/{kind}-set",
+            ("attributes.document", "attributes.any"),
+            "To set an attribute leaves the others, and the document of the node.",
+            Accept(Node(documents={".zattrs": {"a": 2**70, "harness": 1}, name: node})),
+            {name: node, ".zattrs": {"a": 2**70}},
+            "update",
+        )
+        yield _case(
+            f"attributes/{kind}-first",
+            ("attributes.document", "attributes.absent"),
+            "The first attribute makes the document.",
+            Accept(Node(documents={".zattrs": {"harness": 1}, name: node})),
+            {name: node},
+            "update",
+        )
+
+
+def _paths() -> Iterator[Case]:
+    tree: dict[str, Any] = {
+        ".zgroup": GROUP,
+        "foo/.zgroup": GROUP,
+        "foo/bar/.zarray": _ONE,
+        "foo/bar/0": b"\1\0\0\0\2\0\0\0",
+    }
+    right = Accept(Node("array", values=Values(b"\1\0\0\0\2\0\0\0")))
+    for kind, path, clause in (
+        ("plain", "foo/bar", "paths.prefix"),
+        ("backslash", "foo\\bar", "paths.backslash"),
+        ("leading", "//foo/bar", "paths.leading"),
+        ("trailing", "foo/bar//", "paths.trailing"),
+        ("collapse", "foo///bar", "paths.collapse"),
+        ("all", "\\/foo\\\\/bar/", "paths.backslash"),
+    ):
+        yield _case(
+            f"paths/{kind}",
+            (clause, "paths.prefix"),
+            f"{path!r} is a spelling of foo/bar.",
+            right,
+            tree,
+            "read",
+            path,
+        )
+    for kind, path in (
+        ("one", "foo/./bar"),
+        ("two", "foo/../foo/bar"),
+        ("first", "../foo/bar"),
+        ("last", "foo/bar/.."),
+        ("backslash", "foo\\..\\foo\\bar"),
+    ):
+        yield _case(
+            f"paths/dots-{kind}",
+            "paths.dots",
+            f"{path!r} has a part that is periods only, which is an error.",
+            Reject("missing", "metadata"),
+            tree,
+            path=path,
+        )
+    yield _case(
+        "paths/outside",
+        "paths.dots",
+        "No path leads out of a store.",
+        Reject("metadata", "missing"),
+        {".zgroup": GROUP},
+        "create",
+        "../outside",
+        document=_ONE,
+    )
