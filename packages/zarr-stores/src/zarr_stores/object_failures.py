@@ -1,0 +1,123 @@
+"""What went wrong in an object store, as an error without secrets."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from zarr_core.extension import StoreError
+
+# What services say of a bucket that is not there, all with the status of a missing key.
+_PLACES: Final = re.compile(
+    r"<Code>(?:NoSuchBucket|ContainerNotFound|ContainerBeingDeleted|ResourceNotFound|"
+    r"AccountNotFound|FilesystemNotFound)</Code>|"
+    r"The specified (?:bucket|container) does not exist",
+    re.IGNORECASE,
+)
+_KEYS: Final = re.compile(r"<Code>(?:NoSuchKey|BlobNotFound)</Code>")
+_STATUS: Final = re.compile(r"status code: (\d{3}[^:\n]*)")
+_CODE: Final = re.compile(r"<Code>([^<]{1,80})</Code>")
+_MESSAGE: Final = re.compile(r"<Message>([^<]{1,300})")
+# An address may have a password in front of the host, and a signature behind "?".
+_USER: Final = re.compile(r"(?<=://)[^/@\s]*@")
+_QUERY: Final = re.compile(r"(?<=[\w/%.~*-])\?[^\s\"')>,]*")
+_CREDENTIALS: Final = (
+    "check the credentials: what the service's own tools find in the environment, "
+    "or storage_options"
+)
+_ADVICE: Final = {"PermissionDeniedError": _CREDENTIALS, "UnauthenticatedError": _CREDENTIALS}
+
+
+def is_missing(error: BaseException) -> bool:
+    """Whether the service answered that there is nothing."""
+    return isinstance(error, FileNotFoundError) or type(error).__name__ == "NotFoundError"
+
+
+def place_is_missing(error: BaseException) -> bool:
+    """Whether the bucket is what is not there; to a HEAD services do not say."""
+    return bool(_PLACES.search(str(error)))
+
+
+def place_is_there(error: BaseException) -> bool:
+    """Whether the service said that it is the key that is not there."""
+    return bool(_KEYS.search(str(error)))
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Whether a condition of the request did not hold."""
+    # obstore takes it for one, too, that the bucket is missing.
+    name = type(error).__name__
+    return name in ("PreconditionError", "AlreadyExistsError") and not place_is_missing(error)
+
+
+def is_unsupported(error: BaseException) -> bool:
+    """Whether this kind of store cannot do what it was asked."""
+    return isinstance(error, NotImplementedError) or type(error).__name__ == "NotSupportedError"
+
+
+def is_about_range(error: BaseException) -> bool:
+    """Whether a range was answered that is not the one asked for, or none at all."""
+    if type(error).__name__ == "NotSupportedError":
+        return True
+    text = str(error).partition("Debug source")[0]
+    return type(error).__name__ == "GenericError" and (
+        "416 " in text
+        or "non-partial response" in text
+        or "CONTENT_RANGE" in text
+        or "Wanted range starting" in text
+    )
+
+
+def is_race(error: BaseException) -> bool:
+    """Whether a server of files had trouble with a directory that had to be made."""
+    status = _STATUS.search(str(error))
+    return status is not None and status[1][:3] in ("404", "405", "409", "500")
+
+
+def failure(
+    kind: type[StoreError], done: str, error: BaseException, store: Any, key: str
+) -> StoreError:
+    """The error to raise in place of one of the library.
+
+    Parameters
+    ----------
+    kind : type
+        The class.
+    done : str
+        What was being done: ``"read"``.
+    error : BaseException
+        What the library raised; not to be chained, as its text may have secrets.
+    store, key
+        Where.
+    """
+    said = reason(error)
+    if place_is_missing(error):
+        said = f"the bucket or container does not exist ({said})"
+    advice = _ADVICE.get(type(error).__name__)
+    return kind(f"cannot be {done}: {said}" + (f"; {advice}" if advice else ""), store, key)
+
+
+def reason(error: BaseException) -> str:
+    """What an error says, in short, without addresses that sign."""
+    text = str(error).partition("Debug source")[0].strip()
+    status, code = _STATUS.search(text), _CODE.search(text)
+    if status is not None:
+        parts = [status[1].strip(), code[1] if code else "", _said(text)]
+        retried = re.search(r"after (\d+) retries", text)
+        if retried and retried[1] != "0":
+            parts.append(f"after {retried[1]} retries")
+        return ", ".join(part for part in parts if part)
+    return without_secrets(" ".join(text.split()))[:300] or type(error).__name__
+
+
+def _said(text: str) -> str:
+    message = _MESSAGE.search(text)
+    return message[1].splitlines()[0].strip().rstrip(".") if message else ""
+
+
+def without_secrets(text: str) -> str:
+    """A text whose addresses have neither user nor query."""
+    return _QUERY.sub("", _USER.sub("", text))

@@ -1,0 +1,283 @@
+"""What goes wrong between here and an object store: told as what it is, never as a missing chunk."""
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from object_stores import FEW_RETRIES, s3_store, same_place
+from servers import faults
+from zarr_core.extension import (
+    ByteRange,
+    StoreError,
+    StoreReadError,
+    ValueReplacedError,
+)
+
+pytest_plugins = ["servers.fixtures"]
+VALUE = bytes(range(256)) * 1000
+
+
+@pytest.fixture(scope="module")
+def proxy(s3_server):
+    from servers.proxy import Proxy
+
+    with Proxy(s3_server.port) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def direct(s3_server):
+    return s3_store(s3_server)
+
+
+@pytest.fixture
+def store(s3_server, direct, proxy):
+    """The same place, through the proxy, where nothing is repeated."""
+    proxy.reset()
+    direct.set("k", VALUE)
+    return same_place(direct, s3_server, proxy.url)
+
+
+@pytest.fixture
+def patient(s3_server, direct, store, proxy):
+    """The same place, through the proxy, where some requests are repeated."""
+    return same_place(direct, s3_server, proxy.url, retry_config=FEW_RETRIES)
+
+
+READS = {
+    "get": lambda store: store.get("k"),
+    "get_into": lambda store: store.get_into("k", memoryview(bytearray(len(VALUE)))),
+    "open_value": lambda store: store.open_value("k", ByteRange(-900)).read(len(VALUE) - 900, 900),
+    "parts": lambda store: store.get_partial_values([("k", ByteRange(1000, 9000))]),
+}
+HEADS = {
+    "exists": lambda store: store.exists("k"),
+    "getsize": lambda store: store.getsize("k"),
+    "version": lambda store: store.version("k"),
+}
+BROKEN = {
+    "dropped": faults.drop(),
+    "reset": faults.reset(20),
+    "truncated": faults.truncate(20),
+    "too long": faults.wrong_length(100),
+    "503": faults.slow_down(),
+    "429": faults.slow_down(429),
+    "403": faults.denied(),
+    "500": faults.answer(500),
+    "clock": faults.answer(403, body="<Error><Code>RequestTimeTooSkewed</Code></Error>"),
+    "bucket": faults.answer(404, body="<Error><Code>NoSuchBucket</Code></Error>"),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_failed_read_is_an_error_that_names_store_and_key(store, proxy, fault, read):
+    proxy.inject(BROKEN[fault], method="GET")
+    with pytest.raises(StoreReadError) as caught:
+        READS[read](store)
+    assert store.url in str(caught.value)
+    assert "'k'" in str(caught.value)
+    assert proxy.traffic.faults
+    READS[read](store)
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("fault", ["dropped", "503", "403", "500", "clock"])
+def test_a_failed_look_is_an_error(store, proxy, fault, head):
+    proxy.inject(BROKEN[fault])
+    with pytest.raises(StoreReadError, match="'k'"):
+        HEADS[head](store)
+
+
+@pytest.mark.parametrize("fault", ["dropped", "503", "403", "500"])
+def test_a_failed_list_is_an_error(store, proxy, fault):
+    for call in (lambda: list(store.list()), lambda: store.list_dir("")):
+        proxy.inject(BROKEN[fault])
+        with pytest.raises(StoreReadError, match=store.url):
+            call()
+
+
+@pytest.mark.parametrize("fault", ["dropped", "503", "403", "500", "bucket"])
+def test_a_failed_write_is_an_error_and_changes_nothing(store, direct, proxy, fault):
+    for method, call in (
+        ("PUT", lambda: store.set("k", b"new")),
+        ("PUT", lambda: store.set("n", b"new")),
+        ("PUT", lambda: store.update("k", lambda reader: b"new")),
+        ("POST", lambda: store.erase("k")),
+    ):
+        proxy.inject(BROKEN[fault], method=method)
+        with pytest.raises(StoreError, match="'[kn]'"):
+            call()
+    assert bytes(direct.get("k")) == VALUE
+    assert list(direct.list()) == ["k"]
+
+
+def test_half_a_body_is_never_a_value(store, direct, proxy):
+    proxy.inject(faults.cut_request(70_000), method="PUT", times=2)
+    for key in ("k", "n"):
+        with pytest.raises(StoreError, match=f"'{key}'"):
+            store.set(key, bytes(200_000))
+    assert bytes(direct.get("k")) == VALUE
+    assert direct.get("n") is None
+
+
+def test_refused_connections(store, proxy):
+    with proxy.refusing():
+        for call in (
+            lambda: store.get("k"),
+            lambda: store.exists("k"),
+            lambda: list(store.list()),
+            lambda: store.set("k", b"new"),
+            lambda: store.erase("k"),
+        ):
+            with pytest.raises(StoreError, match=store.url):
+                call()
+    assert bytes(store.get("k")) == VALUE
+
+
+def test_a_server_that_hangs(s3_server, direct, store, proxy):
+    hasty = same_place(direct, s3_server, proxy.url, client_options={"timeout": "300ms"})
+    for fault in (faults.stall(100), faults.delay(2)):
+        proxy.inject(fault)
+        with pytest.raises(StoreReadError, match="'k'"):
+            hasty.get("k")
+    assert bytes(hasty.get("k")) == VALUE
+
+
+# --- parts ---
+
+
+@pytest.mark.parametrize("read", ["get_into", "open_value", "parts"])
+@pytest.mark.parametrize(
+    "fault",
+    [faults.ignore_range(), faults.wrong_range(7), faults.wrong_range(0, -7), faults.wrong_length(-7)],
+    ids=["everything", "moved", "short", "cut"],
+)  # fmt: skip
+def test_another_part_than_was_asked_for_is_refused(store, proxy, fault, read):
+    proxy.inject(fault, method="GET")
+    with pytest.raises(StoreReadError, match="'k'"):
+        READS[read](store)
+    assert proxy.traffic.faults
+
+
+def test_a_value_that_is_replaced_while_it_is_read(store, direct):
+    with store.open_value("k", ByteRange(0, 10)) as reader:
+        assert bytes(reader.read(1000, 10)) == VALUE[1000:1010]
+        direct.set("k", VALUE[::-1])
+        assert bytes(reader.read(2, 8)) == VALUE[2:10]
+        with pytest.raises(ValueReplacedError, match="'k'"):
+            reader.read(2000, 10)
+        direct.set("k", b"short")
+        with pytest.raises(ValueReplacedError):
+            reader.read(2000, 10)
+        direct.erase("k")
+        with pytest.raises(ValueReplacedError):
+            reader.read(2000, 10)
+
+
+def test_a_key_that_goes_between_list_and_get(store, proxy):
+    proxy.inject(faults.not_found(), method="GET")
+    assert store.get("k") is None
+    proxy.inject(faults.not_found(), method="GET")
+    assert store.get_partial_values([("k", ByteRange(0))]) == [None]
+
+
+# --- what is repeated ---
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("fault", ["dropped", "503", "429", "500"])
+def test_reads_are_repeated(patient, proxy, fault, read):
+    proxy.inject(BROKEN[fault], method="GET", times=2)
+    assert READS[read](patient)
+    assert proxy.traffic.requests == 3
+
+
+@pytest.mark.parametrize("fault", [faults.denied(), faults.answer(400)], ids=["403", "400"])
+def test_what_cannot_become_better_is_not_repeated(patient, proxy, fault):
+    proxy.inject(fault, times=faults.FOREVER)
+    with pytest.raises(StoreReadError):
+        patient.get("k")
+    with pytest.raises(StoreError):
+        patient.set("k", b"new")
+    assert proxy.traffic.requests == 2
+
+
+def test_a_write_is_repeated_if_its_answer_is_lost(patient, direct, proxy):
+    proxy.inject(faults.lose_answer(), method="PUT")
+    patient.set("k", b"new")
+    assert bytes(direct.get("k")) == b"new"
+    assert proxy.traffic.faults == ["lose_answer"]
+
+
+def test_a_change_is_made_once_if_its_answer_is_lost(patient, direct, proxy):
+    """Nobody knows whether it was stored: it is not made a second time, and that is said."""
+    direct.set("n", b"0")
+    proxy.inject(faults.lose_answer(), method="PUT")
+    calls = []
+
+    def change(reader):
+        calls.append(bytes(reader.read(0, reader.size)))
+        return b"%d" % (int(calls[-1]) + 1)
+
+    with pytest.raises(StoreError, match="'n'"):
+        patient.update("n", change)
+    assert calls == [b"0"]
+    assert bytes(direct.get("n")) == b"1"
+
+
+# --- arrays ---
+
+
+def test_no_fault_is_taken_for_a_missing_chunk(s3_server, direct, store, proxy):
+    values = np.arange(1, 65, dtype="int32").reshape(8, 8)
+    zarr.create_array(direct, name="a", data=values, chunks=(4, 4), compressors=None)
+    zarr.create_array(direct, name="s", data=values, chunks=(4, 4), shards=(8, 8))
+    for name in ("a", "s"):
+        array = zarr.open_array(store, path=name)
+        for fault in BROKEN.values():
+            proxy.inject(fault, method="GET", skip=1 if name == "a" else 0)
+            with pytest.raises(StoreReadError):
+                array[...] if name == "a" else array[1, 1]
+            proxy.clear()
+        assert np.array_equal(array[...], values)
+
+
+def test_a_bucket_that_is_not_there(s3_server):
+    store = s3_store(s3_server, place="s3://nothing-here/at/all")
+    for call in (
+        lambda: store.get("k"),
+        lambda: store.exists("k"),
+        lambda: store.getsize("k"),
+        lambda: store.version("k"),
+        lambda: store.get_into("k", memoryview(bytearray(4))),
+        lambda: store.get_into("k", memoryview(bytearray())),
+        lambda: store.open_value("k"),
+        lambda: store.set("k", b"v"),
+        lambda: store.update("k", lambda reader: b"v"),
+        lambda: store.erase("k"),
+        lambda: store.erase_values(["k", "l"]),
+        lambda: list(store.list()),
+        lambda: store.list_dir(""),
+        lambda: zarr.open(store),
+        lambda: zarr.create_group(store),
+    ):
+        with pytest.raises(StoreError, match="bucket or container does not exist"):
+            call()
+
+
+def test_a_container_that_is_not_there(azure_server, monkeypatch):
+    from object_stores import NO_RETRIES, azure_environment
+    from zarr_stores.object import ObjectStore
+
+    for name, value in azure_environment(azure_server).items():
+        monkeypatch.setenv(name, value)
+    store = ObjectStore.from_url("az://nothing-here/at/all", retry_config=NO_RETRIES)
+    for call in (
+        lambda: store.get("k"),
+        lambda: store.exists("k"),
+        lambda: store.set("k", b"v"),
+        lambda: store.erase("k"),
+        lambda: store.list_dir(""),
+    ):
+        with pytest.raises(StoreError, match="bucket or container does not exist"):
+            call()

@@ -1,0 +1,117 @@
+"""Every promise of a store, against servers of S3, Azure and WebDAV."""
+
+from uuid import uuid4
+
+import pytest
+from object_stores import NO_RETRIES, azure_environment, s3_environment
+from store_contract import StoreContract
+from zarr_conformance.kit.store_keys import GOOD_KEYS
+from zarr_core.extension import StoreKeyError
+from zarr_stores.object import ObjectStore
+
+pytest_plugins = ["servers.fixtures"]
+
+
+class ObjectContract(StoreContract):
+    """What all of them have in common."""
+
+    # obstore takes no control characters.
+    @pytest.mark.parametrize("key", [key for key in GOOD_KEYS if "\n" not in key], ids=ascii)
+    def test_odd_keys_are_keys(self, store, key):
+        StoreContract.test_odd_keys_are_keys(self, store, key)
+
+    @pytest.mark.parametrize("key", ["x\ny", "a/\x01", "\x7f"], ids=ascii)
+    def test_keys_with_control_characters_are_refused(self, store, key):
+        for call in (store.get, store.exists, store.open_value, store.erase):
+            with pytest.raises(StoreKeyError):
+                call(key)
+        with pytest.raises(StoreKeyError):
+            store.set(key, b"v")
+
+    def again(self, store, *, read_only):
+        return ObjectStore.from_url(store.url, read_only=read_only)
+
+
+class TestS3(ObjectContract):
+    name = "s3"
+
+    @pytest.fixture(autouse=True)
+    def _server(self, s3_server, monkeypatch):
+        self.bucket = s3_server.bucket
+        for name, value in s3_environment(s3_server).items():
+            monkeypatch.setenv(name, value)
+
+    def make(self, tmp_path):
+        return ObjectStore.from_url(f"s3://{self.bucket}/{uuid4()}")
+
+
+class TestAzure(ObjectContract):
+    name = "az"
+
+    @pytest.fixture(autouse=True)
+    def _server(self, azure_server, monkeypatch):
+        self.container = azure_server.container
+        for name, value in azure_environment(azure_server).items():
+            monkeypatch.setenv(name, value)
+
+    def make(self, tmp_path):
+        return ObjectStore.from_url(f"az://{self.container}/{uuid4()}")
+
+
+class WebDavContract(ObjectContract):
+    """Files and directories, with times in seconds."""
+
+    key_may_be_prefix = False
+    # A directory is answered with a page about it; it stays when it is empty; the tag of a file
+    # is its size with the second in which it was written.
+    test_a_key_may_begin_another_or_says_so = None
+    test_erase = None
+    test_a_new_value_has_another_version = None
+    # Names are the operating system's, which the servers say nothing about.
+    test_a_key_of_300_characters_works_or_says_so = None
+    test_deep_keys = None
+
+    def make(self, tmp_path):
+        directory = self.server.root / "dav" / str(uuid4())
+        directory.mkdir(parents=True)
+        return self._at(f"{self.server.url}/dav/{directory.name}")
+
+    def again(self, store, *, read_only):
+        return self._at(store.url, read_only=read_only)
+
+    def _at(self, url, **options):
+        return ObjectStore.from_url(url, webdav=True, retry_config=NO_RETRIES, **options)
+
+    def test_what_is_erased_is_gone(self, store):
+        self._fill(store)
+        store.erase_values(["foo/c/1", "foo/zarr.json", "none", "no/ne"])
+        store.erase("foo/c/0")
+        store.erase("foo/c/0")
+        assert sorted(store.list()) == ["foobar/zarr.json", "zarr.json"]
+        assert store.list_dir("foo/c/") == ([], [])
+
+
+class TestWsgiDav(WebDavContract):
+    """It writes files where they are read: who reads meanwhile is told of a short body."""
+
+    test_readers_see_the_old_or_the_new_value = None
+
+    @pytest.fixture(autouse=True)
+    def _server(self, webdav_server):
+        self.server = webdav_server
+
+
+class TestNginx(WebDavContract):
+    """It never lists what begins with a full stop."""
+
+    @pytest.fixture(autouse=True)
+    def _server(self, http_server):
+        if not http_server.lists:
+            pytest.skip("nginx without its module for PROPFIND")
+        self.server = http_server
+
+    @pytest.mark.parametrize(
+        "key", [key for key in GOOD_KEYS if "\n" not in key and "/." not in f"/{key}"], ids=ascii
+    )
+    def test_odd_keys_are_keys(self, store, key):
+        StoreContract.test_odd_keys_are_keys(self, store, key)
