@@ -76,6 +76,23 @@ def test_as_many_are_in_flight_as_the_slower_store_wants(side, work):
     assert len(list(dest.list())) == 65
 
 
+@pytest.mark.parametrize("compare", ["content", "size"])
+def test_as_many_are_in_flight_where_everything_is_there(compare):
+    class Full(zarr.MemoryStore):
+        requests = 16
+
+        def getsize(self, key):
+            if key.startswith("c/") and key != "c/0/0" and not met.is_set():  # that goes alone
+                barrier.wait(10)
+            return super().getsize(key)
+
+    met = threading.Event()
+    barrier = threading.Barrier(16, met.set)
+    mapping = raw(64, 100).store._mapping
+    done = zarr.copy_store(dict(mapping), Full(mapping), if_exists="update", compare=compare)
+    assert done == (0, 65, 0)
+
+
 @pytest.mark.parametrize(("size", "most"), [(100, 10), (1000, 1), (3000, 1)])
 @pytest.mark.parametrize("known", [True, False])
 def test_memory_is_bounded(monkeypatch, size, most, known):

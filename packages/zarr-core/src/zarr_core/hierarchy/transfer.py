@@ -97,15 +97,16 @@ class Transfer:
     def _copy(self, pair: Pair) -> None:
         with self._gate.holding(lambda: self._expected(pair.owner)) as hold:
             size = self._move(pair, hold)
+            held = hold.amount
         with self._guard:
             if size is None:
                 self.skipped += 1
             else:
                 self.copied += 1
                 self.nbytes += size
-                self._seen[pair.owner] = max(size, self._seen.get(pair.owner, 0))
-                # Forgotten by and by: a large one among many small ones holds up nobody.
-                self._lately = max(size, (self._lately or 0) * 7 // 8)
+            self._seen[pair.owner] = max(held, self._seen.get(pair.owner, 0))
+            # Forgotten by and by: a large one among many small ones holds up nobody.
+            self._lately = max(held, (self._lately or 0) * 7 // 8)
         self._reporter.advance(1, size or 0)
 
     def _move(self, pair: Pair, hold: Hold) -> int | None:
@@ -113,11 +114,13 @@ class Transfer:
         if pair.there and self._compare == "size":
             size = self._source.getsize(pair.source)
             if size is not None and size == self._dest.getsize(pair.target):
+                hold(0)
                 return None
         value = self._source.get(pair.source)
         if value is None:  # removed since it was listed
             if pair.there:
                 self._dest.erase(pair.target)
+            hold(0)
             return None
         hold(len(value))
         if pair.there and self._compare == "content" and holds(self._dest, pair.target, value):
