@@ -82,8 +82,8 @@ class FsspecStore(Store):
     ) -> None:
         self._place = place = fs if isinstance(fs, Place) else Place(fs, path)
         self._traits = traits = Traits(place.fs())
-        root = place.root
-        self._base = root if not root or root.endswith("/") else f"{root}/"
+        # As the file system writes it: some want a slash at the beginning.
+        self._base: str = place.path("x")[:-1]
         self.calls = Calls(place, traits, place.url)
         """Through it goes everything that is asked of the file system."""
         self.read_only = read_only or bool(traits.read_only)

@@ -106,6 +106,12 @@ class Place:
         """What is pickled: the URL with its arguments, or the file system with a path."""
         return (self._url, self._options) if self._url else (self._fs, self.root)
 
+    def path(self, name: str) -> str:
+        """The path of something in the directory."""
+        path = f"{self.root.rstrip('/')}/{name}" if self.root else name
+        whole: str = self._fs._strip_protocol(path)  # noqa: SLF001 - as above
+        return whole
+
     def masked(self, text: str) -> str:
         """A text without credentials."""
         return without_secrets(text, {**self._all_options(), **self._options})
@@ -134,6 +140,8 @@ class Place:
         }
         kind = type(self._fs)
         told = sorted((name, repr(value)) for name, value in options.items())
+        if kind.__module__.endswith(".memory"):  # of which there may be several
+            told = [("store", str(id(self._fs.store)))]
         return kind.__module__, kind.__qualname__, self.root, tuple(told)
 
 

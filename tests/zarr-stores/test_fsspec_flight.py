@@ -1,0 +1,316 @@
+"""File systems of fsspec with latency: requests in flight, versions, processes."""
+
+import asyncio
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import zarr as zarr_python
+import zarr_core as zarr
+from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, ValueReplacedError
+from zarr_core.extension import ByteRange
+
+fsspec = pytest.importorskip("fsspec")
+
+from fsspec.asyn import AsyncFileSystem  # noqa: E402
+from zarr_stores.fsspec import FsspecStore  # noqa: E402
+
+pytest_plugins = ["servers.fixtures"]
+
+LATENCY = 0.05  # seconds
+
+
+class Slow(AsyncFileSystem):
+    """Files in memory, each request of which takes a while; knows versions."""
+
+    protocol = "slow"
+    cachable = False
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.files = {}
+        self.calls = []
+        self.flying = self.most = 0
+
+    @contextlib.asynccontextmanager
+    async def _request(self, *call):
+        self.calls.append(call)
+        self.flying += 1
+        self.most = max(self.most, self.flying)
+        try:
+            await asyncio.sleep(LATENCY)
+            yield
+        finally:
+            self.flying -= 1
+
+    async def _cat_file(self, path, start=None, end=None, **options):
+        async with self._request("cat", path, start, end):
+            if path not in self.files:
+                raise FileNotFoundError(path)
+            return self.files[path][0][start:end]
+
+    async def _pipe_file(self, path, value, mode="overwrite", **options):
+        async with self._request("pipe", path):
+            version = self.files.get(path, (b"", 0))[1] + 1
+            self.files[path] = (bytes(value), version)
+
+    async def _rm_file(self, path, **options):
+        async with self._request("rm", path):
+            self.files.pop(path, None)
+
+    async def _info(self, path, **options):
+        async with self._request("info", path):
+            if path in self.files:
+                value, version = self.files[path]
+                return {"name": path, "type": "file", "size": len(value), "ETag": str(version)}
+            if any(name.startswith(f"{path}/") for name in self.files):
+                return {"name": path, "type": "directory", "size": 0}
+            raise FileNotFoundError(path)
+
+    async def _find(self, path, **options):
+        async with self._request("find", path):
+            return [name for name in self.files if name.startswith(f"{path}/")]
+
+    async def _ls(self, path, detail=True, **options):
+        async with self._request("ls", path):
+            found = {}
+            for name in self.files:
+                if name.startswith(f"{path}/"):
+                    rest = name[len(path) + 1 :]
+                    child = f"{path}/{rest.partition('/')[0]}"
+                    found[child] = "directory" if "/" in rest else "file"
+            return [{"name": name, "type": kind} for name, kind in found.items()]
+
+
+@pytest.fixture
+def slow():
+    return Slow()
+
+
+VALUES = np.arange(1600, dtype="int32").reshape(40, 40)
+
+
+def test_chunks_are_read_and_written_many_at_a_time(slow):
+    store = FsspecStore(slow, "root")
+    array = zarr.create_array(store, shape=(40, 40), chunks=(5, 5), dtype="int32")
+    slow.most = 0
+    begun = time.monotonic()
+    array[...] = VALUES
+    assert np.array_equal(array[...], VALUES)
+    # 128 requests, one after the other 6.4 s.
+    assert time.monotonic() - begun < 3
+    assert 20 <= slow.most <= store.requests == 32
+
+
+def test_parts_are_read_many_at_a_time(slow):
+    store = FsspecStore(slow, "root", requests=40)
+    for number in range(5):
+        slow.files[f"root/k{number}"] = (bytes(range(200)), 1)
+    asked = [(f"k{number % 6}", ByteRange(number * 7 - 30, 5)) for number in range(36)]
+    values = store.get_partial_values(asked)
+    for (key, part), value in zip(asked, values, strict=True):
+        start, stop = part.within(200)
+        assert value == (None if key == "k5" else bytes(range(200))[start:stop])
+    assert slow.most >= 25
+
+
+def test_nobody_is_kept_waiting_for_a_second_time(slow):
+    """A small value is fetched by one request, opening a node by one."""
+    store = FsspecStore(slow, "root")
+    slow.files["root/k"] = (b"value", 1)
+    store.update("k", lambda reader: bytes(reader.read(0, 5)) + b"!")
+    assert [call[0] for call in slow.calls] == ["cat", "pipe"]
+    zarr.create_group(store, attributes={"x": 1})
+    slow.calls.clear()
+    zarr.open_group(store, mode="r")
+    assert [call[0] for call in slow.calls] == ["cat"]
+
+
+def test_parts_of_a_large_value_are_of_one_version(slow):
+    store = FsspecStore(slow, "root")
+    slow.files["root/k"] = (bytes(10**6), 1)
+    with store.open_value("k", ByteRange(-10)) as reader:
+        assert reader.size == 10**6
+        assert reader.version == store.version("k") == "1"
+        assert bytes(reader.read(999_990, 10)) == bytes(10)
+        store.set("k", b"\1" * 10**6)
+        with pytest.raises(ValueReplacedError):
+            reader.read(5, 5)
+    array = zarr.create_array(
+        FsspecStore(slow, "a"), shape=400_000, chunks=100, shards=400_000, dtype="int32",
+        compressors=None,
+    )  # fmt: skip
+    array[...] = 5
+    slow.calls.clear()
+    assert array[123_456] == 5
+    assert all(call[3] is not None for call in slow.calls if call[0] == "cat")
+
+
+def test_an_asynchronous_instance_is_left_alone():
+    s3fs = pytest.importorskip("s3fs")
+    given = s3fs.S3FileSystem(anon=True, asynchronous=True)
+    store = FsspecStore(given, "bucket/x")
+    assert store._place.fs() is not given
+    assert not store._place.fs().asynchronous
+    assert given.asynchronous
+    assert store.url == "fsspec+s3://bucket/x"
+
+
+class Single(fsspec.AbstractFileSystem):
+    """Breaks if two threads call it at the same time, as connections do."""
+
+    protocol = "single"
+    cachable = False
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.inside = threading.Lock()
+        self.files = {"root/k": bytes(1000)}
+
+    def cat_file(self, path, start=None, end=None, **options):
+        assert self.inside.acquire(blocking=False), "two at a time"
+        try:
+            time.sleep(0.001)
+            return self.files[path][start:end]
+        finally:
+            self.inside.release()
+
+
+def test_what_is_not_made_for_threads_is_called_by_one_at_a_time():
+    store = FsspecStore(Single(), "root")
+    assert store.requests is None
+    failures = []
+
+    def read():
+        try:
+            assert store.get("k") == bytes(1000)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+# --- a real service ---
+
+
+@pytest.fixture
+def s3(s3_server, monkeypatch):
+    """Options, and the bucket."""
+    pytest.importorskip("s3fs")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", s3_server.access_key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", s3_server.secret_key)
+    return {"endpoint_url": s3_server.url}, s3_server.bucket
+
+
+def test_s3_round_trips_with_zarr_python(s3, tmp_path):
+    options, bucket = s3
+    url = f"s3://{bucket}{tmp_path}/ours"
+    root = zarr.create_group(f"fsspec+{url}", storage_options=options)
+    root.create_array("sharded", data=VALUES, chunks=(5, 5), shards=(10, 20))
+    theirs = zarr_python.storage.FsspecStore.from_url(url, storage_options=options)
+    assert np.array_equal(zarr_python.open_group(theirs, mode="r")["sharded"][...], VALUES)
+
+    url = f"s3://{bucket}{tmp_path}/theirs"
+    store = zarr_python.storage.FsspecStore.from_url(url, storage_options=options)
+    array = zarr_python.create_array(store, shape=(40, 40), dtype="int32", chunks=(7, 6), name="a")
+    array[...] = VALUES
+    for place in (fsspec.get_mapper(url, **options), f"fsspec+{url}"):
+        given = {"storage_options": options} if isinstance(place, str) else {}
+        found = zarr.open(place, mode="r", path="a", **given)
+        assert np.array_equal(found[...], VALUES)
+
+
+def test_s3_is_never_stale(s3, tmp_path):
+    options, bucket = s3
+    theirs = fsspec.filesystem("s3", **options)
+    root = f"{bucket}{tmp_path}"
+    theirs.pipe_file(f"{root}/a/1", b"old")
+    assert len(theirs.ls(f"{root}/a")) == 1  # remembered from now on
+    store = FsspecStore(theirs, root)
+    other = FsspecStore.from_url(f"fsspec+s3://{root}", **options)
+    assert store == other
+    for number in range(3):
+        assert store.list_dir("a/") == other.list_dir("a/")
+        other.set(f"a/new{number}", b"longer")
+        assert store.exists(f"a/new{number}")
+        assert f"a/new{number}" in store.list_dir("a/")[0]
+        assert f"a/new{number}" in list(store.list())
+    other.set("a/1", b"a new value")
+    assert store.getsize("a/1") == 11
+    assert theirs.dircache  # as its user wants it
+
+
+def test_s3_says_what_is_wrong(s3):
+    options, bucket = s3
+    store = FsspecStore.from_url("fsspec+s3://no-such-bucket/x", **options)
+    for call in (store.get, lambda key: list(store.list()), lambda key: store.set(key, b"v")):
+        with pytest.raises(StoreError, match=r"fsspec\+s3://no-such-bucket/x.*bucket"):
+            call("a/k")
+    store = FsspecStore.from_url(f"fsspec+s3://{bucket}/x", **options)
+    with pytest.raises(StoreKeyError, match="something else than a name"):
+        store.get("k?versionId=5")
+
+
+def test_s3_refused_connections_are_no_missing_values():
+    pytest.importorskip("s3fs")
+    store = FsspecStore.from_url(
+        "fsspec+s3://bucket/x", endpoint_url="http://127.0.0.1:9", key="access-1", secret="secret-1",
+        config_kwargs={"retries": {"max_attempts": 0}},
+    )  # fmt: skip
+    with pytest.raises(StoreReadError, match=r"fsspec\+s3://bucket/x 'k'.*127\.0\.0\.1:9"):
+        store.get("k")
+    with pytest.raises(StoreError, match=r"credentials in it \(key, secret\)"):
+        pickle.dumps(store)
+    assert "secret-1" not in repr(store)
+
+
+CHILD = """
+import pickle, sys
+array = pickle.load(sys.stdin.buffer)
+array[:5] = array[5:10]
+print(int(array[...].sum()))
+"""
+
+
+def test_s3_in_other_processes(s3, tmp_path):
+    options, bucket = s3
+    url = f"fsspec+s3://{bucket}{tmp_path}"
+    array = zarr.create_array(url, data=VALUES, chunks=(5, 5), storage_options=options)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD], input=pickle.dumps(array), capture_output=True, check=False
+    )
+    expected = VALUES.copy()
+    expected[:5] = expected[5:10]
+    assert done.stdout.decode().strip() == str(expected.sum()), done.stderr.decode()
+    assert np.array_equal(array[...], expected)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_s3_after_a_fork(s3, tmp_path):
+    options, bucket = s3
+    array = zarr.create_array(
+        f"fsspec+s3://{bucket}{tmp_path}", data=VALUES, chunks=(5, 5), storage_options=options
+    )
+    assert np.array_equal(array[...], VALUES)
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            array[0, :5] = 9
+            code = 0 if np.array_equal(array[1:], VALUES[1:]) else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert array[0, :6].tolist() == [9, 9, 9, 9, 9, 5]
