@@ -9,52 +9,43 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import quote, unquote
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from urllib.parse import unquote
 from zipfile import ZIP_DEFLATED, ZIP_STORED
 
 from zarr_core.extension import (
-    Store,
     StoreCapabilityError,
     StoreError,
-    StoreKeyError,
-    StoreReadError,
     StoreReadOnlyError,
-    ValueReader,
-    check_key,
     check_prefix,
 )
 
-from zarr_stores.zip_archive import (
-    Descriptor,
-    Entry,
-    Writer,
-    data_start,
-    fill,
-    read_entries,
-    read_start,
-)
+from zarr_stores.zip_archive import Writer, read_entries
+from zarr_stores.zip_place import Place, ValuePlace, place_of
+from zarr_stores.zip_read import ReadableZip, check_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+    from zarr_core.extension import Buffer, Change, Pieces, Store
+
+    from zarr_stores.zip_archive import Entry
+    from zarr_stores.zip_source import Source
 
 __all__ = ["ZipStore"]
 
 _SCHEME = "zip://"
-_NAME_LIMIT = 0xFFFF
 
 
-class ZipStore(Store):
-    """Keys and values in one zip file.
+class ZipStore(ReadableZip):
+    """Keys and values in one zip archive.
 
     Parameters
     ----------
-    path : str or os.PathLike
-        The file.
+    path : str, os.PathLike or binary file object
+        The file; or an object that can be read and sought, of which the archive is only
+        read, whatever the mode says, and which is left open.
     mode : {"a", "r", "w", "x"}
         Read, and add to it as soon as something is written; only read; begin
         anew; begin anew unless the file exists.
@@ -83,7 +74,7 @@ class ZipStore(Store):
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | BinaryIO | Place,
         mode: Literal["a", "r", "w", "x"] = "a",
         compression: int = ZIP_STORED,
         read_only: bool = False,
@@ -92,18 +83,22 @@ class ZipStore(Store):
             raise StoreError(f'mode must be "a", "r", "w" or "x", not {mode!r}', store=path)
         if compression not in (ZIP_STORED, ZIP_DEFLATED):
             raise StoreError("compression must be ZIP_STORED or ZIP_DEFLATED", store=path)
-        self.path: str = os.path.abspath(os.fspath(path))
-        """Absolute path of the file."""
-        self.read_only = read_only or mode == "r"
+        self._place = place_of(path)
+        self.requests = self._place.requests
+        self.path: str | None = self._place.path
+        """Absolute path of the file; None if the archive is not one."""
+        if self.path is None and mode in ("w", "x"):
+            raise StoreError("only files can be written; this can be read", store=self._place.url)
+        self.read_only = read_only or mode == "r" or self.path is None
         self._compression = compression
         self._guard = threading.RLock()
         self._process = os.getpid()
         self._writer: Writer | None = None
         self._finisher: weakref.finalize[..., Any] | None = None
-        self._opened: tuple[Descriptor | None, dict[str, Entry]] | None = None
+        self._opened: tuple[Source | None, dict[str, Entry]] | None = None
         if self.read_only:
             return
-        if mode == "x" and os.path.lexists(self.path):
+        if mode == "x" and self.path is not None and os.path.lexists(self.path):
             raise StoreError('the file exists; mode "w" replaces it', store=self.path)
         if mode in ("w", "x"):
             self._begin_writing(empty=True)
@@ -131,73 +126,60 @@ class ZipStore(Store):
         path = unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url
         return cls(path, read_only=read_only, **options)
 
+    @classmethod
+    def within(cls, store: Store, key: str) -> Self:
+        """An archive that is a value of another store, to be read where it is.
+
+        Parameters
+        ----------
+        store : Store
+            The other store.
+        key : str
+            Key of the archive.
+
+        Notes
+        -----
+        Of the archive are read: its end, with the directory if that is small; then each
+        value, or the parts of it that are wanted, with one request.  Around a store with
+        latency, :class:`~zarr_stores.disk_cache.DiskCacheStore` reads small neighbours
+        together, in blocks.
+        """
+        return cls(ValuePlace(store, key), "r")
+
     @property
     def url(self) -> str:
-        return f"{_SCHEME}{quote(self.path)}"
+        return self._place.url
 
     # --- readable ---
 
-    def get(self, key: str) -> Buffer | None:
-        found = self._find(key)
-        if found is None:
-            return None
-        descriptor, entry = found
-        with _naming(self, key):
-            start = data_start(descriptor, entry)
-            buffer = memoryview(bytearray(entry.size))
-            read_start(descriptor, start, entry, buffer)
-            return buffer.toreadonly()
+    def _archive(self) -> tuple[Source | None, dict[str, Entry]]:
+        return self._opened or self._open()
 
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        found = self._find(key)
-        if found is None:
-            return None
-        descriptor, entry = found
-        with _naming(self, key):
-            start = data_start(descriptor, entry)
-            read_start(descriptor, start, entry, buffer[: entry.size])
-            return entry.size
-
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
-        found = self._find(key)
-        if found is None:
-            return None
-        descriptor, entry = found
-        if entry.method != ZIP_STORED:
-            return super().open_value(key, first)
-        with _naming(self, key):
-            return _StoredReader(descriptor, entry, self, key)
-
-    def exists(self, key: str) -> bool:
-        return self._find(key) is not None
-
-    def getsize(self, key: str) -> int | None:
-        found = self._find(key)
-        return None if found is None else found[1].size
-
-    def _find(self, key: str) -> tuple[Descriptor, Entry] | None:
-        _check(key)
-        descriptor, entries = self._opened or self._open()
-        entry = entries.get(key)
-        return None if entry is None or descriptor is None else (descriptor, entry)
-
-    def _open(self) -> tuple[Descriptor | None, dict[str, Entry]]:
+    def _open(self) -> tuple[Source | None, dict[str, Entry]]:
         with self._lock():
             if self._opened is None:
                 try:
-                    if not self.read_only and os.path.getsize(self.path) == 0:
+                    if not self.read_only and os.path.getsize(self.path or "") == 0:
                         return None, {}
-                    self._opened = read_entries(self.path)
+                    source = self._place.open()
+                    if source is None:
+                        return None, {}
+                    self._opened = source, read_entries(source, self)
                 except (FileNotFoundError, NotADirectoryError):
                     return None, {}  # not remembered: someone may still make it
                 except OSError as error:
                     raise StoreError(f"cannot be opened: {error.strerror}", store=self) from error
             return self._opened
 
+    def _forget(self) -> None:
+        with self._lock():
+            if self._writer is None:
+                self._opened = None
+
     # --- writeable ---
 
     def set(self, key: str, value: Pieces) -> None:
-        _check(key)
+        check_name(key)
         self._require_writable(key)
         pieces: Sequence[Buffer] = (
             (value,) if isinstance(value, bytes | bytearray | memoryview) else value
@@ -218,7 +200,7 @@ class ZipStore(Store):
                 ) from error
 
     def erase(self, key: str) -> None:
-        _check(key)
+        check_name(key)
         self._require_writable(key)
         if self.exists(key):
             raise StoreCapabilityError(
@@ -233,15 +215,16 @@ class ZipStore(Store):
         super().erase_prefix(prefix)
 
     def update(self, key: str, change: Change) -> None:
-        _check(key)
+        check_name(key)
         self._require_writable(key)
         super().update(key, change)
 
     def _begin_writing(self, *, empty: bool) -> Writer:
+        path = self.path or ""  # what is no file is never written
         try:
             if not empty:
-                os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            writer = Writer(self.path, empty=empty)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+            writer = Writer(path, empty=empty)
         except OSError as error:
             raise StoreError(f"cannot be written: {error.strerror}", store=self) from error
         self._writer = writer
@@ -252,13 +235,6 @@ class ZipStore(Store):
     def _require_writable(self, key: str) -> None:
         if self.read_only:
             raise StoreReadOnlyError("the archive is open for reading only", store=self, key=key)
-
-    # --- listable ---
-
-    def list_prefix(self, prefix: str) -> Iterator[str]:
-        check_prefix(prefix)
-        _, entries = self._opened or self._open()
-        return (key for key in tuple(entries) if key.startswith(prefix))
 
     # --- lifetime ---
 
@@ -292,71 +268,19 @@ class ZipStore(Store):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ZipStore):
             return NotImplemented
-        return os.path.realpath(self.path) == os.path.realpath(other.path)
+        return self._place.identity == other._place.identity
 
     def __hash__(self) -> int:
-        return hash(os.path.realpath(self.path))
+        return hash(self._place.identity)
 
     def __repr__(self) -> str:
-        return f"ZipStore({self.path!r}{', read_only=True' if self.read_only else ''})"
+        return f"ZipStore({self._place!r}{', read_only=True' if self.read_only else ''})"
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[Place, str]]:
         if not self.read_only:
             raise StoreError(
                 "a zip archive has one writer, so the store cannot be pickled. "
                 'Close it and pickle ZipStore(path, mode="r")',
                 store=self,
             )
-        return type(self), (self.path, "r")
-
-
-class _StoredReader(ValueReader):
-    """An uncompressed entry; its checksum cannot be checked in parts."""
-
-    __slots__ = ("_descriptor", "_key", "_size", "_start", "_store")
-
-    def __init__(self, descriptor: Descriptor, entry: Entry, store: ZipStore, key: str) -> None:
-        self._descriptor = descriptor
-        self._start = data_start(descriptor, entry)
-        self._size = entry.size
-        self._store = store
-        self._key = key
-
-    @property
-    def size(self) -> int:
-        return self._size
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        with _naming(self._store, self._key):
-            for start, buffer in parts:
-                if start < 0 or start + len(buffer) > self._size:
-                    raise StoreReadError(
-                        f"bytes {start} to {start + len(buffer)} of a value of {self._size} bytes"
-                    )
-                fill(self._descriptor, self._start + start, buffer)
-
-
-def _check(key: str) -> None:
-    """Refuse what is no key, or cannot be the name of an entry."""
-    check_key(key)
-    if key.isascii() and len(key) <= _NAME_LIMIT:
-        return
-    try:
-        length = len(key.encode())
-    except UnicodeEncodeError as error:
-        raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
-    if length > _NAME_LIMIT:
-        raise StoreKeyError("too long for the name of an entry", key=f"{key[:40]}...")
-
-
-@contextmanager
-def _naming(store: ZipStore, key: str) -> Iterator[None]:
-    """Add store and key to what goes wrong while an entry is read."""
-    try:
-        yield
-    except StoreReadError as error:
-        raise StoreReadError(error.reason, store, key) from error.__cause__
-    except OSError as error:
-        raise StoreReadError(f"cannot be read: {error.strerror}", store, key) from error
-    except MemoryError as error:
-        raise StoreReadError("there is no memory for a value of its size", store, key) from error
+        return type(self), (self._place, "r")

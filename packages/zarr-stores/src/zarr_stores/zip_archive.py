@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import stat
 import struct
 import time
 import weakref
@@ -17,10 +18,14 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
 
+from zarr_stores.zip_source import Descriptor, SourceFile
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.extension import Buffer
+
+    from zarr_stores.zip_source import Source
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
@@ -31,6 +36,8 @@ else:
 
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _ENCRYPTED = 0x1
+EXTRA = 128  # bytes that further fields of a header may take; usually none, or up to 36
+TAIL = (1 << 16) + 22  # bytes in which the directory ends, and a small one lies
 _ZIP64_LIMIT = 1 << 31
 # A bit of deflated data stands for at most 258 bytes in 2 bits: a ratio of 1032.
 _DEFLATE_LIMIT = 1032
@@ -38,18 +45,6 @@ _DAMAGE = (
     "it is no zip archive, was cut short, or its writer was stopped before close(). "
     "zarr_stores.zip_recover.recover(path, new_path) saves what is complete in it"
 )
-
-
-class Descriptor:
-    """A file descriptor that is closed when nobody uses it any more."""
-
-    __slots__ = ("number",)
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __del__(self) -> None:
-        os.close(self.number)
 
 
 class Entry(NamedTuple):
@@ -61,6 +56,11 @@ class Entry(NamedTuple):
     method: int
     checksum: int
     encrypted: bool
+
+    @property
+    def version(self) -> str:
+        """A word that is another one for each value that an archive ever had."""
+        return f"{self.header:x}-{self.checksum:x}-{self.size:x}"
 
     @classmethod
     def from_info(cls, info: ZipInfo) -> Entry:
@@ -78,27 +78,43 @@ class Entry(NamedTuple):
 # --- reading ---
 
 
-def read_entries(path: str) -> tuple[Descriptor, dict[str, Entry]]:
-    """Open an archive and read its directory.
+def open_file(path: str) -> Descriptor:
+    """Open a file for reading.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
+    OSError
+        If that cannot be done.
+    """
+    file = Descriptor(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    if stat.S_ISDIR(os.fstat(file.number).st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a directory, not a zip archive", path)
+    return file
+
+
+def read_entries(source: Source, place: object) -> dict[str, Entry]:
+    """Read the directory of an archive.
+
+    Parameters
+    ----------
+    source : Source
+        The archive.
+    place : object
+        What it is called in messages.
+
+    Raises
+    ------
     StoreError
         If it is no complete zip archive.
+    ValueReplacedError
+        If it is in a store, where it has just been replaced.
     """
-    descriptor = Descriptor(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    near_end = source.near([(max(0, source.size - TAIL), TAIL)])
     try:
-        with (
-            open(os.dup(descriptor.number), "rb") as stream,
-            ZipFile(stream) as archive,
-        ):
-            return descriptor, keys_of(archive)
-    except IsADirectoryError as error:
-        raise StoreError("a directory, not a zip archive", store=path) from error
+        with ZipFile(SourceFile(near_end)) as archive:
+            return keys_of(archive)
     except (BadZipFile, NotImplementedError, struct.error, ValueError, OSError) as error:
-        raise StoreError(f"cannot be opened ({error}): {_DAMAGE}", store=path) from error
+        raise StoreError(f"cannot be opened ({error}): {_DAMAGE}", store=place) from error
 
 
 def keys_of(archive: ZipFile) -> dict[str, Entry]:
@@ -113,7 +129,18 @@ def keys_of(archive: ZipFile) -> dict[str, Entry]:
     return entries
 
 
-def data_start(descriptor: Descriptor, entry: Entry) -> int:
+def head(key: str, entry: Entry) -> tuple[int, int]:
+    """Where the header of an entry begins, how long it is at most, unless it is unusual."""
+    return entry.header, LOCAL_HEADER.size + len(key.encode()) + EXTRA
+
+
+def span(key: str, entry: Entry) -> tuple[int, int]:
+    """The same of a whole entry."""
+    start, length = head(key, entry)
+    return start, length + entry.compressed_size
+
+
+def data_start(source: Source, entry: Entry) -> int:
     """Offset of an entry's data in the file.
 
     Raises
@@ -128,12 +155,17 @@ def data_start(descriptor: Descriptor, entry: Entry) -> int:
             f"compression method {entry.method} of the entry is not supported; "
             "pack the archive anew with stored or deflated entries"
         )
-    header = os.pread(descriptor.number, LOCAL_HEADER.size, entry.header)
-    if len(header) < LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
-        raise StoreReadError("damaged archive: no entry where its directory says")
-    name_length, extra_length = struct.unpack_from("<HH", header, 26)
-    start = entry.header + LOCAL_HEADER.size + int(name_length) + int(extra_length)
-    if start + entry.compressed_size > os.fstat(descriptor.number).st_size:
+    known = source.starts
+    start = None if known is None else known.get(entry.header)
+    if start is None:
+        header = source.read(entry.header, LOCAL_HEADER.size)
+        if len(header) < LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
+            raise StoreReadError("damaged archive: no entry where its directory says")
+        name_length, extra_length = struct.unpack_from("<HH", header, 26)
+        start = entry.header + LOCAL_HEADER.size + int(name_length) + int(extra_length)
+        if known is not None:
+            known[entry.header] = start
+    if start + entry.compressed_size > source.size:
         raise StoreReadError("damaged archive: an entry reaches beyond the end of the file")
     if entry.method == ZIP_STORED and entry.size != entry.compressed_size:
         raise StoreReadError("damaged archive: an uncompressed entry with two sizes")
@@ -142,17 +174,7 @@ def data_start(descriptor: Descriptor, entry: Entry) -> int:
     return start
 
 
-def fill(descriptor: Descriptor, start: int, buffer: memoryview) -> None:
-    """Fill a buffer from one place of the file."""
-    done = 0
-    while done < len(buffer):
-        count = os.preadv(descriptor.number, [buffer[done : done + (1 << 30)]], start + done)
-        if not count:
-            raise StoreReadError("damaged archive: the file ends too early")
-        done += count
-
-
-def read_start(descriptor: Descriptor, start: int, entry: Entry, buffer: memoryview) -> None:
+def read_start(source: Source, start: int, entry: Entry, buffer: memoryview) -> None:
     """Read the beginning of an entry, or all of it and then its checksum, into a buffer.
 
     Parameters
@@ -163,16 +185,16 @@ def read_start(descriptor: Descriptor, start: int, entry: Entry, buffer: memoryv
         Not longer than the entry; memory beyond it is not used for what is decoded.
     """
     if entry.method == ZIP_STORED:
-        fill(descriptor, start, buffer)
+        source.fill(start, buffer)
     elif len(buffer):
-        buffer[:] = _inflated(descriptor, start, entry, len(buffer))
+        buffer[:] = _inflated(source, start, entry, len(buffer))
     if len(buffer) == entry.size and zlib.crc32(buffer) != entry.checksum:
         raise StoreReadError("damaged archive: the checksum of the entry is another")
 
 
-def _inflated(descriptor: Descriptor, start: int, entry: Entry, length: int) -> bytes:
+def _inflated(source: Source, start: int, entry: Entry, length: int) -> bytes:
     compressed = memoryview(bytearray(entry.compressed_size))
-    fill(descriptor, start, compressed)
+    source.fill(start, compressed)
     try:
         data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(compressed, length)
     except zlib.error as error:
@@ -226,7 +248,9 @@ class Writer:
             if empty:
                 self._stream.truncate(0)
             elif os.fstat(descriptor).st_size:
-                read_entries(path)  # zipfile would append a second archive to a damaged one
+                read_entries(
+                    open_file(path), path
+                )  # zipfile would append a second archive to a damaged one
             self._archive = ZipFile(self._stream, "a")
         except BaseException:
             self._stream.close()

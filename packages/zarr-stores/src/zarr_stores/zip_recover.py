@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
 
 from zarr_stores.zip import ZipStore
-from zarr_stores.zip_archive import LOCAL_HEADER, Descriptor, Entry, data_start, read_start
+from zarr_stores.zip_archive import LOCAL_HEADER, Entry, data_start, open_file, read_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from zarr_stores.zip_source import Descriptor
 
 _UNKNOWN_SIZE = 0xFFFFFFFF
 _SIZES_FOLLOW = 0x8
@@ -40,7 +42,7 @@ def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> i
         If the new archive exists, or one of the files cannot be read or written.
     """
     try:
-        descriptor = Descriptor(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+        descriptor = open_file(os.fspath(path))
     except OSError as error:
         raise StoreError(f"cannot be opened: {error.strerror}", store=path) from error
     count = 0
@@ -70,7 +72,7 @@ def _complete_values(descriptor: Descriptor) -> Iterator[tuple[str, memoryview]]
 
 
 def _entry_at(descriptor: Descriptor, position: int) -> tuple[str, Entry] | None:
-    header = os.pread(descriptor.number, LOCAL_HEADER.size, position)
+    header = descriptor.read(position, LOCAL_HEADER.size)
     if len(header) < LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
         return None
     fields = LOCAL_HEADER.unpack(header)
@@ -78,7 +80,7 @@ def _entry_at(descriptor: Descriptor, position: int) -> tuple[str, Entry] | None
     checksum, compressed_size, size, name_length, extra_length = fields[6:]
     if flags & _SIZES_FOLLOW:
         return None
-    rest = os.pread(descriptor.number, name_length + extra_length, position + len(header))
+    rest = descriptor.read(position + len(header), name_length + extra_length)
     extra = rest[name_length:]
     if _UNKNOWN_SIZE in (size, compressed_size):
         if len(extra) < 20 or struct.unpack_from("<H", extra)[0] != _ZIP64:

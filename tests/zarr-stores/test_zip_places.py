@@ -1,0 +1,454 @@
+"""Archives that are read from file objects, or out of other stores."""
+
+import copy
+import gzip
+import io
+import os
+import pickle
+import random
+import struct
+import subprocess
+import sys
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+from zarr_core.extension import (
+    ByteRange,
+    StoreError,
+    StoreKeyError,
+    StoreReadError,
+    StoreReadOnlyError,
+    ValueReplacedError,
+    WrapperReader,
+)
+from zarr_core.stores.local import LocalStore
+from zarr_core.stores.memory import MemoryStore
+from zarr_stores.disk_cache import DiskCacheStore
+from zarr_stores.faults import FaultyStore
+from zarr_stores.zip import ZipStore
+
+VALUES = {
+    "zarr.json": b"{}",
+    "c/0": bytes(range(256)) * 40,
+    "c/1": b"",
+    "c/2": os.urandom(5000),
+    "ä/é": b"name",
+    "deflated/c/0": b"repeated " * 3000,
+    "pad": os.urandom(100_000),
+}
+
+
+class Server(FaultyStore):
+    """With latency: what is to be read first comes with the opening, each request counts."""
+
+    def __init__(self, inner):
+        super().__init__(inner, requests=8)
+        self.requested = []
+
+    def open_value(self, key, first=None):
+        reader = super().open_value(key, first)
+        if reader is None:
+            return None
+        begin, end = (0, 0) if first is None else first.within(reader.size)
+        self.requested.append(end - begin)
+        read_into = reader.read_into
+
+        def counted(parts):
+            for start, buffer in parts:
+                if not begin <= start <= start + len(buffer) <= end:
+                    self.requested.append(len(buffer))
+            read_into(parts)
+
+        reader.read_into = counted
+        return reader
+
+
+@pytest.fixture
+def archive():
+    """An archive of stored and deflated entries, from another program."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as writer:
+        for key, value in VALUES.items():
+            method = zipfile.ZIP_DEFLATED if key.startswith("deflated") else zipfile.ZIP_STORED
+            writer.writestr(key, value, method)
+        writer.writestr("../x", b"way out")
+        writer.comment = b"a comment"
+    return file.getvalue()
+
+
+class Trickle(io.RawIOBase):
+    """A file object that is none of the operating system's, and gives little at a time."""
+
+    def __init__(self, data):
+        self.file = io.BytesIO(data)
+
+    def read(self, size=-1):
+        return self.file.read(min(size, 700))
+
+    def seek(self, *where):
+        return self.file.seek(*where)
+
+
+PLACES = ["path", "file", "unbuffered", "memory", "trickle", "gzip", "within", "within-latency"]
+
+
+@pytest.fixture(params=PLACES)
+def store(request, archive, tmp_path):
+    path = tmp_path / "a.zip"
+    path.write_bytes(archive)
+    if request.param == "path":
+        yield ZipStore(path, "r")
+    elif request.param == "file":
+        with open(path, "rb") as file:
+            yield ZipStore(file)
+    elif request.param == "unbuffered":
+        with open(path, "rb", buffering=0) as file:
+            yield ZipStore(file)
+    elif request.param == "memory":
+        yield ZipStore(io.BytesIO(archive))
+    elif request.param == "trickle":
+        yield ZipStore(Trickle(archive))
+    elif request.param == "gzip":  # whose fileno is that of other bytes
+        with gzip.open(tmp_path / "a.gz", "wb") as packed:
+            packed.write(archive)
+        with gzip.open(tmp_path / "a.gz", "rb") as file:
+            yield ZipStore(file)
+    elif request.param == "within":
+        yield ZipStore.within(LocalStore(tmp_path), "a.zip")
+    else:
+        yield ZipStore.within(Server(MemoryStore({"x/a.zip": archive})), "x/a.zip")
+
+
+def test_everything_is_read_everywhere(store):
+    assert sorted(store.list()) == sorted(VALUES)
+    assert store.read_only
+    for key, value in VALUES.items():
+        assert bytes(store.get(key)) == value
+        assert store.exists(key)
+        assert store.getsize(key) == len(value)
+        for room in (0, 1, len(value), len(value) + 9):
+            buffer = memoryview(bytearray(room))
+            assert store.get_into(key, buffer) == len(value)
+            assert bytes(buffer[: len(value)]) == value[:room]
+        for first in (
+            None,
+            ByteRange(0),
+            ByteRange(-7),
+            ByteRange(100, 50),
+            ByteRange(9999, 10**9),
+        ):
+            with store.open_value(key, first) as reader:
+                assert reader.size == len(value)
+                for start in (0, len(value) // 3, len(value)):
+                    assert bytes(reader.read(start, len(value) - start)) == value[start:]
+                with pytest.raises(StoreReadError):
+                    reader.read(len(value), 1)
+        assert store.version(key) == store.version(key)
+    assert store.get("none") is None
+    assert store.open_value("none") is None
+    assert store.version("none") is None
+    rng = random.Random(5)
+    asked = [
+        (
+            rng.choice([*VALUES, "none"]),
+            ByteRange(rng.randint(-300, 300), rng.choice([None, 0, 99])),
+        )
+        for _ in range(100)
+    ]
+    expected = [
+        VALUES[key][slice(*part.within(len(VALUES[key])))] if key in VALUES else None
+        for key, part in asked
+    ]
+    got = store.get_partial_values(asked)
+    assert [None if value is None else bytes(value) for value in got] == expected
+    assert store.get_partial_values([]) == []
+
+
+def test_nothing_is_written_anywhere_but_to_files(store):
+    for call in (
+        lambda: store.set("k", b""),
+        lambda: store.erase("zarr.json"),
+        lambda: store.update("zarr.json", lambda _: b""),
+        lambda: store.erase_prefix(""),
+    ):
+        with pytest.raises(StoreReadOnlyError):
+            call()
+    with pytest.raises(StoreKeyError):
+        store.get("../x")
+    with pytest.raises(StoreKeyError):
+        store.get_partial_values([("../x", ByteRange(0))])
+
+
+def test_threads_do_not_disturb_each_other(store):
+    def work(number):
+        key = [*VALUES][number % len(VALUES)]
+        return bytes(store.get(key)) == VALUES[key]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(200)))
+
+
+def test_use_after_close(store):
+    assert bytes(store.get("c/0")) == VALUES["c/0"]
+    store.close()
+    store.close()
+    assert bytes(store.get("c/0")) == VALUES["c/0"]
+
+
+# --- the objects ---
+
+
+def test_which_archives_are_the_same(archive, tmp_path):
+    (tmp_path / "a.zip").write_bytes(archive)
+    inner = LocalStore(tmp_path)
+    one = ZipStore.within(inner, "a.zip")
+    assert one == ZipStore.within(LocalStore(tmp_path), "a.zip")
+    assert hash(one) == hash(pickle.loads(pickle.dumps(one)))
+    assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one
+    assert one != ZipStore.within(inner, "b.zip")
+    assert one != ZipStore(tmp_path / "a.zip")
+    assert one.url == f"zip::{inner.url}/a.zip"
+    assert "a.zip" in repr(one)
+    file = io.BytesIO(archive)
+    assert ZipStore(file) == ZipStore(file) != ZipStore(io.BytesIO(archive))
+    assert ZipStore(file).path is None
+    with pytest.raises(StoreError, match="cannot be pickled"):
+        pickle.dumps(ZipStore(file))
+
+
+def test_what_is_no_place(archive):
+    for mode in ("w", "x"):
+        with pytest.raises(StoreError, match="only files can be written"):
+            ZipStore(io.BytesIO(archive), mode)
+    with pytest.raises(StoreError, match="neither a path nor"):
+        ZipStore(17)
+    with pytest.raises(StoreError, match="cannot be sought"):
+        ZipStore(Unseekable()).get("k")
+    with pytest.raises(StoreKeyError):
+        ZipStore.within(MemoryStore(), "../a.zip")
+    missing = ZipStore.within(MemoryStore(), "a.zip")
+    assert missing.get("k") is None
+    assert list(missing.list()) == []
+    with pytest.raises(StoreError, match="cannot be opened"):
+        ZipStore(io.BytesIO(archive[:-30])).get("k")
+    with pytest.raises(StoreError, match=r"zip::.*k.zip.*cannot be opened"):
+        ZipStore.within(MemoryStore({"k.zip": b"no archive"}), "k.zip").get("k")
+
+
+class Unseekable(io.RawIOBase):
+    def seek(self, *where):
+        raise io.UnsupportedOperation("seek")
+
+
+def test_errors_name_the_archive_and_the_key(archive):
+    broken = archive.replace(VALUES["c/2"], VALUES["c/2"][::-1])
+    for store in (
+        ZipStore(io.BytesIO(broken)),
+        ZipStore.within(Server(MemoryStore({"k.zip": broken})), "k.zip"),
+    ):
+        with pytest.raises(StoreReadError, match=r"zip:.*c/2.*checksum"):
+            store.get("c/2")
+        assert bytes(store.get("c/0")) == VALUES["c/0"]
+
+
+FORK = """
+import io, os, sys
+from zarr_core.extension import StoreError
+from zarr_stores.zip import ZipStore
+data = open(sys.argv[1], "rb")
+plain, wrapped = ZipStore(data), ZipStore(io.BytesIO(data.read()))
+assert plain.get("zarr.json") == wrapped.get("zarr.json") == b"{}"
+child = os.fork()
+if not child:
+    assert plain.get("zarr.json") == b"{}"
+    try:
+        wrapped.get("zarr.json")
+    except StoreError as error:
+        assert "forked" in str(error)
+        os._exit(0)
+    os._exit(1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_child_does_not_move_the_position_of_its_parent(archive, tmp_path):
+    (tmp_path / "a.zip").write_bytes(archive)
+    subprocess.run([sys.executable, "-c", FORK, tmp_path / "a.zip"], check=True)
+
+
+# --- requests ---
+
+
+@pytest.fixture
+def server(archive):
+    return Server(MemoryStore({"a.zip": archive}))
+
+
+def test_few_requests(server):
+    store = ZipStore.within(server, "a.zip")
+    assert store.requests == 8
+    assert len(list(store.list())) == len(VALUES)
+    assert len(server.requested) == 1  # the end of the archive, with its directory
+    assert store.requests == 8
+    server.requested.clear()
+    for key in ("c/0", "deflated/c/0"):
+        store.get(key)
+        assert len(server.requested) == 1  # header and data
+        server.requested.clear()
+    with store.open_value("c/2", ByteRange(-20)) as reader:
+        assert bytes(reader.read(4980, 20)) == VALUES["c/2"][-20:]
+        # Header and end are so near to each other that what is between them is read too.
+        assert (len(server.requested), sum(server.requested) < 6000) == (1, True)
+        assert bytes(reader.read(0, 100)) == VALUES["c/2"][:100]
+    assert len(server.requested) == 1
+    server.requested.clear()
+    with store.open_value("c/2") as reader:  # where its data begins is known by now
+        assert reader.size == 5000
+    assert server.requested == []
+
+
+def test_many_parts_of_many_values_are_two_requests_or_so(tmp_path):
+    path = tmp_path / "a.zip"
+    with ZipStore(path) as store:
+        for number in range(300):
+            store.set(f"c/{number}", bytes([number % 256]) * 1000)
+    server = Server(LocalStore(tmp_path))
+    store = ZipStore.within(server, "a.zip")
+    asked = [(f"c/{number}", ByteRange(-10)) for number in range(300)]
+    assert [bytes(part) for part in store.get_partial_values(asked)] == [
+        bytes([number % 256]) * 10 for number in range(300)
+    ]
+    assert len(server.requested) <= 4
+
+
+def test_a_large_directory_is_one_request_more(tmp_path):
+    path = tmp_path / "a.zip"
+    with ZipStore(path) as store:
+        for number in range(2000):
+            store.set(f"c/{number}", b"v")
+    server = Server(LocalStore(tmp_path))
+    assert len(list(ZipStore.within(server, "a.zip").list())) == 2000
+    assert len(server.requested) == 2
+
+
+def test_arrays_in_an_archive_in_a_store(tmp_path):
+    data = np.arange(64 * 6000, dtype="i4").reshape(64, 6000)
+    with ZipStore(tmp_path / "a.zip") as store:
+        root = zarr.create_group(store)
+        root.create_array("plain", data=data, chunks=(4, 6000))
+        root.create_array(
+            "sharded", data=data, chunks=(1, 6000), shards=(32, 6000), compressors=None
+        )
+    server = Server(LocalStore(tmp_path))
+    root = zarr.open_group(ZipStore.within(server, "a.zip"), mode="r")
+    for name in ("plain", "sharded"):
+        assert np.array_equal(root[name][...], data)
+    server.requested.clear()
+    assert np.array_equal(root["sharded"][5:7, 3], data[5:7, 3])
+    assert sum(server.requested) < 4 * 6000 * 4
+    cached = DiskCacheStore(CountingStore(LocalStore(tmp_path)), tmp_path / "cache", None)
+    for _ in range(2):
+        root = zarr.open_group(ZipStore.within(cached, "a.zip"), mode="r")
+        cached.inner.calls.clear()
+        assert np.array_equal(root["plain"][...], data)
+    assert cached.inner.count("reader.read", "reader.read_into") == 0
+
+
+def test_an_archive_that_is_replaced_is_read_anew(tmp_path):
+    class Replaceable(LocalStore):
+        def open_value(self, key, first=None):
+            store, version = self, self.version(key)
+
+            class Reader(WrapperReader):
+                def read_into(self, parts):
+                    if store.version(key) != version:
+                        raise ValueReplacedError("is another one", store, key)
+                    super().read_into(parts)
+
+            reader = super().open_value(key, first)
+            made = Reader(reader)
+            made.requests = 2
+            return made
+
+    def write(values):
+        with zipfile.ZipFile(tmp_path / "new", "w") as archive:
+            for key, value in values.items():
+                archive.writestr(key, value)
+        os.replace(tmp_path / "new", tmp_path / "a.zip")
+
+    write({"k": b"old"})
+    store = ZipStore.within(Replaceable(tmp_path), "a.zip")
+    assert bytes(store.get("k")) == b"old"
+    write({"j": b"first", "k": b"new"})
+    assert bytes(store.get("k")) == b"new"
+    write({"i": b"first", "j": b"", "k": b"newer"})
+    assert store.get_into("k", memoryview(bytearray(9))) == 5
+    write({"k": b"newest"})
+    assert [bytes(it) for it in store.get_partial_values([("k", ByteRange(3))])] == [b"est"]
+    write({"j": b"", "k": b"0123"})
+    with store.open_value("k") as reader, pytest.raises(ValueReplacedError):
+        reader.read(0, 4)
+    write({"j": b"", "k": b"0123" * 500})
+    store.get("k")
+    with store.open_value("k") as reader:
+        assert bytes(reader.read(0, 4)) == b"0123"
+        write({})
+        with pytest.raises(ValueReplacedError):
+            reader.read(1996, 4)
+    assert store.get("k") is None
+
+
+# --- zip64 ---
+
+
+def test_more_entries_than_16_bits_count(tmp_path):
+    path = tmp_path / "a.zip"
+    with ZipStore(path) as store:
+        for number in range(66_000):
+            store.set(f"{number:x}", b"")
+        store.set("last", b"value")
+    with zipfile.ZipFile(path) as archive:
+        assert len(archive.infolist()) == 66_001
+    for store in (ZipStore(path, "r"), ZipStore.within(Server(LocalStore(tmp_path)), "a.zip")):
+        assert sum(1 for _ in store.list()) == 66_001
+        assert bytes(store.get("last")) == b"value"
+
+
+def test_entries_beyond_4_gib(tmp_path):
+    path = tmp_path / "a.zip"
+    with open(path, "wb") as file:
+        file.truncate(5 << 30)  # a hole, before the archive
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("far", b"far away")
+        with archive.open("zip64", "w", force_zip64=True) as entry:
+            entry.write(b"unusual fields")
+    with ZipStore(path) as store:
+        store.set("k", b"added")
+        assert bytes(store.get("far")) == b"far away"
+    assert path.stat().st_blocks < 1000
+    for store in (ZipStore(path, "r"), ZipStore.within(LocalStore(tmp_path), "a.zip")):
+        assert sorted(store.list()) == ["far", "k", "zip64"]
+        assert bytes(store.get("far")) == b"far away"
+        assert bytes(store.get("k")) == b"added"
+        assert bytes(store.get("zip64")) == b"unusual fields"
+        with store.open_value("k", ByteRange(-2)) as reader:
+            assert bytes(reader.read(3, 2)) == b"ed"
+
+
+def test_unusually_long_fields_cost_a_request_and_nothing_else():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        info = zipfile.ZipInfo("k")
+        info.extra = struct.pack("<HH", 0x7A72, 900) + bytes(900)
+        archive.writestr(info, bytes(range(256)) * 8)
+        archive.writestr("other", bytes(50_000))
+    server = Server(MemoryStore({"a.zip": file.getvalue()}))
+    for first in (None, ByteRange(-100), ByteRange(0, 50)):
+        store = ZipStore.within(server, "a.zip")
+        with store.open_value("k", first) as reader:
+            assert bytes(reader.read(0, 2048)) == bytes(range(256)) * 8
+        assert bytes(ZipStore.within(server, "a.zip").get("k")) == bytes(range(256)) * 8
