@@ -124,6 +124,7 @@ def test_an_interrupted_archive_is_continued(tmp_path):
 
 def test_zarr_python_reads_what_was_copied(tmp_path):
     import zarr as peer
+
     source = fill(place("sqlite", tmp_path / "old"), 2)
     zarr.copy(zarr.open(source)["g"], tmp_path / "x.zarr")
     zarr.copy(zarr.open(source)["g"], tmp_path / "v3.zarr", zarr_format=3, chunks=3)
