@@ -214,7 +214,7 @@ def test_names_of_secrets():
         "key": "AKIAabc", "secret": "hush-hush", "anon": False, "token": "anon", "user": "me",
         "client_kwargs": {"endpoint_url": "http://x", "aws_session_token": "session"},
         "headers": {"Authorization": "Bearer 123456", "Accept": "*/*"},
-        "key_filename": "/home/me/.ssh/id", "credentials": "/path/x.json", "password": None,
+        "key_filename": "~/.ssh/id", "credentials": "/path/x.json", "password": None,
     }  # fmt: skip
     names = ["Authorization", "aws_session_token", "key", "secret"]
     assert names_of_secrets(options) == names

@@ -1,4 +1,4 @@
-"""Sessions of Icechunk as stores: they have documents, chunks of version 3 and nothing else."""
+"""Sessions of Icechunk as stores, which have documents with their chunks, nothing else."""
 
 from __future__ import annotations
 
