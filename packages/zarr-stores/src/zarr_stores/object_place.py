@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
@@ -71,7 +71,7 @@ class Place:
 
     kind: str
     url: str
-    further: tuple[Any, ...] = ()
+    further: tuple[Any, ...] = field(default=(), repr=False)  # a query may be a signature
 
     def check_to_pickle(self, store: Any) -> None:
         """Refuse to write credentials where they can be read.

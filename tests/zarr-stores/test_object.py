@@ -1,0 +1,440 @@
+"""Object stores as objects: options, credentials, processes; servers that can do little."""
+
+import copy
+import logging
+import os
+import pickle
+import signal
+import traceback
+from datetime import timedelta
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from object_stores import FEW_RETRIES, s3_options, s3_store, same_place
+from servers import faults
+from zarr_core.extension import (
+    ByteRange,
+    StoreCapabilityError,
+    StoreError,
+    StoreReadError,
+    StoreReadOnlyError,
+)
+from zarr_stores.object import ObjectStore
+from zarr_stores.object_reader import joined
+
+pytest_plugins = ["servers.fixtures"]
+SECRET = "BEEFc0ffee4242secret"
+
+
+# --- which store a URL is ---
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "kind", "expected"),
+    [
+        ("s3://b/p/q", {}, "S3Store", "s3://b/p/q"),
+        ("s3://b/p/q/", {}, "S3Store", "s3://b/p/q"),
+        ("s3a://b", {}, "S3Store", "s3://b"),
+        ("s3://b/a%20b/%C3%A9", {}, "S3Store", "s3://b/a%20b/%C3%A9"),
+        ("gs://b/p", {"skip_signature": True}, "GCSStore", "gs://b/p"),
+        ("gcs://b/p", {"skip_signature": True}, "GCSStore", "gs://b/p"),
+        ("az://c/p", {"account_name": "acc", "skip_signature": True}, "AzureStore", "az://c/p"),
+        ("azure://c/p", {"account_name": "acc", "skip_signature": True}, "AzureStore", "az://c/p"),
+        ("abfs://c@acc.dfs.core.windows.net/p", {"skip_signature": True}, "AzureStore", "az://c/p"),
+        ("abfss://c@acc.dfs.core.windows.net/p", {"skip_signature": True}, "AzureStore", "az://c/p"),
+        ("https://h/p/q.zarr", {}, "HTTPStore", "https://h/p/q.zarr"),
+        ("http://h:8000/", {}, "HTTPStore", "http://h:8000"),
+        ("https://h/p/q", {"webdav": True}, "HTTPStore", "https://h/p/q"),
+    ],
+)  # fmt: skip
+def test_urls(url, options, kind, expected, monkeypatch):
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "acc")
+    store = ObjectStore.from_url(url, **options)
+    assert type(store.store).__name__ == kind
+    assert store.url == expected
+    assert ObjectStore.from_url(store.url, **options) == store
+    assert hash(ObjectStore.from_url(store.url, **options)) == hash(store)
+    assert copy.copy(store) == copy.deepcopy(store) == pickle.loads(pickle.dumps(store)) == store
+
+
+def test_places_differ():
+    def at(url, **options):
+        return ObjectStore.from_url(url, **options)
+
+    stores = [
+        at("s3://b/p"),
+        at("s3://b/q"),
+        at("s3://c/p"),
+        at("s3://b/p", endpoint="https://one"),
+        at("s3://b/p", endpoint="https://two"),
+        at("gs://b/p", skip_signature=True),
+        at("az://b/p", account_name="one", skip_signature=True),
+        at("az://b/p", account_name="two", skip_signature=True),
+        at("https://b/p"),
+        at("http://b/p"),
+        at("https://b/p?version=1"),
+    ]
+    assert len(set(stores)) == len(stores)
+
+
+def test_settings_reach_obstore():
+    store = ObjectStore.from_url(
+        "s3://b",
+        config={"region": "eu-west-1"},
+        endpoint="http://127.0.0.1:9",
+        client_options={"user_agent": "me"},
+        retry_config={"max_retries": 3, "retry_timeout": 9, "backoff": {"init_backoff": 0.5}},
+        requests=7,
+        gap_bytes=99,
+    )
+    assert store.store.config == {
+        "region": "eu-west-1",
+        "endpoint": "http://127.0.0.1:9",
+        "bucket": "b",
+    }
+    assert store.store.client_options["user_agent"] == "me"
+    assert store.store.client_options["allow_http"] == "true"
+    assert store.store.retry_config["backoff"]["init_backoff"] == timedelta(seconds=0.5)
+    assert (store.requests, store.gap_bytes) == (7, 99)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"nonsense": 1}, "nonsense"),
+        ({"config": {"nonsense": 1}}, "nonsense"),
+        ({"config": "region"}, "config is a mapping"),
+        ({"client_options": {"nonsense": 1}}, "nonsense"),
+        ({"retry_config": {"nonsense": 1}}, "retry_config has no nonsense"),
+        ({"retry_config": {"backoff": {"nonsense": 1}}}, "retry_config has no nonsense"),
+        ({"requests": 0}, "requests=0"),
+        ({"key": "k", "secret": SECRET}, "secret is secret_access_key"),
+        ({"anon": True}, "anon is skip_signature"),
+        ({"webdav": True}, "webdav"),
+    ],
+    ids=str,
+)
+def test_options_that_are_not(options, said):
+    with pytest.raises(StoreError, match=said) as caught:
+        ObjectStore.from_url("s3://b/p", **options)
+    assert SECRET not in str(caught.value)
+    assert "s3://b" in str(caught.value) or "requests" in options
+
+
+@pytest.mark.parametrize("url", ["s3://", "az://b", "https://"])
+def test_urls_that_are_not(url, monkeypatch):
+    monkeypatch.delenv("AZURE_STORAGE_ACCOUNT_NAME", raising=False)
+    with pytest.raises(StoreError, match="not possible"):
+        ObjectStore.from_url(url)
+
+
+# --- credentials ---
+
+CREDENTIALS = {
+    "key": ("s3://b/p", {"access_key_id": "me", "secret_access_key": SECRET}),
+    "token": ("s3://b/p", {"session_token": SECRET}),
+    "config": (
+        "s3://b/p",
+        {"config": {"AWS_ACCESS_KEY_ID": "me", "AWS_SECRET_ACCESS_KEY": SECRET}},
+    ),
+    "encryption": ("s3://b/p", {"sse_customer_key_base64": SECRET}),
+    "bearer": ("gs://b/p", {"bearer_token": SECRET}),
+    "account": ("az://b/p", {"account_name": "a", "account_key": SECRET}),
+    "sas": ("az://b/p", {"account_name": "a", "sas_token": f"sv=1&sig={SECRET}"}),
+    "header": ("https://h/p", {"client_options": {"default_headers": {"Authorization": SECRET}}}),
+    "proxy": ("https://h/p", {"client_options": {"proxy_url": f"http://me:{SECRET}@proxy"}}),
+    "password": (f"https://me:{SECRET}@h/p", {}),
+    "signature": (f"https://h/p?X-Amz-Signature={SECRET}", {}),
+    "password dav": (f"https://me:{SECRET}@h/p", {"webdav": True}),
+}
+
+
+@pytest.mark.parametrize("case", CREDENTIALS)
+def test_credentials_are_shown_to_nobody(case, caplog):
+    url, options = CREDENTIALS[case]
+    if "account_key" in options:
+        options = {**options, "account_key": "QkVFRmMwZmZlZTQyNDJzZWNyZXQ="}
+    with caplog.at_level(logging.DEBUG):
+        store = ObjectStore.from_url(url, requests=3, retry_config={"max_retries": 0}, **options)
+        seen = [repr(store), str(store), store.url, repr(vars(store)["_place"])]
+        with pytest.raises(StoreError, match="is not pickled") as caught:
+            pickle.dumps(store)
+        seen.append(str(caught.value))
+    for text in [*seen, caplog.text]:
+        assert SECRET not in text
+        assert "QkVFRmMw" not in text
+    assert copy.deepcopy(store) == store
+
+
+@pytest.mark.parametrize("case", ["password", "signature"])
+def test_errors_have_no_addresses_that_sign(case, http_server):
+    address = http_server.url.partition("//")[2]
+    url = {
+        "password": f"http://me:{SECRET}@{address}/none",
+        "signature": f"http://{address}/none?X-Amz-Signature={SECRET}",
+    }[case]
+    store = ObjectStore.from_url(url, retry_config={"max_retries": 0}, webdav=True)
+    http_server.stop()
+    for call in (lambda: store.get("k"), lambda: store.set("k", b""), lambda: list(store.list())):
+        with pytest.raises(StoreError) as caught:
+            call()
+        assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_signature_of_azure_is_in_no_error(azure_server, proxy_before):
+    proxy = proxy_before(azure_server)
+    store = ObjectStore.from_url(
+        f"az://{azure_server.container}/p",
+        account_name=azure_server.account,
+        endpoint=f"{proxy.url}/{azure_server.account}",
+        sas_token=f"sv=2020-01-01&sig={SECRET}",
+        retry_config={"max_retries": 0},
+    )
+    proxy.inject(faults.answer(500), times=3)
+    for call in (lambda: store.get("k"), lambda: store.exists("k"), lambda: store.list_dir("")):
+        with pytest.raises(StoreError) as caught:
+            call()
+        assert SECRET not in "".join(traceback.format_exception(caught.value))
+    assert SECRET in proxy.traffic.exchanges[0].target  # or this would prove nothing
+
+
+def test_credentials_of_the_environment_are_not_pickled(s3_server, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "me")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    store = ObjectStore.from_url(f"s3://{s3_server.bucket}/env", endpoint=s3_server.url)
+    store.set("k", b"v")
+    data = pickle.dumps(store)
+    assert SECRET.encode() not in data
+    assert bytes(pickle.loads(data).get("k")) == b"v"
+
+
+# --- processes ---
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_is_told_that_it_cannot(s3_server):
+    store = s3_store(s3_server)
+    store.set("k", b"v")
+    child = os.fork()
+    if not child:
+        signal.alarm(20)  # it would hang
+        try:
+            store.get("k")
+        except StoreError as error:
+            os._exit(7 if "spawn" in str(error) else 8)
+        os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert bytes(store.get("k")) == b"v"
+
+
+# --- conditions ---
+
+
+def test_an_update_sees_what_others_have_written(s3_server):
+    """Another process, which has none of the locks of this one."""
+    store = s3_store(s3_server)
+    store.set("k", b"0")
+    calls = []
+
+    def change(reader):
+        calls.append(bytes(reader.read(0, reader.size)))
+        if len(calls) < 4:
+            store.set("k", b"%d" % (10 * len(calls)))
+        return calls[-1] + b"!"
+
+    store.update("k", change)
+    assert calls == [b"0", b"10", b"20", b"30"]
+    assert bytes(store.get("k")) == b"30!"
+    seen = []
+
+    def create(reader):
+        seen.append(reader)
+        if reader is None:
+            store.set("n", b"theirs")
+            return b"mine"
+        return reader
+
+    store.update("n", create)
+    assert bytes(store.get("n")) == b"theirs"
+    assert len(seen) == 2
+
+    def remove(reader):
+        if bytes(reader.read(0, reader.size)) == b"theirs":
+            store.set("n", b"newer")
+            return None
+        return reader
+
+    store.update("n", remove)
+    assert bytes(store.get("n")) == b"newer"
+
+
+def test_without_conditions_the_last_writer_wins(s3_server):
+    store = s3_store(s3_server, conditional=False)
+    store.set("k", b"0")
+
+    def change(reader):
+        store.set("k", b"lost")
+        return b"1"
+
+    store.update("k", change)
+    assert bytes(store.get("k")) == b"1"
+
+
+def test_a_service_that_knows_no_conditions_is_found_out(tmp_path):
+    from obstore.store import LocalStore
+
+    store = ObjectStore(LocalStore(tmp_path))
+    store.set("k", b"0")
+    store.update("k", lambda reader: bytes(reader.read(0, 1)) + b"1")
+    store.update("n", lambda reader: b"new")
+    assert bytes(store.get("k")) == b"01"
+    assert bytes(store.get("n")) == b"new"
+    with pytest.raises(StoreError, match="pickle"):
+        pickle.dumps(store)
+
+
+def test_another_store_of_obstore_has_a_root(tmp_path):
+    from obstore.store import MemoryStore
+
+    inner = MemoryStore()
+    store = ObjectStore(inner, root="a/b")
+    assert list(store.list()) == []
+    zarr.create_array(store, name="x", data=np.arange(5))
+    assert sorted(item["path"] for page in inner.list() for item in page)[0].startswith("a/b/x/")
+    assert zarr.open_array(ObjectStore(inner, root="/a/b/x/"))[3] == 3
+    assert store != ObjectStore(inner)
+    assert store == ObjectStore(inner, root="a/b/")
+
+
+# --- large values ---
+
+
+def test_a_large_value_goes_in_parts(s3_server, proxy_before):
+    proxy = proxy_before(s3_server)
+    store = s3_store(s3_server, proxy.url)
+    pieces = [np.random.default_rng(n).bytes(9_000_000) for n in range(4)]
+    store.set("k", pieces)
+    assert [exchange.method for exchange in proxy.traffic.exchanges].count("PUT") == 5
+    assert store.getsize("k") == 36_000_000
+    with store.open_value("k", ByteRange(0)) as reader:
+        assert bytes(reader.read(0, reader.size)) == b"".join(pieces)
+    proxy.inject(faults.denied(), method="PUT", skip=2)
+    with pytest.raises(StoreError, match="'k'"):
+        store.set("k", [b"new" * 12_000_000])
+    assert store.getsize("k") == 36_000_000
+
+
+# --- plain servers of HTTP ---
+
+
+@pytest.fixture(params=["http_server", "plain_http_server"])
+def files(request):
+    """A server that knows parts, and one that does not."""
+    return request.getfixturevalue(request.param)
+
+
+def test_arrays_are_read_by_http(files):
+    place = files.root / "field.zarr"
+    values = np.arange(6000, dtype="int32").reshape(60, 100)
+    if not place.exists():
+        root = zarr.create_group(place)
+        root.create_array("a", data=values, chunks=(20, 30))
+        root.create_array("s", data=values, chunks=(10, 10), shards=(60, 50))
+    group = zarr.open(f"{files.url}/field.zarr", storage_options={"retry_config": FEW_RETRIES})
+    assert group.read_only
+    for name in ("a", "s"):
+        assert np.array_equal(group[name][...], values)
+        assert np.array_equal(group[name][7:33, 2:90:9], values[7:33, 2:90:9])
+    store = group.store
+    assert not store.supports_listing
+    for call in (lambda: list(store.list()), lambda: store.list_dir("")):
+        with pytest.raises(StoreCapabilityError, match="webdav"):
+            call()
+    with pytest.raises(StoreReadOnlyError):
+        store.set("k", b"")
+    with pytest.raises(StoreReadOnlyError):
+        zarr.open(f"{files.url}/field.zarr", mode="a")
+    assert store.get("none/at/all") is None
+    assert not store.exists("none")
+    (files.root / "empty").write_bytes(b"")
+    top = ObjectStore.from_url(files.url)
+    assert bytes(top.get("empty")) == b""
+    assert top.get_into("empty", memoryview(bytearray(4))) == 0
+    with top.open_value("empty", ByteRange(-4)) as reader:
+        assert reader.size == 0
+    with pytest.raises(StoreError):
+        ObjectStore.from_url("http://127.0.0.1:1/", retry_config={"max_retries": 0}).get("k")
+
+
+def test_a_large_value_of_a_server_without_parts(plain_http_server):
+    value = bytes(range(250)) * 1000
+    (plain_http_server.root / "large").write_bytes(value)
+    store = ObjectStore.from_url(plain_http_server.url)
+    buffer = memoryview(bytearray(10))
+    assert store.get_into("large", buffer) == len(value)
+    assert bytes(buffer) == value[:10]
+    with store.open_value("large", ByteRange(-9)) as reader:
+        assert bytes(reader.read(777, 20)) == value[777:797]
+        assert reader.version == store.version("large")
+
+
+# --- Google ---
+
+
+def test_arrays_are_read_from_google(gcs_server):
+    """The emulator takes no writes by the interface that obstore has, but reads it answers."""
+    import http.client
+
+    values = np.arange(6000, dtype="int32").reshape(60, 100)
+    memory = zarr.MemoryStore()
+    root = zarr.create_group(memory)
+    root.create_array("a", data=values, chunks=(20, 30))
+    root.create_array("s", data=values, chunks=(10, 10), shards=(60, 50))
+    connection = http.client.HTTPConnection(gcs_server.host, gcs_server.port)
+    for key in memory.list():
+        target = f"/upload/storage/v1/b/{gcs_server.bucket}/o?uploadType=media&name=f.zarr/{key}"
+        connection.request("POST", target, bytes(memory.get(key)))
+        connection.getresponse().read()
+    connection.close()
+    url = f"gs://{gcs_server.bucket}/f.zarr"
+    options = {"base_url": gcs_server.url, "skip_signature": True, "retry_config": FEW_RETRIES}
+    group = zarr.open_group(url, mode="r", storage_options=options)
+    assert [name for name, _ in group.members()] == ["a", "s"]
+    for name in ("a", "s"):
+        assert np.array_equal(group[name][...], values)
+        assert np.array_equal(group[name][7:33, 5], values[7:33, 5])
+    store = group.store
+    assert sorted(store.list()) == sorted(memory.list())
+    assert store.get("none") is None
+    assert store.version("zarr.json") == store.open_value("zarr.json").version
+    writable = ObjectStore.from_url(url, **options)
+    with pytest.raises(StoreError, match="cannot be written"):
+        writable.set("k", b"v")
+
+
+# --- joining ---
+
+
+def test_joined():
+    def part(start, length):
+        return start, memoryview(bytearray(length))
+
+    def spans(groups):
+        return [[(start, len(buffer)) for start, buffer in group] for group in groups]
+
+    parts = [part(50, 10), part(0, 10), part(12, 8), part(5, 2)]
+    assert spans(joined(parts, 2)) == [[(0, 10), (5, 2), (12, 8)], [(50, 10)]]
+    assert spans(joined(parts, 1)) == [[(0, 10), (5, 2)], [(12, 8)], [(50, 10)]]
+    assert spans(joined(parts, 100)) == [[(0, 10), (5, 2), (12, 8), (50, 10)]]
+    assert joined([], 5) == []
+
+
+def test_a_repeated_option_object_is_not_changed(s3_server):
+    options = s3_options(s3_server)
+    before = copy.deepcopy(options)
+    store = ObjectStore.from_url("s3://b/p", **options)
+    assert options == before
+    assert same_place(store, s3_server) == store
+    with pytest.raises(StoreReadError):
+        store.get("k")

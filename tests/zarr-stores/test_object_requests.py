@@ -1,0 +1,239 @@
+"""How many requests an object store is asked, how many of them at once."""
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from object_stores import s3_store, same_place
+from zarr_core.extension import ByteRange
+from zarr_stores.object import ObjectStore
+
+pytest_plugins = ["servers.fixtures"]
+LATENCY = 0.03
+
+
+@pytest.fixture(scope="module")
+def proxy(s3_server):
+    from servers.proxy import Proxy
+
+    with Proxy(s3_server.port) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def direct(s3_server):
+    return s3_store(s3_server)
+
+
+@pytest.fixture
+def store(s3_server, direct, proxy):
+    """The same place with latency."""
+    proxy.reset()
+    proxy.set_latency(LATENCY)
+    return same_place(direct, s3_server, proxy.url)
+
+
+def asked(proxy):
+    """Methods and ranges of the requests, in order; then forget them."""
+    found = [(exchange.method, exchange.range) for exchange in proxy.traffic.exchanges]
+    proxy.forget()
+    return found
+
+
+def test_each_call_is_one_request(store, direct, proxy):
+    value = bytes(range(200)) * 1000
+    direct.set("k", value)
+    buffer = memoryview(bytearray(300_000))
+    store.get("k")
+    store.get_into("k", buffer)
+    store.get_into("k", buffer[:1000])
+    with store.open_value("k", ByteRange(-500)) as reader:
+        reader.read(len(value) - 500, 500)
+    with store.open_value("k", ByteRange(3000, 50)) as reader:
+        reader.read(3010, 20)
+    store.exists("k")
+    store.getsize("k")
+    store.version("k")
+    store.set("k", b"new")
+    store.erase("k")
+    store.list_dir("")
+    assert asked(proxy) == [
+        ("GET", ""),
+        ("GET", "bytes=0-299999"),
+        ("GET", "bytes=0-999"),
+        ("GET", "bytes=-500"),
+        ("GET", "bytes=3000-3049"),
+        ("HEAD", ""),
+        ("HEAD", ""),
+        ("HEAD", ""),
+        ("PUT", ""),
+        ("POST", ""),
+        ("GET", ""),
+    ]
+
+
+def test_a_missing_key_costs_one_request_once_the_bucket_is_known(store, proxy):
+    assert not store.exists("k")
+    assert len(asked(proxy)) == 2  # a HEAD does not say whether the bucket is there
+    assert not store.exists("k")
+    assert store.getsize("l") is None
+    assert len(asked(proxy)) == 2
+
+
+def test_a_small_value_is_read_once(store, direct, proxy):
+    direct.set("k", b"0123456789")
+    with store.open_value("k") as reader:
+        assert reader.size == 10
+        assert bytes(reader.read(2, 3)) == b"234"
+        assert bytes(reader.read(9, 1)) == b"9"
+    assert len(asked(proxy)) == 1
+
+
+def test_what_is_not_read_is_not_sent(store, direct, proxy):
+    direct.set("k", bytes(5_000_000))
+    with store.open_value("k", ByteRange(0)) as reader:
+        assert reader.size == 5_000_000
+    with store.open_value("k") as reader:
+        assert reader.size == 5_000_000
+    assert store.get_into("k", memoryview(bytearray(10))) == 5_000_000
+    assert proxy.traffic.exchanges[1].received == 65_536
+    assert proxy.traffic.exchanges[2].received == 10
+
+
+def test_near_parts_are_joined(store, direct, proxy):
+    value = np.random.default_rng(1).bytes(3_000_000)
+    direct.set("k", value)
+    parts = [(start, memoryview(bytearray(1000))) for start in range(500_000, 900_000, 4000)]
+    far = (2_500_000, memoryview(bytearray(1000)))
+    with store.open_value("k") as reader:
+        proxy.forget()
+        reader.read_into([far, *reversed(parts)])
+        for start, buffer in [*parts, far]:
+            assert bytes(buffer) == value[start : start + 1000]
+    assert sorted(asked(proxy)) == [
+        ("GET", "bytes=2500000-2500999"),
+        ("GET", "bytes=500000-896999"),
+    ]
+    got = store.get_partial_values([("k", ByteRange(start, 10)) for start in range(0, 90_000, 90)])
+    assert [bytes(part) for part in got] == [
+        value[start : start + 10] for start in range(0, 90_000, 90)
+    ]
+    assert len(asked(proxy)) == 2
+
+
+def test_far_parts_are_read_at_once(store, direct, proxy):
+    direct.set("k", bytes(20_000_000))
+    with store.open_value("k") as reader:
+        proxy.forget()
+        reader.read_into(
+            [(start, memoryview(bytearray(10))) for start in range(0, 20_000_000, 1_000_000)]
+        )
+    assert proxy.traffic.requests == 19  # the first one is there already
+    assert proxy.traffic.most_in_flight == 19
+
+
+def test_chunks_are_read_and_written_by_tens(store, direct, proxy):
+    values = np.arange(100 * 64, dtype="int16").reshape(100, 64)
+    array = zarr.create_array(store, name="a", shape=values.shape, dtype="int16", chunks=(1, 64))
+    proxy.forget()
+    array[...] = values
+    assert proxy.traffic.requests == 100
+    assert 32 <= proxy.traffic.most_in_flight <= store.requests
+    proxy.forget()
+    assert np.array_equal(array[...], values)
+    assert proxy.traffic.requests == 100
+    assert 32 <= proxy.traffic.most_in_flight <= store.requests
+    proxy.forget()
+    array[:, 3:9] = 0  # read, change, write under conditions
+    assert proxy.traffic.requests == 200
+    assert 32 <= proxy.traffic.most_in_flight <= store.requests
+
+
+def test_the_number_in_flight_is_the_users(store, direct, s3_server, proxy):
+    direct.set("k", b"v")
+    few = same_place(store, s3_server, proxy.url, requests=5)
+    assert few.get_partial_values(
+        [("k", ByteRange(0))] * 3 + [(f"k{n}", ByteRange(0)) for n in range(40)]
+    )
+    assert proxy.traffic.most_in_flight == 5
+    array = zarr.create_array(few, name="a", shape=(40,), chunks=(1,), dtype="int8", overwrite=True)
+    proxy.forget()
+    array[...] = 3
+    assert array[...].sum() == 120
+    assert proxy.traffic.most_in_flight == 5
+
+
+def test_a_part_of_a_shard_needs_two_requests(store, direct, proxy):
+    values = np.random.default_rng(2).integers(0, 9, (64, 64, 64)).astype("int32")
+    zarr.create_array(
+        direct, name="s", data=values, chunks=(8, 8, 8), shards=(64, 64, 64), compressors=None
+    )
+    array = zarr.open_array(store, path="s")
+    assert len(asked(proxy)) == 1
+    assert array[5, 6, 7] == values[5, 6, 7]
+    (first, _), (second, _) = asked(proxy)
+    assert (first, second) == ("GET", "GET")
+
+
+def test_inner_chunks_that_lie_apart_are_read_at_once(s3_server, store, direct, proxy):
+    values = np.random.default_rng(2).integers(0, 9, (64, 64, 64)).astype("int32")
+    zarr.create_array(
+        direct, name="s", data=values, chunks=(2, 64, 64), shards=(64, 64, 64), compressors=None
+    )
+    array = zarr.open_array(same_place(direct, s3_server, proxy.url, gap_bytes=1000), path="s")
+    proxy.forget()
+    assert np.array_equal(array[::8], values[::8])
+    assert proxy.traffic.requests == 1 + 8
+    assert proxy.traffic.most_in_flight == 8
+    proxy.forget()
+    joining = zarr.open_array(same_place(direct, s3_server, proxy.url, gap_bytes=1 << 20), path="s")
+    proxy.forget()
+    assert np.array_equal(joining[::8], values[::8])
+    assert proxy.traffic.requests <= 1 + 2
+
+
+def test_many_shards_at_once(store, direct, proxy):
+    values = np.random.default_rng(2).integers(0, 9, (20, 512)).astype("int32")
+    zarr.create_array(direct, name="s", data=values, chunks=(1, 64), shards=(1, 512))
+    array = zarr.open_array(store, path="s")
+    proxy.forget()
+    assert np.array_equal(array[:, 100], values[:, 100])
+    assert proxy.traffic.requests <= 40
+    assert proxy.traffic.most_in_flight == 20
+
+
+def test_a_hierarchy_is_walked_level_by_level(store, direct, proxy):
+    root = zarr.create_group(direct)
+    for outer in range(4):
+        group = root.create_group(f"g{outer}")
+        for inner in range(10):
+            group.create_array(f"a{inner}", shape=(3,), dtype="int8")
+    group = zarr.open_group(store, mode="r")
+    proxy.forget()
+    assert len(list(group.members(max_depth=None))) == 44
+    traffic = proxy.traffic
+    assert traffic.requests == 44 + 5  # each document, and a list of each group
+    assert 20 <= traffic.most_in_flight <= store.requests
+
+
+def test_erasing_is_done_by_thousands(store, direct, proxy):
+    for number in range(30):
+        direct.set(f"a/{number}", b"")
+    store.erase_prefix("a/")
+    assert [method for method, _ in asked(proxy)] == ["GET", "POST"]
+    assert list(direct.list()) == []
+
+
+def test_azure_finds_the_end_of_a_value(azure_server, proxy_before, monkeypatch):
+    from object_stores import azure_environment
+
+    proxy = proxy_before(azure_server)
+    for name, value in azure_environment(azure_server).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", f"{proxy.url}/{azure_server.account}")
+    store = ObjectStore.from_url(f"az://{azure_server.container}/tail")
+    store.set("k", bytes(100_000) + b"end")
+    proxy.forget()
+    with store.open_value("k", ByteRange(-3)) as reader:
+        assert bytes(reader.read(100_000, 3)) == b"end"
+    assert len(asked(proxy)) == 2
+    store.erase("k")
