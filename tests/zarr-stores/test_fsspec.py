@@ -61,3 +61,25 @@ class TestS3(StoreContract):
     @pytest.mark.parametrize("key", [key for key in GOOD_KEYS if "\n" not in key], ids=ascii)
     def test_odd_keys_are_keys(self, store, key):
         super().test_odd_keys_are_keys(store, key)
+
+
+class TestSFTP(StoreContract):
+    examples = 5
+    key_may_be_prefix = False
+    test_deep_keys = None  # 1,500 directories, one request after the other
+
+    @pytest.fixture(autouse=True)
+    def _server(self, sftp_server):
+        pytest.importorskip("paramiko")
+        self.options = {
+            "port": sftp_server.port,
+            "username": sftp_server.username,
+            "key_filename": str(sftp_server.private_key),
+        }
+        self.root = f"{sftp_server.host}{sftp_server.root}"
+
+    def make(self, tmp_path):
+        return FsspecStore.from_url(f"fsspec+sftp://{self.root}{tmp_path}", **self.options)
+
+    def again(self, store, *, read_only):
+        return FsspecStore.from_url(store.url, read_only=read_only, **self.options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from contextlib import suppress
+from errno import ENAMETOOLONG
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 PARTIAL = ".zarr-partial"
 _ATTEMPTS = 20
+_NAME_LIMIT = 255  # bytes
 
 
 def put(fs: Any, traits: Traits, path: str, data: bytes) -> None:
@@ -33,6 +35,8 @@ def put(fs: Any, traits: Traits, path: str, data: bytes) -> None:
             if target != path:
                 with suppress(Exception):
                     fs.rm_file(target)
+            if len(name.encode()) > _NAME_LIMIT:  # not every server says so
+                raise OSError(ENAMETOOLONG, "the name is too long", path) from error
             # Which error says that the directory is missing is up to the file system.
             if isinstance(error, IsADirectoryError | NotADirectoryError) or (
                 attempt == _ATTEMPTS or _is_directory(fs, above)
