@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import shutil
+import os
 import tempfile
 import threading
 import time
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zarr_conformance.corpus.case import Accept, Case, Either
 from zarr_conformance.judging.answer import Answer, Verdict
 from zarr_conformance.judging.judge import judge
+from zarr_conformance.running.asking import CHANGES, answer_of, fresh, request
 from zarr_conformance.running.conversation import (
     AdapterDiedError,
+    AdapterMemoryError,
     AdapterTimeoutError,
     Conversation,
+    Limits,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-SECONDS = 20.0
-"""What one case may take."""
-
-MEMORY = 4 << 30
-"""Bytes of address space that an implementation may take."""
+    from zarr_conformance.corpus.case import Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +59,7 @@ class Run:
     name: str
     capabilities: dict[str, Any]
     outcomes: tuple[Outcome, ...]
+    seconds: float = 0.0
 
 
 def run(
@@ -71,6 +68,7 @@ def run(
     cases: Sequence[Case],
     jobs: int = 2,
     progress: Callable[[Outcome], None] | None = None,
+    limits: Limits | None = None,
 ) -> Run:
     """Put cases to an implementation.
 
@@ -86,27 +84,36 @@ def run(
         How many adapters run at once.
     progress : callable, optional
         Told of every outcome, by any thread.
+    limits : Limits, optional
+        What the implementation may take.
 
     Raises
     ------
-    AdapterDiedError, AdapterTimeoutError
+    AdapterDiedError, AdapterTimeoutError, AdapterMemoryError
         If the adapter does not even tell what it can do.
     """
+    started = time.perf_counter()
     outcomes: dict[str, Outcome] = {}
     turns = iter(cases)
     guard = threading.Lock()
     failures: list[BaseException] = []
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        first = _Worker(implementation, corpus, Path(folder) / "0")
-        capabilities = first.capabilities()
+        workers = [
+            _Worker(implementation, corpus, Path(folder) / str(number), limits or Limits())
+            for number in range(max(1, jobs))
+        ]
+
+        def turn() -> Iterator[Case]:
+            while not failures:
+                with guard:
+                    case = next(turns, None)
+                if case is None:
+                    return
+                yield case
 
         def work(worker: _Worker) -> None:
             try:
-                while not failures:
-                    with guard:
-                        case = next(turns, None)
-                    if case is None:
-                        break
+                for case in turn():
                     outcome = worker.outcome(case, capabilities)
                     outcomes[case.id] = outcome
                     if progress is not None:
@@ -116,132 +123,127 @@ def run(
             finally:
                 worker.close()
 
-        workers = [
-            first,
-            *(_Worker(implementation, corpus, Path(folder) / str(n)) for n in range(1, jobs)),
-        ]
         threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if failures:
-            raise failures[0]
-    name, order = implementation.name, [case.id for case in cases]
-    return Run(name, capabilities, tuple(outcomes[it] for it in order))
+        try:
+            capabilities = workers[0].capabilities()
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        except BaseException as failure:  # an interrupt, too, ends all of them
+            failures.append(failure)
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
+            workers[0].close()
+    if failures:
+        raise failures[0]
+    return Run(
+        implementation.name,
+        capabilities,
+        tuple(outcomes[case.id] for case in cases),
+        time.perf_counter() - started,
+    )
+
+
+def refused_unasked(case: Case, capabilities: dict[str, Any]) -> Outcome | None:
+    """The outcome of a case that an implementation says it does not do, None for others."""
+    if case.operation not in capabilities["operations"]:
+        refusal = f"does not offer {case.operation}"
+    elif case.zarr_format not in capabilities["formats"]:
+        refusal = f"does not read format {case.zarr_format}"
+    else:
+        return None
+    answer = Answer("error", category="unsupported", message=refusal)
+    return Outcome(case, answer, Verdict("unsupported", refusal))
 
 
 class _Worker:
     """One adapter process after another, as many as it takes."""
 
-    def __init__(self, implementation: Implementation, corpus: Path, folder: Path) -> None:
+    def __init__(
+        self, implementation: Implementation, corpus: Path, folder: Path, limits: Limits
+    ) -> None:
         folder.mkdir()
         self._implementation = implementation
         self._corpus = corpus
         self._folder = folder
+        self._limits = limits
         self._conversation: Conversation | None = None
 
     def capabilities(self) -> dict[str, Any]:
         """What the adapter says of itself; starting may take a while."""
-        answer = self._talk().ask(60.0, "capabilities")
-        if "error" in answer:
-            raise AdapterDiedError(str(answer["error"]))
-        return dict(answer["result"])
-
-    def _talk(self) -> Conversation:
-        if self._conversation is None:
-            log = self._folder / "log"
-            self._conversation = Conversation(self._implementation.command, log, MEMORY)
-        return self._conversation
+        conversation = Conversation(
+            self._implementation.command, self._folder / "log", self._limits.memory
+        )
+        answer = conversation.ask(self._limits.start, "capabilities")
+        told = answer.get("result", {})
+        if not all(
+            isinstance(told.get(name), kind)
+            for name, kind in (
+                ("implementation", str),
+                ("version", str),
+                ("formats", list),
+                ("operations", list),
+            )
+        ):
+            conversation.close()
+            raise AdapterDiedError(f"does not tell what it can do: {answer}")
+        self._conversation = conversation
+        return dict(told)
 
     def outcome(self, case: Case, capabilities: dict[str, Any]) -> Outcome:
         """Put one case."""
-        if case.operation not in capabilities["operations"]:
-            refusal = f"does not offer {case.operation}"
-            answer = Answer("error", category="unsupported", message=refusal)
-            return Outcome(case, answer, Verdict("unsupported", refusal))
-        if case.zarr_format not in capabilities["formats"]:
-            refusal = f"does not read format {case.zarr_format}"
-            answer = Answer("error", category="unsupported", message=refusal)
-            return Outcome(case, answer, Verdict("unsupported", refusal))
-        answer = self._ask(case)
-        return Outcome(case, answer, judge(case, answer))
-
-    def _ask(self, case: Case) -> Answer:
+        if (unasked := refused_unasked(case, capabilities)) is not None:
+            return unasked
         original = self._corpus / "stores" / case.id
-        changes = case.operation in ("update", "create")
+        changes = case.operation in CHANGES
         store = self._folder / "store" if changes else original
         into = self._folder / "values"
         into.unlink(missing_ok=True)
         if changes:
-            shutil.rmtree(store, ignore_errors=True)
-            shutil.copytree(original, store)
+            fresh(case, store)
+        before = _traces(original)
+        answer = self._ask(case, store, into)
+        verdict = judge(case, answer)
+        if _traces(original) != before:
+            fresh(case, original)
+            remark = "changed the store although it was only to read"
+            verdict = replace(verdict, remark="; ".join(filter(None, (verdict.remark, remark))))
+        return Outcome(case, answer, verdict)
+
+    def _ask(self, case: Case, store: Path, into: Path) -> Answer:
+        asked = request(case, store, into, self._corpus / "values" / case.id)
         start = time.perf_counter()
         try:
-            reply = self._talk().ask(SECONDS, case.operation, **self._request(case, store, into))
-        except AdapterTimeoutError as error:
+            if self._conversation is None:
+                self.capabilities()
+                start = time.perf_counter()
+            assert self._conversation is not None
+            reply = self._conversation.ask(self._limits.seconds, case.operation, **asked)
+        except (AdapterTimeoutError, AdapterMemoryError, AdapterDiedError) as error:
             self._conversation = None
-            return Answer("timeout", message=str(error), seconds=time.perf_counter() - start)
-        except AdapterDiedError as error:
-            self._conversation = None
-            return Answer("crash", message=str(error), seconds=time.perf_counter() - start)
-        seconds = time.perf_counter() - start
-        if "error" in reply:
-            told = reply["error"]
-            kind = "memory" if told["type"] == "MemoryError" else "error"
-            return Answer(
-                "memory" if kind == "memory" else "error",
-                category=told["category"],
-                message=f"{told['type']}: {told['message']}",
-                seconds=seconds,
-            )
-        documents, stored = _content(store) if changes else ({}, {})
-        return Answer(
-            "result",
-            result=reply["result"],
-            values=into.read_bytes() if into.exists() else None,
-            documents=documents,
-            stored=stored,
-            seconds=seconds,
-        )
-
-    def _request(self, case: Case, store: Path, into: Path) -> dict[str, Any]:
-        asked: dict[str, Any] = {
-            "zarr_format": case.zarr_format,
-            "store": str(store),
-            "path": case.path,
-        }
-        if case.operation == "read":
-            asked["into"] = str(into)
-            asked["selection"] = case.selection
-        if case.operation == "update":
-            asked["attributes"] = {"harness": 1}
-        if case.operation == "create":
-            node = case.expect.node if isinstance(case.expect, Accept | Either) else None
-            values = node.values if node is not None else None
-            asked["document"] = case.document
-            if values is not None:
-                asked["values"] = str(self._corpus / "values" / case.id)
-                asked["kind"] = values.kind
-        return asked
+            kind = _ENDS[type(error)]
+            return Answer(kind, message=str(error), seconds=time.perf_counter() - start)
+        return answer_of(case, reply, store, into, time.perf_counter() - start)
 
     def close(self) -> None:
         if self._conversation is not None:
             self._conversation.close()
 
 
-def _content(store: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """JSON documents in a directory store, with all that it holds."""
-    documents: dict[str, Any] = {}
-    stored = {}
-    for file in sorted(it for it in store.rglob("*") if it.is_file()):
-        key = file.relative_to(store).as_posix()
-        stored[key] = file.read_bytes()
-        if file.name in (*_DOCUMENTS,) or file.suffix == ".json":
-            documents[key] = None
-            with suppress(ValueError):
-                documents[key] = json.loads(stored[key])
-    return documents, stored
+_ENDS: Any = {
+    AdapterTimeoutError: "timeout",
+    AdapterMemoryError: "memory",
+    AdapterDiedError: "crash",
+}
 
 
-_DOCUMENTS = (".zarray", ".zgroup", ".zattrs", ".zmetadata")
+def _traces(store: Path) -> list[tuple[str, int, int]]:
+    """What shows that somebody has written into a directory store."""
+    found = []
+    for folder, _, files in os.walk(store):
+        for name in files:
+            state = os.stat(os.path.join(folder, name))
+            found.append((os.path.join(folder, name), state.st_size, state.st_mtime_ns))
+    return sorted(found)
