@@ -1,0 +1,177 @@
+"""A view of a store whose metadata documents come out of one that holds them all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import (
+    BufferReader,
+    MetadataValidationError,
+    NodeNotFoundError,
+    Problem,
+    Store,
+    StoreKeyError,
+    check_key,
+    check_prefix,
+    strictjson,
+)
+
+from zarr_stores.read_only import ReadOnlyStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from zarr_core.extension import JSON, Buffer, ByteRange, ValueReader
+
+    from zarr_stores.wrapper import Listing, Values
+
+__all__ = ["ConsolidatedMetadataStore"]
+
+_ZMETADATA = ".zmetadata"
+_ZARR_JSON = "zarr.json"
+_INLINE = "consolidated_metadata"
+_NAMES = frozenset({".zarray", ".zgroup", ".zattrs", _ZARR_JSON})  # of either version
+
+
+class ConsolidatedMetadataStore(ReadOnlyStore):
+    """Reads metadata documents from consolidated metadata, all else from the store.
+
+    For programs that go through keys themselves, and for stores that cannot be listed,
+    such as those over HTTP: what groups hold is then known without asking.  To open a
+    group this is not needed; ``zarr_core.open_group`` uses consolidated metadata by itself.
+
+    Parameters
+    ----------
+    inner : Store
+        The store.
+    metadata_key : str, optional
+        Key of the document that holds them all: a ``.zmetadata`` of version 2, or the
+        ``zarr.json`` of a group of version 3.  If not given, either at the root.
+
+    Notes
+    -----
+    Read once, when the object is made; what changes later is not seen.  Only what lies
+    below the group is answered from it.  Groups are listed as the documents have them,
+    chunks as the store lists them, if it can.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no such document, or no consolidated metadata in it.
+    MetadataError
+        If it cannot be read as one.
+    """
+
+    def __init__(self, inner: Store, metadata_key: str | None = None) -> None:
+        super().__init__(inner)
+        self._metadata_key = metadata_key
+        self._lists = inner.supports_listing
+        self.supports_listing = True
+        tried = (_ZMETADATA, _ZARR_JSON) if metadata_key is None else (metadata_key,)
+        for key in tried:
+            stored = inner.get(key)
+            documents = None if stored is None else _documents(stored, f"{inner} {key!r}", key)
+            if stored is None or documents is None:
+                continue
+            self._prefix = key[: key.rfind("/") + 1]
+            self._documents = {self._prefix + name: data for name, data in documents.items()}
+            if key.endswith(_ZARR_JSON):
+                self._documents[key] = bytes(stored)
+            return
+        raise NodeNotFoundError(
+            f"{inner} {' or '.join(map(repr, tried))}", "no consolidated metadata"
+        )
+
+    def _is_document(self, key: str) -> bool:
+        check_key(key)
+        return key.rpartition("/")[2] in _NAMES and key.startswith(self._prefix)
+
+    # --- readable ---
+
+    def get(self, key: str) -> Buffer | None:
+        return self._documents.get(key) if self._is_document(key) else self.inner.get(key)
+
+    def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
+        return Store.get_partial_values(self, key_ranges)
+
+    def get_into(self, key: str, buffer: memoryview) -> int | None:
+        if self._is_document(key):
+            return Store.get_into(self, key, buffer)
+        return self.inner.get_into(key, buffer)
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        if self._is_document(key):
+            document = self._documents.get(key)
+            return None if document is None else BufferReader(document)
+        return self.inner.open_value(key, first)
+
+    def exists(self, key: str) -> bool:
+        return key in self._documents if self._is_document(key) else self.inner.exists(key)
+
+    def getsize(self, key: str) -> int | None:
+        return Store.getsize(self, key) if self._is_document(key) else self.inner.getsize(key)
+
+    def version(self, key: str) -> str | None:
+        return Store.version(self, key) if self._is_document(key) else self.inner.version(key)
+
+    # --- listable ---
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        check_prefix(prefix)
+        yield from (key for key in self._documents if key.startswith(prefix))
+        if self._lists:
+            yield from (key for key in self.inner.list_prefix(prefix) if not self._is_document(key))
+
+    def list(self) -> Iterator[str]:
+        return self.list_prefix("")
+
+    def list_dir(self, prefix: str) -> Listing:
+        check_prefix(prefix)
+        below = [key[len(prefix) :] for key in self._documents if key.startswith(prefix)]
+        keys = [prefix + name for name in below if "/" not in name]
+        prefixes = {f"{prefix}{name.partition('/')[0]}/": None for name in below if "/" in name}
+        if self._lists and not self._is_group(prefix):
+            more, further = self.inner.list_dir(prefix)
+            keys += [key for key in more if not self._is_document(key)]
+            prefixes |= dict.fromkeys(further)
+        return keys, [*prefixes]
+
+    def _is_group(self, prefix: str) -> bool:
+        if f"{prefix}.zgroup" in self._documents:
+            return True
+        key = f"{prefix}{_ZARR_JSON}"
+        if key not in self._documents:
+            return False
+        document = strictjson.loads(self._documents[key], f"{self} {key!r}")
+        return isinstance(document, dict) and document.get("node_type") == "group"
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.inner, self._metadata_key
+
+
+def _documents(stored: Buffer, where: str, key: str) -> dict[str, bytes] | None:
+    """The documents by their keys, below the group; None if there are none."""
+    document = _object(strictjson.loads(stored, where, constants=True), where, "")
+    if not key.endswith(_ZARR_JSON):
+        documents = _object(document.get("metadata"), where, "/metadata")
+    elif document.get(_INLINE) is None:
+        return None
+    else:
+        envelope = _object(document[_INLINE], where, f"/{_INLINE}")
+        nodes = _object(envelope.get("metadata"), where, f"/{_INLINE}/metadata")
+        documents = {f"{path}/{_ZARR_JSON}": node for path, node in nodes.items()}
+    return {name: strictjson.encode(it) for name, it in documents.items() if _is_key(name)}
+
+
+def _object(value: JSON, where: str, pointer: str) -> dict[str, JSON]:
+    if not isinstance(value, dict):
+        raise MetadataValidationError(where, [Problem(pointer, "must be an object")])
+    return value
+
+
+def _is_key(name: str) -> bool:
+    """Whether who wrote the documents has named one; a name may be anything."""
+    try:
+        return bool(check_key(name))
+    except StoreKeyError:
+        return False
