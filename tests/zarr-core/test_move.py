@@ -158,3 +158,25 @@ def test_all_members_are_copied(root, tmp_path):
     zarr.copy_all(root, there, overwrite=True)
     with pytest.raises(NodeTypeError, match="is no group"):
         zarr.copy_all(root["b"], there)
+
+
+def test_a_directory_is_renamed(tmp_path):
+    root = zarr.create_group(tmp_path / "store")
+    data = np.arange(100, dtype="i4")
+    root.create_array("a/b", data=data, chunks=(10,))
+    number = (tmp_path / "store" / "a" / "b" / "c" / "3").stat().st_ino
+    zarr.move(root["a/b"], root, "x/y")
+    assert (tmp_path / "store" / "x" / "y" / "c" / "3").stat().st_ino == number
+    assert (root["x/y"][...] == data).all()
+    assert sorted(root) == ["a", "x"]
+
+
+def test_what_lies_at_the_new_place_is_not_lost(tmp_path):
+    root = zarr.create_group(tmp_path / "store")
+    root.create_array("a", data=np.arange(4), chunks=(2,))
+    (tmp_path / "store" / "b").mkdir()
+    (tmp_path / "store" / "b" / "notes.txt").write_text("mine")
+    with pytest.raises(zarr.errors.NodeExistsError, match=r"notes\.txt"):
+        zarr.move(root["a"], root, "b")
+    assert (tmp_path / "store" / "b" / "notes.txt").read_text() == "mine"
+    assert (root["a"][...] == np.arange(4)).all()

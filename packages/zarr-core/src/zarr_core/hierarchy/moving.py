@@ -71,8 +71,8 @@ def move(
 
     Notes
     -----
-    The node is whole at one of the two places at any time: it is copied as by
-    :func:`copy`, and only then removed, documents first.  One that was interrupted is
+    The node is whole at one of the two places at any time: a directory is renamed; in
+    other stores it is copied as by :func:`copy`, and only then removed, documents first.  One that was interrupted is
     completed by the same call, or by :meth:`Group.move`.
     """
     from zarr_core.hierarchy.open import open as open_node  # noqa: PLC0415 - opening knows groups
@@ -143,9 +143,11 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
         if not (both and _are_copied(ends, left)):
             raise occupied(ends.dest, ends.dest_path)
     else:
-        reporter = Reporter(progress, 1)
         planned = plan(ends, nodes, "raise")
         made = make_places(planned)
+        if _moved_at_once(ends):
+            return [*made, *(ends.target(path) for path, _ in nodes)]
+        reporter = Reporter(progress, 1)
         reporter.begin(ends.dest_path, len(planned.pairs), "keys")
         try:
             execute(planned, "content", reporter)
@@ -155,6 +157,18 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
         _refuse_newcomers(ends, nodes, {pair.source for pair in planned.pairs})
     erase_node(format_, ends.source, ends.source_path)
     return [*made, *(ends.target(path) for path, _ in nodes)]
+
+
+def _moved_at_once(ends: Ends) -> bool:
+    """Whether the store could give everything its new place, which has nothing yet."""
+    pairs = ends.prefixes(ends.source_path)
+    if ends.source != ends.dest or len(pairs) != 1 or "" in pairs[0]:
+        return False
+    ((old, new),) = pairs
+    within = all(key.startswith(old) for key in ends.format_.documents(ends.source_path))
+    if not within or lies_in(ends.source_path, ends.dest_path) or any(ends.dest.list_prefix(new)):
+        return False
+    return ends.source.move_prefix(old, new)
 
 
 def _keys(ends: Ends) -> list[tuple[str, str]]:

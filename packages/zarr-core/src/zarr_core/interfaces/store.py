@@ -322,6 +322,23 @@ class Store(ABC):
         """Remove every key below a prefix (empty: all keys)."""
         self.erase_values(list(self.list_prefix(prefix)))
 
+    def move_prefix(self, prefix: str, target: str) -> bool:
+        """Give all keys below a prefix another one at once, if the store has a way to.
+
+        Parameters
+        ----------
+        prefix, target : str
+            Two prefixes, neither empty, neither below the other; there is no key below
+            the second.
+
+        Returns
+        -------
+        bool
+            Whether that was done.  If not, nothing has changed: who asks copies each
+            value, then removes the old ones.
+        """
+        return False
+
     # --- listable ---
 
     @abstractmethod

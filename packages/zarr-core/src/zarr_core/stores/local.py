@@ -277,19 +277,23 @@ class LocalStore(Store):
         if prefix:
             local_write.remove_empty_directories(os.path.dirname(path), self._root)
 
+    def move_prefix(self, prefix: str, target: str) -> bool:
+        old, new = (self._path_to_change(check_prefix(it)[:-1]) for it in (prefix, target))
+        try:
+            moved = local_tree.move_tree(old, new)
+        except OSError as error:
+            raise self._unwritable(prefix, error) from error
+        local_write.remove_empty_directories(os.path.dirname(old), self._root)
+        return moved
+
     def sweep(self, older_than: float = 3600.0) -> int:
-        """Remove what killed processes left: unfinished files, and locks nobody holds.
+        """Remove what killed processes left: unfinished files, locks nobody holds; count them.
 
         Parameters
         ----------
         older_than : float
             Age in seconds from which an unfinished file is taken for abandoned, if
             no process of its number runs here; after a day it is in any case.
-
-        Returns
-        -------
-        int
-            How many files were removed.
         """
         self._require_writable("")
         try:

@@ -178,3 +178,17 @@ def remove_leftovers(top: str, older_than: float) -> int:
             elif is_ours(entry.name):
                 count += remove_leftover(entry.path, older_than)
     return count
+
+
+def move_tree(old: str, new: str) -> bool:
+    """Rename a directory; False if it is none, is a link, or something is at its new place."""
+    if os.path.islink(old) or not os.path.isdir(old):
+        return False
+    os.makedirs(os.path.dirname(new), exist_ok=True)
+    try:
+        os.rename(old, new)  # an empty directory at the new place is replaced
+    except OSError as error:
+        if error.errno in (errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            return False
+        raise
+    return True
