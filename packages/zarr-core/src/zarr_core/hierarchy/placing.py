@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from zarr_core.errors import NodeExistsError, StoreCapabilityError, StoreReadOnlyError
 from zarr_core.formats.detect import rival
 from zarr_core.hierarchy.checking import check
+from zarr_core.hierarchy.erasing import erase_node
 from zarr_core.hierarchy.storage import stored_chunks
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -142,4 +143,4 @@ def _clear(store: Store, path: str, format_: Format) -> None:
             f"overwriting would remove {foreign!r}, which is not part of a Zarr node; "
             "move it away, or choose another place",
         )
-    format_.erase(store, path)
+    erase_node(format_, store, path)
