@@ -82,3 +82,51 @@ def test_wrong_arguments_and_files(tmp_path):
         DBMStore(tmp_path / "t").get("k")
     assert DBMStore(tmp_path / "none").get("k") is None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t"]
+
+
+# --- Berkeley DB ---
+
+if has("berkeleydb"):
+    import berkeleydb
+
+    class TestBerkeleyTree(TestDumb):
+        backend = "berkeley"
+        test_deep_keys = StoreContract.test_deep_keys
+
+    class TestBerkeleyHash(TestDumb):
+        backend = staticmethod(berkeleydb.hashopen)
+
+
+def test_berkeley_db_was_tried():
+    if not has("berkeleydb"):
+        pytest.skip("berkeleydb is not installed, which needs the headers of Berkeley DB")
+
+
+@pytest.mark.skipif(not has("berkeleydb"), reason="berkeleydb is not installed")
+@pytest.mark.parametrize("kind", ["btopen", "hashopen"])
+def test_databases_of_zarr_python_2_with_berkeley_db(tmp_path, kind):
+    # DBMStore(path, open=berkeleydb.btopen) of zarr-python 2 stores keys as they are, in UTF-8.
+    path = str(tmp_path / "field.db")
+    database = getattr(berkeleydb, kind)(path, "c")
+    database[b".zgroup"] = b'{"zarr_format": 2}'
+    database["é/.zgroup".encode()] = b'{"zarr_format": 2}'
+    database.close()
+    with DBMStore(path) as store:  # which kind it is, is found out
+        assert sorted(store.list()) == [".zgroup", "é/.zgroup"]
+        store.set("b/.zgroup", b"{}")
+    database = getattr(berkeleydb, kind)(path, "r")
+    assert database[b"b/.zgroup"] == b"{}"
+    database.close()
+    with DBMStore(path, read_only=True, backend=getattr(berkeleydb, kind)) as store:
+        assert store.exists("b/.zgroup")
+
+
+def test_berkeley_db_that_is_not_installed(tmp_path, monkeypatch):
+    (tmp_path / "tree").write_bytes(bytes(12) + b"\x62\x31\x05\0" + bytes(500))
+    monkeypatch.setitem(sys.modules, "berkeleydb", None)
+    for store in (
+        DBMStore(tmp_path / "tree"),
+        DBMStore(tmp_path / "new", backend="berkeley", read_only=False),
+    ):
+        with pytest.raises(StoreError, match=r"pip install zarr-stores\[berkeleydb\]"):
+            store.set("k", b"")

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DBMStore"]
 
-_BACKENDS = ("gnu", "ndbm", "dumb", "sqlite3")
+_BACKENDS = ("gnu", "ndbm", "dumb", "sqlite3", "berkeley")
+_BERKELEY_MAGIC = {0x00053162: "btopen", 0x00061561: "hashopen"}
 
 
 class DBMStore(DatabaseStore):
@@ -42,8 +43,9 @@ class DBMStore(DatabaseStore):
         Refuse changes, and create nothing.
     backend : str or callable, optional
         ``"gnu"``, ``"ndbm"``, ``"dumb"`` or ``"sqlite3"`` (from Python 3.13), if
-        Python was built with it; or what opens a database, called with path and
-        flag (``"r"`` or ``"c"``), such as ``berkeleydb.btopen``.  If not given, the
+        Python was built with it; ``"berkeley"``, a tree of Berkeley DB, if the package
+        ``berkeleydb`` is installed; or what opens a database, called with path and
+        flag (``"r"`` or ``"c"``), such as ``berkeleydb.hashopen``.  If not given, the
         kind that the database is, and for a new one what ``dbm.open`` prefers.
 
     Notes
@@ -197,6 +199,9 @@ class DBMStore(DatabaseStore):
             there = create or os.path.exists(self.path)
             return (self._backend(self.path, flag) if there else None), False
         found = whichdb(self.path)
+        berkeley = _berkeley(self.path) if found in ("", "dbhash") else None
+        if berkeley is not None or (found is None and create and self._backend == "berkeley"):
+            return self._open_berkeley(berkeley or "btopen", flag), False
         if found == "":
             raise StoreError("not a DBM database of a kind that this Python knows", self)
         if found is None and not create:
@@ -209,6 +214,24 @@ class DBMStore(DatabaseStore):
         # One stores what it has only when it is closed, one stays with its thread.
         opened = module.open(self.path, flag)
         return opened, type(opened).__module__ in ("_dbm", "dbm.ndbm", "dbm.sqlite3")
+
+    def _open_berkeley(self, kind: str, flag: str) -> Any:
+        try:
+            module = importlib.import_module("berkeleydb")
+        except ImportError as error:
+            reason = "needs berkeleydb: pip install zarr-stores[berkeleydb]"
+            raise StoreError(reason, self) from error
+        return getattr(module, kind)(self.path, flag)
+
+
+def _berkeley(path: str) -> str | None:
+    """What opens a file of Berkeley DB; None if it is not one."""
+    with open(path, "rb") as file:
+        start = file.read(16)
+    for order in ("little", "big"):
+        if kind := _BERKELEY_MAGIC.get(int.from_bytes(start[12:], order)):
+            return kind
+    return None
 
 
 class _Database:
