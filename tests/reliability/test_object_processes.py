@@ -1,0 +1,122 @@
+"""Several processes at work in one bucket, a server that is killed while it is written to."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from concurrent_writers import CELLS, PER_THREAD, PROCESSES, THREADS
+from object_stores import s3_environment, s3_store, same_place
+from servers.s3_server import SeaweedServer
+from zarr_core.extension import StoreError
+
+pytest_plugins = ["servers.fixtures"]
+PROGRAM = Path(__file__).with_name("concurrent_writers.py")
+
+
+@pytest.fixture
+def place(s3_durable, monkeypatch):
+    """The URL of a part of the bucket, with all that is needed in the environment."""
+    for name, value in s3_environment(s3_durable).items():
+        monkeypatch.setenv(name, value)
+    return f"s3://{s3_durable.bucket}/{uuid4()}"
+
+
+def together(place, task):
+    """Run a task in several processes at once; the lines that they print."""
+    writers = [
+        subprocess.Popen(
+            [sys.executable, PROGRAM, place, task, str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ,
+        )
+        for number in range(PROCESSES)
+    ]
+    lines = []
+    try:
+        for writer in writers:
+            assert writer.stdout.readline() == "ready\n"
+        for writer in writers:
+            writer.stdin.write("go\n")
+            writer.stdin.flush()
+        for writer in writers:
+            output, _ = writer.communicate(timeout=120)
+            lines += output.splitlines()
+            assert writer.returncode == 0
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.wait()
+            writer.stdin.close()
+            writer.stdout.close()
+    return lines
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [{"chunks": CELLS}, {"chunks": 6, "shards": CELLS}],
+    ids=["chunk", "shard"],
+)
+def test_no_cell_is_lost(place, layout):
+    array = zarr.create_array(place, shape=CELLS, dtype="i4", fill_value=0, **layout)
+    together(place, "cells_one_object")
+    assert np.array_equal(array[...], np.arange(1, CELLS + 1))
+
+
+def test_no_attribute_is_lost(place):
+    zarr.create_array(place, shape=CELLS, dtype="i4")
+    together(place, "attributes")
+    assert len(zarr.open_array(place).attrs) == PROCESSES * THREADS * PER_THREAD
+
+
+def test_a_node_is_made_by_one(place):
+    zarr.create_group(place)
+    lines = together(place, "create")
+    assert sorted(int(line.split()[1]) for line in lines) == list(range(PER_THREAD))
+
+
+def test_what_was_acknowledged_outlives_a_killed_server(own_server):
+    """A server killed while it is written to keeps all values of which it said so."""
+    server = own_server(SeaweedServer)
+    store = s3_store(server)
+    store.set("before", b"v")
+    acknowledged = {}
+    stop = threading.Event()
+
+    def write(thread):
+        for number in range(10_000):
+            key = f"{thread}/{number % 7}"
+            value = bytes([thread, number % 251]) * 10_000
+            try:
+                store.set(key, value)
+            except StoreError:
+                acknowledged.setdefault(key, {None}).add(value)  # perhaps
+                return
+            acknowledged[key] = {value}
+            if stop.is_set():
+                return
+
+    with ThreadPoolExecutor(4) as pool:
+        writers = [pool.submit(write, thread) for thread in range(4)]
+        time.sleep(1)
+        server.kill()
+        stop.set()
+        for writer in writers:
+            writer.result()
+    server.start()
+    again = same_place(store, server)
+    assert bytes(again.get("before")) == b"v"
+    assert len(acknowledged) > 8
+    for key, values in acknowledged.items():
+        found = again.get(key)
+        # Of one that was not acknowledged nothing is known but that it is whole.
+        assert (found if found is None else bytes(found)) in values, key
