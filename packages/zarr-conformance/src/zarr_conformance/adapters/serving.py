@@ -6,15 +6,17 @@ One JSON object a line comes in, one goes out.  What is asked::
     {"id": 2, "operation": "read", "zarr_format": 3, "store": "/a/directory", "path": "a/b",
      "into": "/a/file", "selection": [[0, 4, 1]]}
 
-``open`` and ``list`` have no ``into``; ``update`` has ``attributes`` to set; ``create`` has
-``document`` and, if elements are to be written, a file ``values`` with them, of ``kind`` raw or json.  What is answered::
+``open`` and ``list`` have no ``into``; ``update`` has ``attributes`` to set; ``create`` has a
+``document`` (of format 2: ``.zarray``, with ``attributes`` if there are any) and, if elements are
+to be written, a file ``values`` with them, of ``kind`` raw or json.  What is answered::
 
     {"id": 1, "result": {"implementation": "zarr-core", "version": "0.1", "formats": [2, 3],
                          "operations": ["open", "read", "list", "update", "create"]}}
     {"id": 2, "result": {"node_type": "array", "shape": [4], "kind": "raw"}}
     {"id": 2, "error": {"category": "metadata", "type": "ValueError", "message": "..."}}
 
-The elements that were read are in the file ``into``.
+The elements that were read are in the file ``into``.  Runs on Python 3.8 or newer, takes NumPy,
+imports nothing else of this package: an adapter of another project may keep a copy of this file.
 """
 
 from __future__ import annotations
@@ -114,7 +116,7 @@ class Adapter(ABC):
             told, elements = self.read(asked)
             data, kind = as_bytes(elements)
             Path(asked["into"]).write_bytes(data)
-            return told | {"kind": kind}
+            return {**told, "kind": kind}
         if operation == "list":
             return {"node_type": "group", "members": self.list(asked)}
         if operation == "create":
@@ -124,6 +126,33 @@ class Adapter(ABC):
         work: Callable[[Mapping[str, Any]], dict[str, Any] | None]
         work = {"open": self.open, "update": self.update}[operation]
         return work(asked) or {}
+
+
+def index(asked: Mapping[str, Any]) -> Any:
+    """What to index an array with to read the part that was asked for."""
+    selection = asked.get("selection")
+    return ... if selection is None else tuple(slice(*part) for part in selection)
+
+
+def dtype_of(dtype: Any) -> Any:
+    """What NumPy takes for the ``dtype`` of format 2: tuples where JSON has lists."""
+    if isinstance(dtype, str):
+        return dtype
+    return [(name, dtype_of(kind), *map(tuple, shape)) for name, kind, *shape in dtype]
+
+
+def as_elements(values: bytes, asked: Mapping[str, Any], dtype: Any, shape: Any) -> Any:
+    """What is to be written, as an array of a NumPy data type; binary ones are told by name."""
+    if asked["kind"] == "raw":
+        little = np.frombuffer(values, dtype.newbyteorder("<"))
+        return little.astype(dtype).reshape(tuple(shape))
+    flat = json.loads(values)
+    named = str(asked["document"].get("data_type", ""))
+    if dtype.kind == "O" and "bytes" in named:
+        flat = [base64.b64decode(it) for it in flat]
+    elements = np.empty(len(flat), dtype)
+    elements[:] = flat
+    return elements.reshape(tuple(shape))
 
 
 def as_bytes(elements: Any) -> tuple[bytes, str]:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.adapters.serving import Adapter
+from zarr_conformance.adapters.serving import (
+    Adapter,
+    UnsupportedError,
+    as_elements,
+    dtype_of,
+    index,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,9 +38,7 @@ class ZarrPython3(Adapter):
 
     def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
         array = _open(asked, "r")
-        selection = asked.get("selection")
-        index = ... if selection is None else tuple(slice(*part) for part in selection)
-        return told(array), np.asarray(array[index])
+        return told(array), np.asarray(array[index(asked)])
 
     def list(self, asked: Mapping[str, Any]) -> dict[str, str]:
         group = zarr.open_group(
@@ -53,27 +57,24 @@ class ZarrPython3(Adapter):
         _open(asked, "r+").attrs.update(asked["attributes"])
 
     def create(self, asked: Mapping[str, Any], values: Any) -> None:
+        described = _version_2 if asked["zarr_format"] == 2 else _version_3
         array = zarr.create_array(
             asked["store"],
             name=asked["path"] or None,
             zarr_format=asked["zarr_format"],
-            **_arguments(asked["document"], asked["zarr_format"]),
+            **described(asked["document"]),
         )
-        if values is None:
-            return
-        if asked["kind"] == "json":
-            elements = np.array(json.loads(values), dtype=array.dtype)
-        else:
-            elements = np.frombuffer(values, array.dtype.newbyteorder("<")).astype(array.dtype)
-        array[...] = elements.reshape(array.shape)
+        if values is not None:
+            array[...] = as_elements(values, asked, array.dtype, array.shape)
 
     def category(self, error: BaseException) -> str:
         kind = type(error).__name__
-        if kind in ("UnknownCodecError", "UnknownDataTypeError"):
+        unknown = str(error).startswith("No Zarr data type found")
+        if unknown or kind in ("UnknownCodecError", "UnknownDataTypeError"):
             return "extension"
         if isinstance(error, FileNotFoundError) or kind.endswith("NotFoundError"):
             return "missing"
-        if kind in ("MetadataValidationError", "NodeTypeValidationError"):
+        if isinstance(error, json.JSONDecodeError) or kind.endswith("ValidationError"):
             return "metadata"
         return super().category(error)
 
@@ -84,32 +85,54 @@ def _open(asked: Mapping[str, Any], mode: str) -> Any:
     )
 
 
-def _arguments(document: Mapping[str, Any], zarr_format: int) -> dict[str, Any]:
+def _fill_value(data_type: Any, value: Any, zarr_format: int) -> Any:
+    """The scalar that a user passes; JSON has no NaN, no complex number."""
+    if value is None:
+        return None
+    kind = import_module("zarr.dtype").parse_dtype(data_type, zarr_format=zarr_format)
+    return kind.from_json_scalar(value, zarr_format=zarr_format)
+
+
+def _version_2(array: Mapping[str, Any]) -> dict[str, Any]:
     """What a user passes to have an array of this document made."""
-    common = {
-        "shape": document["shape"],
-        "fill_value": document["fill_value"],
-        "attributes": document.get("attributes"),
+    made = import_module("numcodecs").get_codec
+    data_type = dtype_of(array["dtype"])
+    filters = array["filters"]
+    separator = array.get("dimension_separator", ".")
+    return {
+        "shape": array["shape"],
+        "chunks": tuple(array["chunks"]),
+        "dtype": data_type,
+        "order": array["order"],
+        "compressors": None if array["compressor"] is None else made(array["compressor"]),
+        "filters": None if filters is None else [made(it) for it in filters],
+        "fill_value": _fill_value(data_type, array["fill_value"], 2),
+        "chunk_key_encoding": {"name": "v2", "configuration": {"separator": separator}},
+        "attributes": array.get("attributes"),
     }
-    if zarr_format == 2:
-        return common | {
-            "dtype": document["dtype"],
-            "chunks": document["chunks"],
-            "order": document["order"],
-            "compressors": document["compressor"],
-            "filters": document["filters"],
-        }
-    classes = [zarr.registry.get_codec_class(_name(it)) for it in document["codecs"]]
+
+
+def _version_3(document: Mapping[str, Any]) -> dict[str, Any]:
+    grid = document["chunk_grid"]
+    if _name(grid) != "regular" or document.get("storage_transformers"):
+        raise UnsupportedError("create_array makes regular chunks, without transformers")
+    codecs = document["codecs"]
+    classes = [zarr.registry.get_codec_class(_name(it)) for it in codecs]
     kinds = import_module("zarr.abc.codec")
-    serial = next(n for n, it in enumerate(classes) if issubclass(it, kinds.ArrayBytesCodec))
-    return common | {
+    serial = [n for n, it in enumerate(classes) if issubclass(it, kinds.ArrayBytesCodec)]
+    if len(serial) != 1:
+        raise UnsupportedError("create_array takes exactly one serializer")
+    return {
+        "shape": document["shape"],
+        "chunks": tuple(grid["configuration"]["chunk_shape"]),
         "dtype": document["data_type"],
-        "chunks": document["chunk_grid"]["configuration"]["chunk_shape"],
-        "filters": document["codecs"][:serial],
-        "serializer": document["codecs"][serial],
-        "compressors": document["codecs"][serial + 1 :],
+        "fill_value": _fill_value(document["data_type"], document["fill_value"], 3),
+        "filters": codecs[: serial[0]],
+        "serializer": codecs[serial[0]],
+        "compressors": codecs[serial[0] + 1 :],
         "dimension_names": document.get("dimension_names"),
         "chunk_key_encoding": document["chunk_key_encoding"],
+        "attributes": document.get("attributes"),
     }
 
 

@@ -1,0 +1,89 @@
+"""tensorstore (https://github.com/google/tensorstore), which has arrays, no groups."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.adapters.serving import Adapter, as_elements, index
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+tensorstore: Any = import_module("tensorstore")
+
+_UNKNOWN = ("is not registered", "is not one of the supported data types", "Unsupported codec")
+
+
+class TensorStore(Adapter):
+    """Its drivers ``zarr`` for format 2, ``zarr3`` for format 3."""
+
+    implementation = "tensorstore"
+    formats = (2, 3)
+    operations = ("open", "read", "create")
+
+    def version(self) -> str:
+        return version("tensorstore")
+
+    def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return told(_open(asked), asked["zarr_format"])
+
+    def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        array = _open(asked)
+        elements = array[index(asked)].read().result()
+        return told(array, asked["zarr_format"]), np.asarray(elements)
+
+    def create(self, asked: Mapping[str, Any], values: Any) -> None:
+        document = {**asked["document"]}
+        if asked["zarr_format"] == 2:
+            document.pop("attributes", None)  # which that driver does not have
+        array = _open(asked, metadata=document, create=True, open=False)
+        if values is not None:
+            # Raw bits have one more dimension here, that of their bytes.
+            array.write(as_elements(values, asked, array.dtype.numpy_dtype, array.shape)).result()
+
+    def category(self, error: BaseException) -> str:
+        """By the status with which its messages begin, then by what it was doing."""
+        message = str(error)
+        if message.startswith("NOT_FOUND"):
+            return "missing"
+        if message.startswith("UNIMPLEMENTED") or 'but received: "group"' in message:
+            return "unsupported"
+        if any(it in message for it in _UNKNOWN):
+            return "extension"
+        if message.startswith(("FAILED_PRECONDITION", "INVALID_ARGUMENT", "DATA_LOSS")):
+            return "metadata" if "Error opening" in message else "chunk"
+        return super().category(error)
+
+
+def _open(asked: Mapping[str, Any], **more: Any) -> Any:
+    spec = {
+        "driver": "zarr" if asked["zarr_format"] == 2 else "zarr3",
+        # Whether a crash of the machine loses what was written is not asked.
+        "kvstore": {
+            "driver": "file",
+            "path": f"{asked['store']}/{asked['path']}".rstrip("/") + "/",
+            "file_io_sync": False,
+        },
+    }
+    metadata = more.pop("metadata", None)
+    if metadata is not None:
+        spec["metadata"] = metadata
+    return tensorstore.open(spec, **(more or {"open": True})).result()
+
+
+def told(array: Any, zarr_format: int) -> dict[str, Any]:
+    """What is told of an array: by its document as tensorstore gives it back."""
+    metadata = array.spec().to_json()["metadata"]
+    known = {"node_type": "array", "shape": metadata["shape"]}
+    if zarr_format == 3:
+        known["attributes"] = metadata.get("attributes", {})
+        known["dimension_names"] = metadata.get("dimension_names")
+    return known
+
+
+if __name__ == "__main__":
+    TensorStore().serve()

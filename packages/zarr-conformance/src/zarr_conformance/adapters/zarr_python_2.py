@@ -1,0 +1,105 @@
+"""zarr-python 2.18 (https://github.com/zarr-developers/zarr-python), in an environment of its own."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.adapters.serving import Adapter, as_elements, dtype_of, index
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+zarr: Any = import_module("zarr")
+numcodecs: Any = import_module("numcodecs")
+
+
+class ZarrPython2(Adapter):
+    """Arrays and groups of format 2; its experimental version 3 is not that of any text."""
+
+    implementation = "zarr-python 2"
+    formats = (2,)
+    operations = ("open", "read", "list", "update", "create")
+
+    def version(self) -> str:
+        return str(zarr.__version__)
+
+    def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return told(_open(asked, "r"))
+
+    def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        array = _open(asked, "r")
+        return told(array), np.asarray(array[index(asked)])
+
+    def list(self, asked: Mapping[str, Any]) -> dict[str, str]:
+        found: dict[str, str] = {}
+
+        def see(path: str, node: Any) -> None:
+            found[path] = told(node)["node_type"]
+
+        _open(asked, "r").visititems(see)
+        return found
+
+    def update(self, asked: Mapping[str, Any]) -> None:
+        _open(asked, "r+").attrs.update(asked["attributes"])
+
+    def create(self, asked: Mapping[str, Any], values: Any) -> None:
+        document = asked["document"]
+        dtype = np.dtype(dtype_of(document["dtype"]))
+        compressor, filters = document["compressor"], document["filters"]
+        fill_value = zarr.meta.Metadata2.decode_fill_value(document["fill_value"], dtype)
+        array = zarr.create(
+            shape=document["shape"],
+            chunks=document["chunks"],
+            dtype=dtype,
+            fill_value=fill_value,
+            order=document["order"],
+            compressor=None if compressor is None else numcodecs.get_codec(compressor),
+            filters=None if filters is None else [numcodecs.get_codec(it) for it in filters],
+            dimension_separator=document.get("dimension_separator", "."),
+            store=_store(asked),
+            path=asked["path"],
+        )
+        attributes = document.get("attributes")
+        if attributes is not None:
+            array.attrs.update(attributes)
+        if values is not None:
+            array[...] = as_elements(values, asked, array.dtype, array.shape)
+
+    def category(self, error: BaseException) -> str:
+        kind = type(error).__name__
+        if kind in ("PathNotFoundError", "ArrayNotFoundError", "GroupNotFoundError"):
+            return "missing"
+        if kind == "MetadataError" or isinstance(error, json.JSONDecodeError):
+            return "metadata"
+        if str(error).startswith("codec not available"):
+            return "extension"
+        return super().category(error)
+
+
+def _store(asked: Mapping[str, Any]) -> Any:
+    return zarr.DirectoryStore(asked["store"])
+
+
+def _open(asked: Mapping[str, Any], mode: str) -> Any:
+    return zarr.open(_store(asked), mode=mode, path=asked["path"])
+
+
+def told(node: Any) -> dict[str, Any]:
+    """What is told of a node."""
+    if isinstance(node, zarr.hierarchy.Group):
+        return {"node_type": "group", "attributes": node.attrs.asdict()}
+    return {
+        "node_type": "array",
+        "shape": list(node.shape),
+        "attributes": node.attrs.asdict(),
+    }
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    ZarrPython2().serve()

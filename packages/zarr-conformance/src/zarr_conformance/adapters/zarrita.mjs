@@ -1,0 +1,137 @@
+// zarrita.js (https://github.com/manzt/zarrita.js) on Node: arrays and groups by their paths, for
+// it neither lists nor changes attributes.  `npm install zarrita`, then start this with NODE_PATH
+// set to that node_modules folder, or in the folder that has it.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+console.log = console.info = console.error; // standard output is for answers
+
+function find(name) {
+  const places = (process.env.NODE_PATH ?? "").split(":").filter(Boolean);
+  for (const place of [...places, "node_modules"]) {
+    try {
+      const folder = resolve(place, name);
+      return [folder, JSON.parse(readFileSync(join(folder, "package.json"), "utf-8"))];
+    } catch {
+      continue;
+    }
+  }
+  throw new Error(`${name} is not in NODE_PATH`);
+}
+
+const [folder, about] = find("zarrita");
+const [storage, stores] = find("@zarrita/storage");
+const zarr = await import(pathToFileURL(join(folder, about.exports["."].import)));
+const files = await import(pathToFileURL(join(storage, stores.exports["./fs"].import)));
+
+const CATEGORIES = {
+  NotFoundError: "missing",
+  InvalidMetadataError: "metadata",
+  UnknownCodecError: "extension",
+  CodecPipelineError: "chunk",
+  UnsupportedError: "unsupported",
+};
+
+const location = (asked) => zarr.root(new files.default(asked.store)).resolve(`/${asked.path}`);
+
+const opened = (asked) => (asked.zarr_format === 2 ? zarr.open.v2 : zarr.open.v3)(location(asked));
+
+// JSON.stringify() rounds large integers once more; what stands between marks is put in as it is.
+const written = (n) => (Number.isInteger(n) && !Number.isSafeInteger(n) ? `#${BigInt(n)}#` : n);
+const json = (answer) => JSON.stringify(answer).replace(/"#(-?\d+)#"/g, "$1");
+
+function told(node, asked) {
+  const known = { node_type: node.kind, attributes: node.attrs ?? {} };
+  if (node.kind === "array") {
+    known.shape = Array.isArray(node.shape) ? node.shape.map(written) : node.shape;
+    if (asked.zarr_format === 3) known.dimension_names = node.dimensionNames ?? null;
+  }
+  return known;
+}
+
+/** Numbers of the elements in C order, for data that lies by these strides. */
+function places(shape, stride, from = 0) {
+  if (shape.length === 0) return [from];
+  return Array.from({ length: shape[0] }).flatMap((_, n) =>
+    places(shape.slice(1), stride.slice(1), from + n * stride[0]),
+  );
+}
+
+async function read(asked) {
+  const array = await opened(asked);
+  if (array.kind !== "array") throw new Error("not an array");
+  const part = asked.selection?.map((it) => zarr.slice(...it)) ?? null;
+  const { data, shape, stride } = array.shape.length
+    ? await zarr.get(array, part)
+    : await array.getChunk([]);
+  const order = places(shape, stride);
+  if (Array.isArray(data)) {
+    writeFileSync(asked.into, JSON.stringify(order.map((n) => data[n])));
+    return { ...told(array, asked), kind: "json" };
+  }
+  const size = data.BYTES_PER_ELEMENT;
+  const bytes = Buffer.from(data.buffer, data.byteOffset ?? 0, data.byteLength);
+  writeFileSync(asked.into, Buffer.concat(order.map((n) => bytes.subarray(n * size, (n + 1) * size))));
+  return { ...told(array, asked), kind: "raw" };
+}
+
+const NUMBERS = { NaN: Number.NaN, Infinity: Number.POSITIVE_INFINITY, "-Infinity": -Infinity };
+
+async function create(asked) {
+  const { shape, data_type, chunk_grid, codecs, ...rest } = asked.document;
+  const keys = rest.chunk_key_encoding;
+  const unsaid = rest.storage_transformers?.length || keys.name !== "default";
+  if (asked.zarr_format !== 3 || chunk_grid.name !== "regular" || unsaid) {
+    throw Object.assign(new Error("cannot say that to create()"), { name: "UnsupportedError" });
+  }
+  const array = await zarr.create(location(asked), {
+    shape,
+    dtype: data_type,
+    chunkShape: chunk_grid.configuration.chunk_shape,
+    chunkSeparator: keys.configuration?.separator,
+    codecs,
+    fillValue: data_type.startsWith?.("float") ? (NUMBERS[rest.fill_value] ?? rest.fill_value) : rest.fill_value,
+    dimensionNames: rest.dimension_names,
+    attributes: rest.attributes,
+  });
+  if (!asked.values) return {};
+  // A chunk that is not stored yet tells the kind of its elements.
+  const { data: sample } = await array.getChunk(shape.map(() => 0));
+  const data = new sample.constructor(shape.reduce((a, b) => a * b, 1));
+  const stride = shape.map((_, n) => shape.slice(n + 1).reduce((a, b) => a * b, 1));
+  const values = readFileSync(asked.values);
+  if (asked.kind === "json") JSON.parse(values).forEach((it, n) => (data[n] = it));
+  else Buffer.from(data.buffer, data.byteOffset ?? 0, data.byteLength).set(values);
+  await zarr.set(array, shape.length ? null : [], shape.length ? { data, shape, stride } : scalar(data));
+  return {};
+}
+
+const scalar = (data) => (data.get ? data.get(0) : data[0]);
+
+const WORK = {
+  capabilities: async () => ({
+    implementation: "zarrita.js",
+    version: about.version,
+    formats: [2, 3],
+    operations: ["open", "read", "create"],
+  }),
+  open: async (asked) => told(await opened(asked), asked),
+  read,
+  create,
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const asked = JSON.parse(line);
+  let answer;
+  try {
+    answer = json({ id: asked.id, result: await WORK[asked.operation](asked) });
+  } catch (error) {
+    const category = CATEGORIES[error?.name] ?? "other";
+    const told = { category, type: error?.name ?? "unknown", message: String(error) };
+    answer = json({ id: asked.id, error: told });
+  }
+  process.stdout.write(`${answer}\n`);
+}

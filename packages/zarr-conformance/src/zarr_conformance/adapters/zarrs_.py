@@ -1,0 +1,30 @@
+"""zarrs-python (https://github.com/zarrs/zarrs-python): zarr-python with zarrs to code chunks."""
+
+from __future__ import annotations
+
+import warnings
+from importlib.metadata import version
+
+from zarr_conformance.adapters.zarr_python_3 import ZarrPython3, zarr
+
+
+class ZarrsPython(ZarrPython3):
+    """Documents are zarr-python's business, chunks are that of zarrs."""
+
+    implementation = "zarrs-python"
+
+    def version(self) -> str:
+        return f"{version('zarrs')} on zarr-python {super().version()}"
+
+    def category(self, error: BaseException) -> str:
+        # In its strict mode it says what it does not do, where it would go back to zarr-python.
+        if type(error).__name__ in ("UnsupportedMetadataError", "DiscontiguousArrayError"):
+            return "unsupported"
+        return super().category(error)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    path = "zarrs.ZarrsCodecPipeline"
+    zarr.config.set({"codec_pipeline.path": path, "codec_pipeline.strict": True})
+    ZarrsPython().serve()

@@ -1,0 +1,113 @@
+"""Each adapter whose implementation is there is asked ten cases; those that are not say why."""
+
+import ast
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from zarr_conformance.adapters.known import FOLDER, KNOWN, Known
+from zarr_conformance.corpus.build import all_cases, build
+from zarr_conformance.running.run import Implementation, run
+
+CASES = (
+    "v3-core/array/plain",
+    "v3-core/array/partly-stored",
+    "v3-core/array/without-codecs",
+    "v3-core/array/no-document",
+    "v3-core/names/space-listed",
+    "v3-core/extensions/kept/attributes",
+    "v3-core/extensions/chunk-grid/unknown-object",
+    "v3-data-types/float64/little-read",
+    "v3-data-types/int32/little-create",
+    "v3-data-types/int16/fill-largest",
+)
+"""Of every operation, both outcomes; what any implementation should do."""
+
+# What is known not to be right, as of the versions that are tested, with what it is.
+EXCEPTIONS = {
+    ("zarrista", "v3-core/extensions/kept/attributes"): "adds an attribute of its own",
+}
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """The folder of the corpus with its cases."""
+    cases = [case for case in all_cases() if case.id in CASES]
+    assert len(cases) == len(CASES) == 10
+    folder = tmp_path_factory.mktemp("corpus") / "corpus"
+    build(folder, cases)
+    return folder, cases
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_ten_cases(name, asked):
+    known = KNOWN[name]
+    if reason := known.missing():
+        pytest.skip(reason)
+    folder, cases = asked
+    done = run(Implementation(name, known.command()), folder, cases, jobs=1)
+    offered = done.capabilities
+    assert offered["version"]
+    assert offered["implementation"]
+    for outcome in done.outcomes:
+        case = outcome.case
+        wanted = "pass"
+        if case.operation not in offered["operations"] or 3 not in offered["formats"]:
+            wanted = "unsupported"
+        elif (name, case.id) in EXCEPTIONS:
+            wanted = "fail"
+        assert outcome.verdict.grade == wanted, (case.id, outcome.verdict, outcome.answer)
+
+
+def test_there_is_an_entry_for_each_adapter():
+    files = {file.stem for file in FOLDER.glob("*.py")} | {it.name for it in FOLDER.glob("*.mjs")}
+    others = {"__init__", "__main__", "known", "serving"}
+    assert {it.file for it in KNOWN.values()} == files - others
+    assert all(name == it.name for name, it in KNOWN.items())
+
+
+def test_who_is_not_there_says_how_to_get_there(monkeypatch):
+    nobody = Known("nobody", "nobody_", "nobody-has-this", "pip install it")
+    assert nobody.missing() == (
+        "nobody-has-this is not installed: pip install it, "
+        "or set ZARR_CONFORMANCE_NOBODY to an interpreter"
+    )
+    old = Known("old", "old_", "numpy", "pip install 'numpy<1'", (0,))
+    assert old.missing().startswith("numpy is ")
+    monkeypatch.setenv("NODE_PATH", "")
+    script = Known("script.js", "script.mjs", "nobody-has-this", "npm install it")
+    monkeypatch.setenv("ZARR_CONFORMANCE_SCRIPT_JS", sys.executable)
+    assert "npm install it" in script.missing()
+    monkeypatch.setenv("ZARR_CONFORMANCE_SCRIPT_JS", "nobody-has-this-program")
+    assert script.missing().endswith("is no program")
+
+
+def test_another_interpreter_needs_no_installation(monkeypatch, asked):
+    ours = KNOWN["zarr-core"]
+    assert ours.command()[:2] == [sys.executable, "-m"]
+    monkeypatch.setenv(ours.variable, sys.executable)
+    assert ours.missing() == ""
+    command = ours.command()
+    assert command == [sys.executable, str(FOLDER), "zarr_core"]
+    # In a folder whose files have the names of libraries.
+    folder, cases = asked
+    done = run(Implementation("ours", command), folder, cases, jobs=1)
+    assert {it.verdict.grade for it in done.outcomes} == {"pass"}
+
+
+def test_the_package_is_that_of_the_folder(tmp_path, asked):
+    copy = tmp_path / "zarr_conformance"
+    shutil.copytree(FOLDER.parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    changed = copy / "adapters" / "serving.py"
+    changed.write_text(changed.read_text().replace("self.version()", "'of a copy'"))
+    folder, cases = asked
+    command = [sys.executable, str(copy / "adapters"), "zarr_core"]
+    done = run(Implementation("ours", command), folder, cases[:2], jobs=1)
+    assert done.capabilities["version"] == "of a copy"
+    assert {it.verdict.grade for it in done.outcomes} == {"pass"}
+
+
+@pytest.mark.parametrize("file", ["__main__.py", "zarr_python_2.py"])
+def test_old_interpreters_can_read_the_file(file):
+    ast.parse(Path(FOLDER, file).read_text(), feature_version=(3, 8))
