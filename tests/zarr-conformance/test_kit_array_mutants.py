@@ -1,8 +1,6 @@
 """The kit finds what is wrong with codecs of arrays: one mistake each, at the test meant for it."""
 
-import sys
-
-import hypothesis
+import planted_mistakes
 import pytest
 
 pytest_plugins = ["pytester"]
@@ -84,6 +82,7 @@ class Planted(ArrayToBytesCodec):
 
 SCHEMA = '{"type": "object", "additionalProperties": false}'
 TEST = """
+from hypothesis import strategies as st
 from zarr_conformance.kit import {kit}
 from {package} import Planted
 
@@ -92,6 +91,9 @@ class TestPlanted({kit}):
     name = "acme.planted"
     extension = Planted
     data_types = ["int16", "uint8", "float64"]
+
+    def shapes(self, configuration):
+        return st.just((3, 4))
 """
 
 SOURCES = {"ArrayToArrayCodecTests": TURNED, "ArrayToBytesCodecTests": ROWS}
@@ -132,17 +134,6 @@ MUTANTS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _first_example_is_enough():
-    before = hypothesis.settings.default
-    profile = hypothesis.settings(before, phases=[hypothesis.Phase.generate], database=None)
-    hypothesis.settings.register_profile("first", profile)
-    hypothesis.settings.register_profile("before", before)
-    hypothesis.settings.load_profile("first")
-    yield
-    hypothesis.settings.load_profile("before")
-
-
 def failed_tests(pytester, kit, number, old, new, only=""):
     """Names of the tests that fail for a codec with that mistake."""
     source = SOURCES[kit]
@@ -155,17 +146,7 @@ def failed_tests(pytester, kit, number, old, new, only=""):
     test = pytester.path / f"test_{package}.py"
     test.write_text(TEST.format(kit=kit, package=package))
     pytester.syspathinsert(pytester.path)
-    try:
-        reports = pytester.inline_run(
-            str(test), "-q", "-p", "no:cacheprovider", "-k", only
-        ).getreports("pytest_runtest_logreport")
-    finally:
-        sys.modules.pop(package, None)
-    return {
-        report.nodeid.rpartition("::")[2].partition("[")[0].removeprefix("test_")
-        for report in reports
-        if report.failed
-    }
+    return planted_mistakes.failed_tests(pytester, test, package, only)
 
 
 @pytest.mark.parametrize(

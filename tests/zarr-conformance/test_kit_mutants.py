@@ -1,8 +1,6 @@
 """The kit finds what is wrong: extensions with one mistake each fail the test meant for it."""
 
-import sys
-
-import hypothesis
+import planted_mistakes
 import pytest
 from zarr_conformance.template import new_distribution
 
@@ -105,17 +103,6 @@ MUTANTS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _first_example_is_enough():
-    before = hypothesis.settings.default
-    profile = hypothesis.settings(before, phases=[hypothesis.Phase.generate], database=None)
-    hypothesis.settings.register_profile("first", profile)
-    hypothesis.settings.register_profile("before", before)
-    hypothesis.settings.load_profile("first")
-    yield
-    hypothesis.settings.load_profile("before")
-
-
 def failed_tests(pytester, kind, number, old, new, only=""):
     """Names of the tests that fail for a distribution with that mistake."""
     name = f"mutant-m{number}" if kind in ("store", "format") else f"mutant.m{number}"
@@ -140,18 +127,7 @@ def failed_tests(pytester, kind, number, old, new, only=""):
     rest = rest.replace(importing, "").replace(named, given)
     test.write_text(head + docstring + importing + rest)
     pytester.syspathinsert(folder / "src")
-    try:
-        reports = pytester.inline_run(
-            str(test), "-q", "-p", "no:cacheprovider", "-k", only
-        ).getreports("pytest_runtest_logreport")
-    finally:
-        for loaded in [key for key in sys.modules if key.startswith(package)]:
-            del sys.modules[loaded]
-    return {
-        report.nodeid.rpartition("::")[2].partition("[")[0].removeprefix("test_")
-        for report in reports
-        if report.failed
-    }
+    return planted_mistakes.failed_tests(pytester, test, package, only)
 
 
 @pytest.mark.parametrize(

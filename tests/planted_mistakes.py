@@ -1,0 +1,58 @@
+"""Running the kit on an extension with a planted mistake, within this process."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import TYPE_CHECKING
+
+import hypothesis
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+# pytester forgets what was imported in a run. What is imported again in the next one would
+# be other classes than those that live on, so all is imported before.
+for _package in (
+    "zarr_core",
+    "zarr_codecs",
+    "zarr_conformance.kit",
+    "zarr_dtypes",
+    "zarr_formats",
+    "zarr_grids",
+    "zarr_sharding",
+):
+    for _module in walk_packages(import_module(_package).__path__, f"{_package}."):
+        import_module(_module.name)
+
+
+def failed_tests(pytester: pytest.Pytester, test: Path, package: str, only: str) -> set[str]:
+    """Names of the tests in a file that fail, of those that are asked for.
+
+    Parameters
+    ----------
+    test, package
+        The file, and the package that it tests, which is forgotten afterwards.
+    only : str
+        Part of the names of tests; empty for all.
+    """
+    before = hypothesis.settings.default
+    # The first example that fails is enough, and is to be the same one every time.
+    quick = hypothesis.settings(before, phases=[hypothesis.Phase.generate], derandomize=True)
+    hypothesis.settings.register_profile("quick", quick)
+    hypothesis.settings.register_profile("before", before)
+    hypothesis.settings.load_profile("quick")
+    try:
+        run = pytester.inline_run(str(test), "-q", "-p", "no:cacheprovider", "-k", only)
+    finally:
+        hypothesis.settings.load_profile("before")
+        for loaded in [key for key in sys.modules if key.startswith(package)]:
+            del sys.modules[loaded]
+    return {
+        report.nodeid.rpartition("::")[2].partition("[")[0].removeprefix("test_")
+        for report in run.getreports("pytest_runtest_logreport")
+        if report.failed
+    }
