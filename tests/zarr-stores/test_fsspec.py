@@ -1,6 +1,8 @@
 """The kit of stores, in file systems of fsspec."""
 
 import pickle
+import threading
+import warnings
 
 import pytest
 from store_contract import StoreContract
@@ -83,3 +85,45 @@ class TestSFTP(StoreContract):
 
     def again(self, store, *, read_only):
         return FsspecStore.from_url(store.url, read_only=read_only, **self.options)
+
+
+@pytest.fixture(scope="module")
+def ftp_server(tmp_path_factory):
+    with warnings.catch_warnings(action="ignore"):  # of what it imports, of open doors
+        pytest.importorskip("pyftpdlib.servers")
+        from pyftpdlib.authorizers import DummyAuthorizer
+        from pyftpdlib.handlers import FTPHandler
+        from pyftpdlib.servers import ThreadedFTPServer
+
+        class Handler(FTPHandler):
+            authorizer = DummyAuthorizer()
+
+        Handler.authorizer.add_anonymous(str(tmp_path_factory.mktemp("ftp")), perm="elradfmwMT")
+    server = ThreadedFTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server.address[1]
+    server.close_all()
+    thread.join()
+
+
+class TestFTP(StoreContract):
+    examples = 5
+    key_may_be_prefix = False
+    test_deep_keys = None  # 1,500 directories, one request after the other
+    test_a_key_may_begin_another_or_says_so = None  # a directory is not found rather than refused
+
+    @pytest.fixture(autouse=True)
+    def _port(self, ftp_server):
+        self.port = ftp_server
+
+    def make(self, tmp_path):
+        return FsspecStore.from_url(f"ftp://127.0.0.1{tmp_path}", port=self.port)
+
+    def again(self, store, *, read_only):
+        return FsspecStore.from_url(store.url, read_only=read_only, port=self.port)
+
+    # FTP sends lines.
+    @pytest.mark.parametrize("key", [key for key in GOOD_KEYS if "\n" not in key], ids=ascii)
+    def test_odd_keys_are_keys(self, store, key):
+        super().test_odd_keys_are_keys(store, key)

@@ -21,7 +21,7 @@ from zarr_core.extension import (
 
 from zarr_stores._database import is_key, joined
 from zarr_stores.fsspec_calls import MISSING, Calls
-from zarr_stores.fsspec_files import PARTIAL, put, remove
+from zarr_stores.fsspec_files import PARTIAL, listed, put, remove
 from zarr_stores.fsspec_place import SUFFIXES, Place, place_of
 from zarr_stores.fsspec_reader import opened_file, opened_ranges
 from zarr_stores.fsspec_traits import Traits, path_in, version_of
@@ -287,7 +287,7 @@ class FsspecStore(Store):
         try:
             with self.calls.reading(prefix) as fs:
                 fs.invalidate_cache()
-                entries = fs.ls(self._directory(prefix), detail=True)
+                entries = listed(fs, self._directory(prefix))
         except MISSING:
             return [], []
         keys: list[str] = []

@@ -9,6 +9,8 @@ from errno import ENAMETOOLONG
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from zarr_stores.fsspec_traits import Traits
 
 PARTIAL = ".zarr-partial"
@@ -39,7 +41,7 @@ def put(fs: Any, traits: Traits, path: str, data: bytes) -> None:
                 raise OSError(ENAMETOOLONG, "the name is too long", path) from error
             # Which error says that the directory is missing is up to the file system.
             if isinstance(error, IsADirectoryError | NotADirectoryError) or (
-                attempt == _ATTEMPTS or _is_directory(fs, above)
+                attempt == _ATTEMPTS or _kind(fs, above) == "directory"
             ):
                 raise
         _make_directories(fs, above)
@@ -60,6 +62,10 @@ def remove(fs: Any, traits: Traits, path: str, top: int) -> None:
     try:
         fs.rm_file(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return
+    except Exception:  # which error says that there is no file is up to the file system
+        if _kind(fs, path) == "file":
+            raise
         return
     above = path.rpartition("/")[0]
     while traits.directories and len(above) > top:
@@ -85,11 +91,23 @@ def _replace(fs: Any, traits: Traits, source: str, target: str) -> None:
         fs.mv(source, target)
 
 
-def _is_directory(fs: Any, path: str) -> bool:
+def listed(fs: Any, path: str) -> list[Mapping[str, Any]]:
+    """What is in a directory; nothing if it is a file, which some list as if it were in itself."""
+    entries: list[Mapping[str, Any]] = fs.ls(path, detail=True)
+    if len(entries) == 1 and _last(entries[0]["name"]) == _last(path) and _kind(fs, path) == "file":
+        return []
+    return entries
+
+
+def _last(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _kind(fs: Any, path: str) -> str:
     try:
-        return bool(fs.info(path)["type"] == "directory")
+        return str(fs.info(path)["type"])
     except FileNotFoundError:
-        return False
+        return ""
 
 
 def _make_directories(fs: Any, path: str) -> None:
