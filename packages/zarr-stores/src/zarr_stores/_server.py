@@ -209,8 +209,7 @@ class ServerStore(KeyValueStore):
                 try:
                     self._resources = self._connect()
                 except ImportError as error:
-                    extra = self.schemes[0]
-                    reason = f"needs {self.library}: pip install zarr-stores[{extra}]"
+                    reason = f"needs {self.library}: pip install zarr-stores[{self.schemes[0]}]"
                     raise StoreError(reason, self) from error
                 arguments = os.getpid(), self._disconnect, self._resources
                 self._closing = weakref.finalize(self, _end, *arguments)
@@ -253,13 +252,14 @@ class ServerStore(KeyValueStore):
             Whether it may be repeated if the connection is lost on the way: the server
             may have done it.
         """
-        attempt = 0
+        attempt, began = 0, time.monotonic()
         while True:
             try:
                 return work()
             except self.failures() as error:
                 lost = self.is_lost(error)
-                if not (again and lost) or attempt >= self._retries:
+                late = time.monotonic() - began > self._timeout
+                if late or not (again and lost) or attempt >= self._retries:
                     raise self._failure(error, key, kind, done, lost and not again) from error
             time.sleep(min(_LONGEST_PAUSE, _PAUSE * 2**attempt) * random.uniform(0.5, 1))
             attempt += 1

@@ -111,6 +111,10 @@ class RedisStore(ServerStore):
         else:
             url = f"{self.scheme}://{self._hosts}"
         client = redis.Redis.from_url(url, **options)
+        try:
+            client.connection_pool.make_connection()  # which does not connect yet
+        except TypeError as error:
+            raise StoreError(f"cannot connect: {error}", self) from error
         return client, Sessions(client.connection_pool, self.requests or 1)
 
     @staticmethod

@@ -1,0 +1,237 @@
+"""A directory on an SFTP server, in which keys are the paths of files."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from asyncssh import (
+    FILEXFER_TYPE_DIRECTORY,
+    FILEXFER_TYPE_REGULAR,
+    FILEXFER_TYPE_SYMLINK,
+    SFTPError,
+    SFTPNoSuchFile,
+)
+
+from zarr_stores import sftp_files
+from zarr_stores._database import is_key
+from zarr_stores.sftp_files import UnusableError
+
+if TYPE_CHECKING:
+    from asyncssh import SFTPClient, SFTPClientFile
+    from zarr_core.extension import ByteRange
+
+    from zarr_stores.sftp_lease import Lease
+    from zarr_stores.sftp_link import Link
+
+_FIRST: Final = 1 << 16  # bytes that are read before the size is known
+_OUTSIDE: Final = "a symbolic link that leads out of the store"
+
+
+class Directory:
+    """A directory and the connection to it; its methods are coroutines for the connection.
+
+    Parameters
+    ----------
+    root : bytes
+        Its path, without a slash at the end.
+    link : Link
+        The connection.
+    sync : bool
+        Whether what is written has to be on the disk of the server.
+    """
+
+    def __init__(self, root: bytes, link: Link, sync: bool) -> None:
+        self.root = root
+        self.link = link
+        self._sync = sync
+        self._real_root: bytes | None = None
+        self._known: set[bytes] = {root}  # directories that no link leads out
+
+    def path(self, key: str) -> bytes:
+        """The path of a key, or of a prefix."""
+        return b"%s/%s" % (self.root, key.rstrip("/").encode()) if key else self.root
+
+    # --- within the root ---
+
+    async def check(self, client: SFTPClient, directory: bytes) -> None:
+        """Refuse a directory that a symbolic link leads out of the store."""
+        while directory not in self._known:
+            try:
+                if await self._is_inside(client, directory):
+                    return
+            except SFTPNoSuchFile:  # nor can anything below it lead anywhere
+                directory = directory.rpartition(b"/")[0]
+                continue
+            raise UnusableError(_OUTSIDE)
+
+    async def _is_inside(self, client: SFTPClient, path: bytes) -> bool:
+        if self._real_root is None:
+            self._real_root = _bytes(await client.realpath(self.root or b"/"))
+        real = _bytes(await client.realpath(path))
+        return real == self._real_root or real.startswith(self._real_root.rstrip(b"/") + b"/")
+
+    async def _open(self, client: SFTPClient, key: str) -> SFTPClientFile | None:
+        path = self.path(key)
+        directory = path.rpartition(b"/")[0]
+        await self.check(client, directory)
+        found = await sftp_files.open_to_read(client, path)
+        if found is None:
+            return None
+        file, attributes = found
+        self._known.add(directory)
+        if attributes.type == FILEXFER_TYPE_SYMLINK and not await self._is_inside(client, path):
+            self.link.begin(file.close())
+            raise UnusableError(_OUTSIDE)
+        return file
+
+    # --- reading ---
+
+    async def read(
+        self, client: SFTPClient, key: str, part: ByteRange | None = None
+    ) -> bytes | None:
+        """A value or a part of it; None if there is none."""
+        opened = await self.begin(client, key, part)
+        if opened is None:
+            return None
+        file, size, start, data = opened
+        try:
+            first, last = (0, size) if part is None else part.within(size)
+            if start > first or start + len(data) < last:  # it was not known how much there is
+                data += await sftp_files.part_of(file, start + len(data), last - len(data) - start)
+            return data[first - start : max(first, last) - start]
+        finally:
+            self.link.begin(file.close())
+
+    async def begin(
+        self, client: SFTPClient, key: str, first: ByteRange | None = None
+    ) -> tuple[SFTPClientFile, int, int, bytes] | None:
+        """Open a value; its file, its size, the start of a part and that part."""
+        file = await self._open(client, key)
+        if file is None:
+            return None
+        try:
+            start, length = (0, None) if first is None else first
+            if start >= 0:
+                count = _FIRST if length is None else length
+                return file, *_placed(start, *await sftp_files.size_and_part(file, start, count))
+            size, data = await sftp_files.size_and_part(file, 0, _FIRST)
+            if first is None or len(data) >= size:
+                return file, size, 0, data
+            start, stop = first.within(size)
+            return file, size, start, await sftp_files.part_of(file, start, stop - start)
+        except BaseException:
+            self.link.begin(file.close())
+            raise
+
+    async def size(self, client: SFTPClient, key: str) -> int | None:
+        """Length of a value; None if there is none."""
+        path = self.path(key)
+        await self.check(client, path.rpartition(b"/")[0])
+        try:
+            attributes = await client.lstat(path)
+            if attributes.type == FILEXFER_TYPE_SYMLINK:
+                if not await self._is_inside(client, path):
+                    raise UnusableError(_OUTSIDE)
+                attributes = await client.stat(path)
+        except SFTPNoSuchFile:
+            return None
+        return attributes.size if attributes.type == FILEXFER_TYPE_REGULAR else None
+
+    # --- writing ---
+
+    async def replace(
+        self, client: SFTPClient, key: str, data: bytes, lease: Lease | None = None
+    ) -> bool:
+        """Store a value, unless the right to do so was lost; whether it was done."""
+        path = self.path(key)
+        await self.check(client, path.rpartition(b"/")[0])
+        partial = await sftp_files.write_partial(client, self.root, path, data, sync=self._sync)
+        if lease is None or lease.holds:
+            await sftp_files.publish(client, partial, path)
+            return True
+        with suppress(SFTPError):
+            await client.remove(partial)
+        return False
+
+    async def erase(self, client: SFTPClient, key: str, lease: Lease | None = None) -> bool:
+        """Remove a value, unless the right to do so was lost; whether it was done."""
+        path = self.path(key)
+        await self.check(client, path.rpartition(b"/")[0])
+        if lease is None or lease.holds:
+            await sftp_files.remove(client, self.root, path)
+            return True
+        return False
+
+    async def erase_prefix(self, client: SFTPClient, prefix: str) -> None:
+        """Remove everything below a prefix."""
+        path = self.path(prefix)
+        above = path.rpartition(b"/")[0]
+        if prefix:
+            await self.check(client, above)
+        await sftp_files.remove_tree(client, path, keep_top=not prefix)
+        if prefix:
+            await sftp_files.remove_empty_directories(client, self.root, above)
+
+    # --- listing ---
+
+    async def keys(self, client: SFTPClient, prefix: str) -> list[str]:
+        """All keys below a prefix."""
+        seen: set[bytes] = set()  # directories that links led to
+
+        async def look(path: bytes) -> Any:
+            return await self._entries(client, path, seen)
+
+        await self.check(client, self.path(prefix))
+        found = await sftp_files.walk(self.path(prefix), look)
+        return [self._key(path) for _, (files, _) in found for path in files]
+
+    async def children(self, client: SFTPClient, prefix: str) -> tuple[list[str], list[str]]:
+        """Keys and prefixes directly below a prefix."""
+        await self.check(client, self.path(prefix))
+        files, directories = await self._entries(client, self.path(prefix), set())
+        return [self._key(path) for path in files], [f"{self._key(it)}/" for it in directories]
+
+    def _key(self, path: bytes) -> str:
+        return path[len(self.root) + 1 :].decode()
+
+    async def _entries(
+        self, client: SFTPClient, path: bytes, seen: set[bytes]
+    ) -> tuple[list[bytes], list[bytes]]:
+        """Paths of the values and of the directories in a directory."""
+        files: list[bytes] = []
+        directories: list[bytes] = []
+        for name, its in await sftp_files.entries(client, path):
+            if sftp_files.is_ours(name) or not is_key(_text(name)):
+                continue
+            there, kind = b"%s/%s" % (path, name), its
+            if kind == FILEXFER_TYPE_SYMLINK:
+                try:
+                    real = _bytes(await client.realpath(there))
+                    if real in seen or not await self._is_inside(client, there):
+                        continue
+                    kind = (await client.stat(there)).type
+                except SFTPError:  # it leads nowhere
+                    continue
+                if kind == FILEXFER_TYPE_DIRECTORY:
+                    seen.add(real)
+            if kind == FILEXFER_TYPE_REGULAR:
+                files.append(there)
+            elif kind == FILEXFER_TYPE_DIRECTORY:
+                directories.append(there)
+        return files, directories
+
+
+def _placed(start: int, size: int, data: bytes) -> tuple[int, int, bytes]:
+    return size, min(start, size), data
+
+
+def _bytes(path: Any) -> bytes:
+    return path if isinstance(path, bytes) else str(path).encode()
+
+
+def _text(name: bytes) -> str:
+    try:
+        return name.decode()
+    except UnicodeDecodeError:  # no key can name it
+        return ""

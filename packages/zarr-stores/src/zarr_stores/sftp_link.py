@@ -1,0 +1,145 @@
+"""A connection by SSH that serves the threads of a process, made anew when it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import asyncssh
+
+from zarr_stores.sftp_files import UnusableError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+
+T = TypeVar("T")
+
+
+class Link:
+    """An event loop in a thread of its own, with a connection that carries many requests.
+
+    Parameters
+    ----------
+    options : dict
+        What asyncssh needs to connect.
+    timeout, connect_timeout : float
+        Seconds after which an answer is given up, and the connection with it; and a connection.
+    """
+
+    def __init__(self, options: dict[str, Any], timeout: float, connect_timeout: float) -> None:
+        self._options = options
+        self._timeout, self._connect_timeout = timeout, connect_timeout
+        self._connection: Any = None
+        self._client: asyncssh.SFTPClient | None = None
+        self._loop = asyncio.new_event_loop()
+        self._connecting = asyncio.Lock()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="zarr-sftp", daemon=True
+        )
+        self._thread.start()
+
+    def run(self, work: Callable[[asyncssh.SFTPClient], Awaitable[T]], limited: bool = True) -> T:
+        """Do something with the connection, and wait for it.
+
+        Parameters
+        ----------
+        work : callable
+            Gets the client.
+        limited : bool
+            Whether it may take no longer than an answer may.
+        """
+        limit = self._timeout if limited else None
+        future = asyncio.run_coroutine_threadsafe(self._do(work, limit), self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    async def _do(
+        self, work: Callable[[asyncssh.SFTPClient], Awaitable[T]], limit: float | None
+    ) -> T:
+        client = await self.client()
+        try:
+            async with asyncio.timeout(limit):
+                return await work(client)
+        except TimeoutError:
+            self._drop()
+            raise TimeoutError(f"no answer within {self._timeout:g} s") from None
+
+    async def client(self) -> asyncssh.SFTPClient:
+        """The client of a connection that is open."""
+        if self._client is None or self._connection.is_closed():
+            async with self._connecting:
+                if self._client is None or self._connection.is_closed():
+                    try:
+                        async with asyncio.timeout(self._connect_timeout):
+                            await self._connect()
+                    except TimeoutError:
+                        said = f"no connection within {self._connect_timeout:g} s"
+                        raise TimeoutError(said) from None
+        assert self._client is not None
+        return self._client
+
+    async def _connect(self) -> None:
+        self._client = None
+        try:
+            connection = await asyncssh.connect(**self._options)
+        except (TypeError, ValueError) as error:
+            raise UnusableError(f"cannot connect: {error}") from error
+        try:
+            # Names of files are bytes.
+            self._client = await connection.start_sftp_client(path_encoding=None)
+        except BaseException:
+            connection.abort()
+            raise
+        self._connection = connection
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.abort()
+        self._client = None
+
+    def begin(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Let something go on by itself; to be called in the loop."""
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # which nobody waits for
+
+    def begin_soon(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """Let something go on by itself; from any thread, also if the link is closed."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(lambda: self.begin(work()))
+
+    def close(self) -> None:
+        """End the connection and the thread."""
+        if self._loop.is_closed():
+            return
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        if self._connection is not None:
+            try:
+                async with asyncio.timeout(1):
+                    self._connection.close()
+                    await self._connection.wait_closed()
+            except TimeoutError:
+                self._connection.abort()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for other in others:
+            other.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
