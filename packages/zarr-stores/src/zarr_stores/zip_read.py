@@ -1,4 +1,4 @@
-"""Reading keys and values out of a zip archive, wherever its bytes are."""
+"""What can be read of a zip archive, wherever its bytes are."""
 
 from __future__ import annotations
 
