@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.adapters.serving import Adapter, as_elements, index
+from zarr_conformance.adapters.serving import Adapter, UnsupportedError, as_elements, index
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 tensorstore: Any = import_module("tensorstore")
 
-_UNKNOWN = ("is not registered", "is not one of the supported data types", "Unsupported codec")
+_UNKNOWN = (
+    "is not registered",
+    "is not one of the supported data types",
+    "Unsupported zarr dtype",
+)
+_UNSUPPORTED = (
+    "UNIMPLEMENTED",
+    'but received: "group"',  # for a node_type
+    'Must specify a "field"',  # structures are read one field at a time
+    "filters are not supported",
+)
 
 
 class TensorStore(Adapter):
@@ -47,10 +58,12 @@ class TensorStore(Adapter):
 
     def category(self, error: BaseException) -> str:
         """By the status with which its messages begin, then by what it was doing."""
+        if isinstance(error, UnsupportedError):
+            return super().category(error)
         message = str(error)
         if message.startswith("NOT_FOUND"):
             return "missing"
-        if message.startswith("UNIMPLEMENTED") or 'but received: "group"' in message:
+        if any(it in message for it in _UNSUPPORTED):
             return "unsupported"
         if any(it in message for it in _UNKNOWN):
             return "extension"
@@ -60,12 +73,18 @@ class TensorStore(Adapter):
 
 
 def _open(asked: Mapping[str, Any], **more: Any) -> Any:
+    parts = asked["path"].split("/") if asked["path"] else []
+    if any(part in ("", ".", "..") or "\\" in part for part in parts):
+        raise UnsupportedError("has no paths of its own, only those of files")
+    folder = Path(asked["store"], *parts)
+    if (folder / ".zgroup").exists():  # which it tells by the same words as nothing at all
+        raise UnsupportedError("has no groups")
     spec = {
         "driver": "zarr" if asked["zarr_format"] == 2 else "zarr3",
         # Whether a crash of the machine loses what was written is not asked.
         "kvstore": {
             "driver": "file",
-            "path": f"{asked['store']}/{asked['path']}".rstrip("/") + "/",
+            "path": f"{folder}/",
             "file_io_sync": False,
         },
     }

@@ -326,18 +326,31 @@ def _below() -> Iterator[Case]:
         (
             "v3-core.keys.array-data",
             "v3-core.keys.node-document",
-            "v3-core.storage.ancestors",
         ),
-        "An array is created below its path, with the groups that lead to it.",
+        "An array is created below its path.",
         "create",
         Accept(
             Node(
                 values=Values(raw(values)),
                 stored=chunks,
                 documents={
+                    "a/b/zarr.json": {"zarr_format": 3, "node_type": "array", "shape": [4]},
+                },
+            )
+        ),
+        path="a/b",
+        document=array(),
+    )
+    yield Case(
+        "v3-chunks/below/created-groups",
+        ("v3-core.storage.ancestors",),
+        "An array is created with the groups that lead to it.",
+        "create",
+        Accept(
+            Node(
+                documents={
                     "zarr.json": {"zarr_format": 3, "node_type": "group"},
                     "a/zarr.json": {"zarr_format": 3, "node_type": "group"},
-                    "a/b/zarr.json": {"zarr_format": 3, "node_type": "array", "shape": [4]},
                 },
             )
         ),
