@@ -185,7 +185,7 @@ def test_a_key_that_goes_between_list_and_get(store, proxy):
 
 
 @pytest.mark.parametrize("read", READS)
-@pytest.mark.parametrize("fault", ["dropped", "503", "429", "500"])
+@pytest.mark.parametrize("fault", ["dropped", "503", "429", "500", "reset", "truncated"])
 def test_reads_are_repeated(patient, proxy, fault, read):
     proxy.inject(BROKEN[fault], method="GET", times=2)
     assert READS[read](patient)

@@ -237,3 +237,16 @@ def test_azure_finds_the_end_of_a_value(azure_server, proxy_before, monkeypatch)
         assert bytes(reader.read(100_000, 3)) == b"end"
     assert len(asked(proxy)) == 2
     store.erase("k")
+
+
+def test_a_server_without_parts_is_asked_for_them_once(plain_http_server, proxy_before):
+    proxy = proxy_before(plain_http_server)
+    (plain_http_server.root / "value").write_bytes(bytes(range(100)))
+    store = ObjectStore.from_url(proxy.url)
+    buffer = memoryview(bytearray(200))
+    assert store.get_into("value", buffer) == 100
+    assert len(asked(proxy)) == 3
+    assert store.get_into("value", buffer) == 100
+    with store.open_value("value", ByteRange(-3)) as reader:
+        assert bytes(reader.read(95, 3)) == b"_`a"
+    assert asked(proxy) == [("GET", ""), ("GET", "")]

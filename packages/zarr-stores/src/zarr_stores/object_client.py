@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MULTIPART = 1 << 25  # bytes; larger values go in several requests
 _PART = 1 << 23
+_STREAMED = 1 << 20  # of a larger body there is no second copy
 _WRITES = 8  # of a value to a server of files, which must make directories first
 
 
@@ -54,6 +55,7 @@ class Client:
         for _ in range(requests):
             self._tokens.put(None)
         self._seen = False  # whether the bucket is known to be there
+        self._whole = False  # whether the server is known to send nothing but whole values
 
     @contextmanager
     def _flight(self) -> Iterator[None]:
@@ -83,7 +85,7 @@ class Client:
         refuse_fork(self._named)
         try:
             with self._flight():
-                if wanted is None:
+                if wanted is None or self._whole:
                     result = self.store.get(self.root + key)
                 else:
                     result = self.store.get(self.root + key, options={"range": wanted})
@@ -106,7 +108,8 @@ class Client:
             return Nothing(meta)
         if not failures.is_unsupported(error):
             raise self._failure(StoreReadError, "read", error, key) from None
-        return self.get(key)  # a server of HTTP that knows no parts
+        self._whole = True
+        return self.get(key)
 
     def fetch(self, key: str, meta: Any, start: int, stop: int) -> memoryview:
         """Bytes of an object that was found before, if it is still the same.
@@ -149,6 +152,25 @@ class Client:
         if len(data) != stop - start:
             raise self._short(key, len(data), stop - start)
         return data
+
+    def body_into(self, key: str, result: Any, buffer: memoryview) -> int:
+        """Put the beginning of a body into memory, as it comes; how much that is."""
+        start, stop = result.range
+        if len(buffer) < _STREAMED or stop - start > len(buffer):
+            data = self.body(key, result)[: len(buffer)]
+            buffer[: len(data)] = data
+            return len(data)
+        came = 0
+        try:
+            for piece in result.stream(min_chunk_size=_STREAMED):
+                data = memoryview(piece)
+                buffer[came : came + len(data)] = data
+                came += len(data)
+        except Exception as error:
+            raise self._failure(StoreReadError, "read", error, key) from None
+        if came != stop - start:
+            raise self._short(key, came, stop - start)
+        return came
 
     def head(self, key: str) -> Any:
         """What the service says of an object; None for a missing key."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from zarr_stores.object_client import Client
 
+_NOTHING = memoryview(b"")
+
 
 class ObjectReader(ValueReader):
     """An object whose size and version are known, and some of its bytes.
@@ -43,7 +45,7 @@ class ObjectReader(ValueReader):
         self._size: int = result.meta["size"]
         self._start, self._stop = result.range
         self._result = result
-        self._held = memoryview(b"")
+        self._held = _NOTHING
         self._taking = threading.Lock()
         self.requests = requests
         self.gap_bytes = gap_bytes
@@ -53,42 +55,58 @@ class ObjectReader(ValueReader):
     def size(self) -> int:
         return self._size
 
-    def _first(self) -> memoryview:
-        """What came with the request that found the object."""
+    def _in_memory(self, start: int, stop: int) -> tuple[int, memoryview]:
+        """What came with the first request of a part: where that begins, and its bytes."""
         with self._taking:
+            first, last = max(start, self._start), min(stop, self._stop)
+            if first >= last:
+                return start, _NOTHING
             if self._result is not None:
-                self._held = self._client.body(self._key, self._result)
-                self._result = None
-            return self._held
+                result = self._forget()
+                self._held = self._client.body(self._key, result)
+                self._start, self._stop = result.range
+            return first, self._held[first - self._start : last - self._start]
+
+    def _forget(self) -> Any:
+        """Give the first answer away; if its body does not come, it is asked for anew."""
+        result, self._result = self._result, None
+        self._stop = self._start
+        return result
 
     def read(self, start: int, length: int) -> memoryview:
         self._check(start, length)
-        if self._start <= start and start + length <= self._stop:
-            return self._first()[start - self._start : start + length - self._start]
-        if start < self._stop and start + length > self._start:  # in part
-            return super().read(start, length)
-        return self._fetch(start, start + length) if length else memoryview(b"")
+        _, piece = self._in_memory(start, start + length)
+        if len(piece) == length:
+            return piece
+        return super().read(start, length) if piece else self._fetch(start, start + length)
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
             self._check(start, len(buffer))
-        left = [rest for start, buffer in parts for rest in self._from_held(start, buffer)]
+        if len(parts) == 1 and self._taken_at_once(*parts[0]):
+            return
+        left = [rest for start, buffer in parts for rest in self._from_memory(start, buffer)]
         if not left:
             return
         run_in_threads(
             joined(left, self.gap_bytes), self._read_joined, len(left) > 1, self.requests
         )
 
-    def _from_held(self, start: int, buffer: memoryview) -> list[tuple[int, memoryview]]:
+    def _taken_at_once(self, start: int, buffer: memoryview) -> bool:
+        """Take what came with the first request straight into its place, if it is just that."""
+        with self._taking:
+            if self._result is None or (start, start + len(buffer)) != (self._start, self._stop):
+                return False
+            result = self._forget()
+        self._client.body_into(self._key, result, buffer)
+        return True
+
+    def _from_memory(self, start: int, buffer: memoryview) -> list[tuple[int, memoryview]]:
         """Copy what is in memory; what of the part is left."""
-        stop = start + len(buffer)
-        first, last = max(start, self._start), min(stop, self._stop)
-        if first >= last:
-            return [(start, buffer)] if buffer else []
-        buffer[first - start : last - start] = self._first()[
-            first - self._start : last - self._start
-        ]
-        left = [(start, buffer[: first - start]), (last, buffer[last - start :])]
+        first, piece = self._in_memory(start, start + len(buffer))
+        before, after = first - start, first - start + len(piece)
+        buffer[before:after] = piece
+        left = [(start, buffer[:before]), (start + after, buffer[after:])]
         return [(begin, rest) for begin, rest in left if rest]
 
     def _read_joined(self, parts: list[tuple[int, memoryview]]) -> None:
@@ -109,7 +127,9 @@ class ObjectReader(ValueReader):
             )
 
     def close(self) -> None:
-        self._result = None
+        with self._taking:
+            if self._result is not None:
+                self._forget()
 
 
 def joined(
