@@ -37,7 +37,22 @@ const CATEGORIES = {
 
 const location = (asked) => zarr.root(new files.default(asked.store)).resolve(`/${asked.path}`);
 
-const opened = (asked) => (asked.zarr_format === 2 ? zarr.open.v2 : zarr.open.v3)(location(asked));
+async function opened(asked) {
+  if (asked.zarr_format === 3) return zarr.open.v3(location(asked));
+  try {
+    return await zarr.open.v2(location(asked), { kind: "array" });
+  } catch (error) {
+    if (error?.name !== "NotFoundError") throw error; // or else it says that there is no group
+    return zarr.open.v2(location(asked), { kind: "group" });
+  }
+}
+
+function categoryOf(error) {
+  if (error?.cause?.name === "UnsupportedError") return "unsupported"; // it only decodes that
+  const unknown = /^(Unknown or unsupported dataType|Unsupported or unknown dtype)/;
+  if (unknown.test(error?.message)) return "extension";
+  return CATEGORIES[error?.name] ?? "other";
+}
 
 // JSON.stringify() rounds large integers once more; what stands between marks is put in as it is.
 const written = (n) => (Number.isInteger(n) && !Number.isSafeInteger(n) ? `#${BigInt(n)}#` : n);
@@ -83,9 +98,9 @@ const NUMBERS = { NaN: Number.NaN, Infinity: Number.POSITIVE_INFINITY, "-Infinit
 async function create(asked) {
   const { shape, data_type, chunk_grid, codecs, ...rest } = asked.document;
   const keys = rest.chunk_key_encoding;
-  const unsaid = rest.storage_transformers?.length || keys.name !== "default";
-  if (asked.zarr_format !== 3 || chunk_grid.name !== "regular" || unsaid) {
-    throw Object.assign(new Error("cannot say that to create()"), { name: "UnsupportedError" });
+  const said = asked.zarr_format === 3 && chunk_grid.name === "regular" && keys.name === "default";
+  if (!said || rest.storage_transformers?.length) {
+    throw Object.assign(new Error("create() cannot be told that"), { name: "UnsupportedError" });
   }
   const array = await zarr.create(location(asked), {
     shape,
@@ -129,8 +144,11 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     answer = json({ id: asked.id, result: await WORK[asked.operation](asked) });
   } catch (error) {
-    const category = CATEGORIES[error?.name] ?? "other";
-    const told = { category, type: error?.name ?? "unknown", message: String(error) };
+    const told = {
+      category: categoryOf(error),
+      type: error?.name ?? "unknown",
+      message: [error?.message ?? error, error?.cause?.message].filter(Boolean).join(": "),
+    };
     answer = json({ id: asked.id, error: told });
   }
   process.stdout.write(`${answer}\n`);

@@ -227,6 +227,7 @@ _LENIENT = (
     "nan",
     "single-quotes",
     "trailing-comma",
+    "two-documents",
     "utf-16",
 )
 
