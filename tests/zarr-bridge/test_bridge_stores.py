@@ -231,3 +231,23 @@ def test_what_fails_names_store_and_key():
         store.get("a/k")
     with pytest.raises(StoreError, match=r"'a/k'.*ConnectionError: down"):
         store.set("a/k", b"")
+
+
+def test_given_credentials_are_not_pickled():
+    obstore = pytest.importorskip("obstore.store")
+    given = {"access_key_id": "access-1", "secret_access_key": "hush-hush", "region": "x"}
+    store = ZarrPythonStore(ObjectStore(obstore.S3Store("bucket", **given)))
+    with pytest.raises(StoreError, match=r"credentials in it \(.*access_key_id.*secret_access_key"):
+        pickle.dumps(store)
+    assert "hush-hush" not in repr(store) + str(store)
+    pickle.loads(pickle.dumps(ZarrPythonStore(ObjectStore(obstore.S3Store("bucket", region="x")))))
+
+    s3fs = pytest.importorskip("s3fs")
+    for options, names in (({"anon": True}, ""), ({"key": "a", "secret": "b"}, r"key, secret")):
+        fs = s3fs.S3FileSystem(asynchronous=True, **options)
+        store = ZarrPythonStore(FsspecStore(fs, path="bucket"))
+        if names:
+            with pytest.raises(StoreError, match=rf"credentials in it \({names}\)"):
+                pickle.dumps(store)
+        else:
+            pickle.loads(pickle.dumps(store))

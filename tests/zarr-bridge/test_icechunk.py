@@ -160,3 +160,45 @@ def test_forks_are_written_to_elsewhere_and_merged(session, on_disk):
     session.commit("both")
     array = zarr_core.open_group(repository.readonly_session("main"))["field"]
     assert array[..., 0].tolist() == [1] * 10 + [2] * 10
+
+
+def test_a_repository_is_read_by_its_url(session, tmp_path):
+    root = zarr_core.create_group(session)
+    root.create_array("field", data=VALUES, chunks=(10, 10))
+    snapshot = session.commit("done")
+    url = f"icechunk://{tmp_path}/repository"
+    with warnings.catch_warnings(action="ignore"):
+        for options in ({}, {"branch": "main"}, {"snapshot_id": snapshot}):
+            here = zarr_core.open_group(url, storage_options=options)
+            assert here.store.url == url
+            assert np.array_equal(here["field"][...], VALUES)
+            with pytest.raises(StoreReadOnlyError):
+                here.store.set("zarr.json", b"{}")
+        for wrong, options in ((url, {"tag": "none"}), (f"{url}2", {}), (url, {"nonsense": 1})):
+            with pytest.raises(StoreError, match=r"icechunk://.*Icechunk cannot open it"):
+                zarr_core.open(wrong, storage_options=options)
+
+
+def test_a_repository_in_s3_is_read_by_its_url(s3_server, tmp_path, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", s3_server.access_key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", s3_server.secret_key)
+    options = {
+        "endpoint_url": s3_server.url, "region": s3_server.region, "allow_http": True,
+        "force_path_style": True,
+    }  # fmt: skip
+    prefix = f"ice{tmp_path}"
+    storage = icechunk.s3_storage(bucket=s3_server.bucket, prefix=prefix, from_env=True, **options)
+    session = icechunk.Repository.create(storage).writable_session("main")
+    zarr_core.create_array(session, data=VALUES, chunks=(10, 10))
+    session.commit("done")
+    url = f"icechunk+s3://{s3_server.bucket}/{prefix}"
+    array = zarr_core.open(url, storage_options=options)
+    assert np.array_equal(pickle.loads(pickle.dumps(array))[...], VALUES)
+
+
+def test_given_credentials_are_not_pickled(on_s3):
+    repository = icechunk.Repository.create(on_s3)
+    store = IcechunkStore(repository.readonly_session("main").store)
+    with pytest.raises(StoreError, match=r"could read the credentials in it \(static"):
+        pickle.dumps(store)
+    assert "secret" not in repr(store)

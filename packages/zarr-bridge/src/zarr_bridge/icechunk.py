@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from zarr_core.extension import Store, StoreError, StoreReadError, check_prefix
 
@@ -11,6 +12,7 @@ from zarr_bridge.stores import ZarrPythonStore, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Self
 
     from zarr_core.extension import Buffer, Pieces
 
@@ -40,6 +42,56 @@ class IcechunkStore(ZarrPythonStore):
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
         self._ahead: dict[str, bytes] = {}
+        self._url = ""
+
+    @classmethod
+    def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
+        """Read a repository at a URL; to write, open a session and give its store.
+
+        Parameters
+        ----------
+        url : str
+            ``icechunk:///absolute/path``, ``icechunk+s3://bucket/prefix`` or
+            ``icechunk+gs://bucket/prefix``.
+        read_only : bool
+            Of no importance: nothing is written without a session to commit.
+        **options
+            ``branch`` (``"main"`` if nothing else is said), ``tag`` or ``snapshot_id``; all others
+            are those of Icechunk for the storage.  Credentials come from the environment.
+
+        Raises
+        ------
+        StoreError
+            If there is no such repository, or Icechunk refuses an option.
+        """
+        try:
+            import icechunk  # noqa: PLC0415 - lazy: few need it
+
+            told = {name: options.pop(name, None) for name in ("branch", "tag", "snapshot_id")}
+            if not any(told.values()):
+                told["branch"] = "main"
+            scheme, _, place = url.removeprefix("icechunk+").partition("://")
+            bucket, _, prefix = place.partition("/")
+            if scheme == "s3":
+                options = {"from_env": True, "anonymous": None, **options}
+                storage = icechunk.s3_storage(bucket=bucket, prefix=prefix, **options)
+            elif scheme in ("gs", "gcs"):
+                storage = icechunk.gcs_storage(bucket=bucket, prefix=prefix, **options)
+            else:
+                storage = icechunk.local_filesystem_storage(unquote(place), **options)
+            session = icechunk.Repository.open(storage).readonly_session(**told)
+        except Exception as error:  # a library of its own kind
+            text = str(error).partition("\n")[0].strip()
+            raise StoreError(
+                f"Icechunk cannot open it: {type(error).__name__}: {text}", url
+            ) from error
+        store = cls(session.store, read_only=True)
+        store._url = url
+        return store
+
+    @property
+    def url(self) -> str:
+        return self._url or super().url
 
     def get(self, key: str) -> Buffer | None:
         value = super().get(key)

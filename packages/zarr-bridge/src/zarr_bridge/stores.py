@@ -32,6 +32,7 @@ from zarr_core.extension import (
 from zarr_bridge.calls import buffer_of, bytes_of
 from zarr_bridge.specs import PROTOTYPE
 from zarr_bridge.store_reader import Readers
+from zarr_bridge.store_secrets import check_to_pickle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Iterator
@@ -296,6 +297,7 @@ class ZarrPythonStore(Store):
                 "be lost",
                 store=self,
             )
+        check_to_pickle(self.store, self)
         requests = self.requests or REQUESTS
         return type(self), (self.store, self._prefix, self._refuses or self.read_only, requests)
 
