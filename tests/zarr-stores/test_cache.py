@@ -155,6 +155,17 @@ def test_a_copy_is_empty(tmp_path):
     assert pickle.loads(pickle.dumps(store)).cache_info() == (0, 0, 0, 55)
 
 
+def test_what_is_moved_is_seen_at_once(tmp_path):
+    store = LRUCacheStore(LocalStore(tmp_path), 100)
+    store.set("a/k", b"v")
+    assert bytes(store.get("a/k")) == b"v"
+    assert list(store.list()) == ["a/k"]
+    assert store.move_prefix("a/", "b/")
+    assert store.get("a/k") is None
+    assert bytes(store.get("b/k")) == b"v"
+    assert list(store.list()) == ["b/k"]
+
+
 def test_a_negative_size_is_refused():
     with pytest.raises(StoreError, match="max_bytes"):
         LRUCacheStore(MemoryStore(), -1)

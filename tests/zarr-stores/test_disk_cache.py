@@ -246,6 +246,22 @@ def test_what_is_written_through_it_is_seen_at_once(inner, tmp_path):
     assert seen == [b"1", b"2", b"3!", None, b"4", None, b"5", None]
 
 
+@pytest.mark.parametrize("listing", [True, False])
+def test_prefixes_that_are_moved_or_erased_are_seen_at_once(tmp_path, listing):
+    inner = LocalStore(tmp_path / "store")
+    inner.supports_listing = listing
+    store = cached(inner, tmp_path, check="never", keep_missing=True)
+    store.set("a/k", b"1")
+    assert bytes(store.get("a/k")) == b"1"
+    assert store.get("b/k") is None
+    assert store.move_prefix("a/", "b/")
+    assert store.get("a/k") is None
+    assert bytes(store.get("b/k")) == b"1"
+    inner.supports_listing = True
+    store.erase_prefix("b/")
+    assert store.get("b/k") is None
+
+
 def test_a_value_read_while_it_is_written_is_not_kept(inner, tmp_path):
     inner.set("k", b"old")
 

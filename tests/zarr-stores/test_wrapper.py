@@ -10,7 +10,9 @@ from zarr_stores.prefix import PrefixStore
 from zarr_stores.read_only import ReadOnlyStore
 from zarr_stores.wrapper import WrapperStore
 
-CHANGES = {"set", "set_partial_values", "update", "erase", "erase_values", "erase_prefix"}
+CHANGES = {
+    "set", "set_partial_values", "update", "erase", "erase_values", "erase_prefix", "move_prefix",
+}  # fmt: skip
 
 
 def public(kind):

@@ -209,6 +209,12 @@ class LRUCacheStore(WrapperStore):
         finally:
             self.invalidate()
 
+    def move_prefix(self, prefix: str, target: str) -> bool:
+        try:
+            return self.inner.move_prefix(prefix, target)
+        finally:
+            self.invalidate()
+
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from zarr_core.extension import ByteRange, Store, StoreError, ValueReplacedError, check_key
@@ -13,7 +15,7 @@ from zarr_stores.disk_cache_reader import CachedReader
 from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from zarr_core.extension import Buffer, Change, Pieces, ValueReader
 
@@ -341,16 +343,33 @@ class DiskCacheStore(WrapperStore):
                 self._drop(key)
 
     def erase_prefix(self, prefix: str) -> None:
-        # Names of files do not tell the prefix.  Where versions are compared, all is well.
-        known = self._check != "version" and self.supports_listing
-        below = list(self.inner.list_prefix(prefix)) if known else []
-        try:
+        with self._dropping((prefix,)):
             self.inner.erase_prefix(prefix)
+
+    def move_prefix(self, prefix: str, target: str) -> bool:
+        with self._dropping((prefix, target)):
+            return self.inner.move_prefix(prefix, target)
+
+    @contextmanager
+    def _dropping(self, prefixes: Iterable[str]) -> Iterator[None]:
+        """Forget what was below some prefixes, or is there afterwards.
+
+        Names of files do not tell it.  Where versions are compared, nothing need be done.
+        """
+        asked = self._check != "version"
+        below = list(self._below(prefixes)) if asked else []
+        try:
+            yield
         finally:
-            if not known and self._check != "version":
+            if asked and not self.supports_listing:
                 self.clear()
-            for key in below:
+            for key in chain(below, self._below(prefixes) if asked else ()):
                 self._drop(key)
+
+    def _below(self, prefixes: Iterable[str]) -> Iterator[str]:
+        if self.supports_listing:
+            for prefix in prefixes:
+                yield from self.inner.list_prefix(prefix)
 
     # --- the object ---
 

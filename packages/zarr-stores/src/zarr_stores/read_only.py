@@ -52,5 +52,8 @@ class ReadOnlyStore(WrapperStore):
     def erase_prefix(self, prefix: str) -> None:
         self._refuse(prefix)
 
+    def move_prefix(self, prefix: str, target: str) -> bool:
+        self._refuse(prefix)
+
     def _refuse(self, key: str) -> NoReturn:
         raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)

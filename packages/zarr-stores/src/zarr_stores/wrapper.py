@@ -93,6 +93,9 @@ class WrapperStore(Store):
     def erase_prefix(self, prefix: str) -> None:
         self.inner.erase_prefix(prefix)
 
+    def move_prefix(self, prefix: str, target: str) -> bool:
+        return self.inner.move_prefix(prefix, target)
+
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
