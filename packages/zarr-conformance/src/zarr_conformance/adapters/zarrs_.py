@@ -18,7 +18,10 @@ class ZarrsPython(ZarrPython3):
 
     def category(self, error: BaseException) -> str:
         # In its strict mode it says what it does not do, where it would go back to zarr-python.
-        if type(error).__name__ in ("UnsupportedMetadataError", "DiscontiguousArrayError"):
+        kind = type(error).__name__
+        if kind.startswith("Unsupported") or kind == "DiscontiguousArrayError":
+            return "unsupported"
+        if str(error).endswith("not supported"):  # of byte orders, in either mode
             return "unsupported"
         return super().category(error)
 
