@@ -100,9 +100,9 @@ def test_a_value_beyond_the_limit_is_refused(store, monkeypatch):
 
 
 def test_an_old_redis_sends_whole_values(store, monkeypatch):
-    from zarr_stores import redis
+    from zarr_stores import redis_reader
 
-    monkeypatch.setattr(redis, "is_dirty", lambda state: None)
+    monkeypatch.setattr(redis_reader, "is_dirty", lambda state: None)
     store.set("k", b"v" * 100_000)
     with store.open_value("k") as reader:
         store.set("k", b"w")

@@ -85,7 +85,7 @@ class MongoDBStore(ServerStore):
 
     def _connect(self) -> Any:
         from pymongo import MongoClient, WriteConcern  # noqa: PLC0415 - lazy: an extra
-        from pymongo.errors import PyMongoError  # noqa: PLC0415
+        from pymongo.errors import PyMongoError  # noqa: PLC0415 - likewise
 
         milliseconds = round(self._connect_timeout * 1000)
         options = {
@@ -119,7 +119,7 @@ class MongoDBStore(ServerStore):
 
     def failures(self) -> tuple[type[BaseException], ...]:
         from bson.errors import BSONError  # noqa: PLC0415 - lazy: an extra, wanted by few
-        from pymongo.errors import PyMongoError  # noqa: PLC0415
+        from pymongo.errors import PyMongoError  # noqa: PLC0415 - likewise
 
         return PyMongoError, BSONError
 

@@ -7,6 +7,7 @@ Library:        psycopg
 
 from __future__ import annotations
 
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
@@ -23,7 +24,6 @@ from zarr_core.extension import (
 
 from zarr_stores._database import change_freely, is_key, joined
 from zarr_stores._server import ServerStore
-from zarr_stores.postgresql_connections import Connections
 from zarr_stores.postgresql_reader import RowReader
 from zarr_stores.postgresql_statements import Statements
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+
+    from zarr_stores.postgresql_connections import Connections
 
 __all__ = ["PostgreSQLStore"]
 
@@ -96,6 +98,8 @@ class PostgreSQLStore(ServerStore):
     # --- connections ---
 
     def _connect(self) -> Connections:
+        from zarr_stores.postgresql_connections import Connections  # noqa: PLC0415 - an extra
+
         hosts = [host.rpartition(":") for host in self._hosts.split(",")]
         named = [
             (name, port) if colon and not port.endswith("]") else (f"{name}{colon}{port}", "")
@@ -135,62 +139,42 @@ class PostgreSQLStore(ServerStore):
         said = str(error)
         return "FATAL" not in said or any(word in said for word in _SOON)
 
-    def _execute(
-        self, key: str, kind: type[StoreError], done: str, words: str, values: Any,
-        again: bool = True,
-    ) -> tuple[list[Any], int]:  # fmt: skip
-        """Rows of a statement, and how many it was about; without the table, none."""
-        from psycopg.errors import ProgramLimitExceeded, UndefinedTable  # noqa: PLC0415 - an extra
+    def _failure(
+        self, error: BaseException, key: str, kind: type[StoreError], done: str, unsure: bool
+    ) -> StoreError:
+        from psycopg.errors import ProgramLimitExceeded  # noqa: PLC0415 - lazy: an extra
 
-        def work() -> tuple[list[Any], int]:
+        if isinstance(error, ProgramLimitExceeded):
+            reason = f"too long for an index of PostgreSQL: {self._reason(error)}"
+            return StoreKeyError(reason, self, f"{key[:40]}...")
+        return super()._failure(error, key, kind, done, unsure)
+
+    def _rows(self, key: str, words: str, values: Any, done: str = "read") -> list[Any]:
+        def work() -> list[Any]:
             connections: Connections = self._opened()
-            with connections.taken() as connection:
-                try:
-                    cursor = connection.cursor(binary=True).execute(words, values)
-                    rows = cursor.fetchall() if cursor.description else []
-                except UndefinedTable:
-                    if kind is StoreReadError or done == "erased":
-                        return [], 0
-                    raise
-                except ProgramLimitExceeded as error:
-                    reason = f"too long for an index of PostgreSQL: {self._reason(error)}"
-                    raise StoreKeyError(reason, self, f"{key[:40]}...") from error
-                return rows, cursor.rowcount
+            return connections.rows(words, values)
 
-        return self.ask(key, kind, done, work, again)
+        return self.ask(key, StoreReadError, done, work)
 
     def _write(self, key: str, words: str, values: Any, again: bool = True) -> int:
-        """Change something in the table, which there is afterwards."""
+        """Change something in the table, which there is afterwards; how many rows."""
         if not self._table_is_there:
-            self._create_table(key)
+            self.ask(key, StoreError, "written", lambda: self._opened().create(self._say))
             self._table_is_there = True
-        return self._execute(key, StoreError, "written", words, values, again)[1]
 
-    def _create_table(self, key: str) -> None:
-        from psycopg.errors import DuplicateObject, DuplicateTable, UniqueViolation  # noqa: PLC0415 - an extra
-
-        def work() -> None:
+        def work() -> int:
             connections: Connections = self._opened()
-            with connections.taken() as connection:
-                if connection.execute(self._say.look, ()).fetchone()[0] is not None:
-                    return
-                try:
-                    with connection.transaction():
-                        for words in self._say.create:
-                            connection.execute(words, ())
-                except (
-                    DuplicateObject,
-                    DuplicateTable,
-                    UniqueViolation,
-                ):  # someone else makes it just now
-                    pass
+            return connections.count(words, values)
 
-        self.ask(key, StoreError, "written", work)
+        return self.ask(key, StoreError, "written", work, again)
+
+    def _remove(self, key: str, words: str, values: Any) -> None:
+        self.ask(key, StoreError, "erased", lambda: self._opened().remove(words, values))
 
     # --- readable ---
 
     def _get(self, key: str) -> bytes | None:
-        rows, _ = self._execute(key, StoreReadError, "read", self._say.get, (key,))
+        rows = self._rows(key, self._say.get, (key,))
         return rows[0][0] if rows else None
 
     def get_partial_values(
@@ -208,7 +192,7 @@ class PostgreSQLStore(ServerStore):
                 [max(-_END, min(_END, part.start)) for _, part in some],
                 [_END if part.length is None else min(_END, part.length) for _, part in some],
             )
-            rows, _ = self._execute(some[0][0], StoreReadError, "read", self._say.parts, values)
+            rows = self._rows(some[0][0], self._say.parts, values)
             for number, data in rows:
                 parts[first + number - 1] = data
         return parts
@@ -222,7 +206,7 @@ class PostgreSQLStore(ServerStore):
             "start": max(-_END, min(_END, start)),
             "length": _END if length is None else min(_END, length),
         }
-        rows, _ = self._execute(key, StoreReadError, "read", self._say.open, values)
+        rows = self._rows(key, self._say.open, values)
         if not rows:
             return None
         size, version, whole, part = rows[0]
@@ -230,16 +214,14 @@ class PostgreSQLStore(ServerStore):
             reader: ValueReader = BufferReader(part if whole is None else whole)
             reader.version = version
             return reader
-        held = (0, b"") if first is None else (first.within(size)[0], part)
-        return RowReader(self, key, size, version, *held)
+        start = 0 if first is None else first.within(size)[0]
+        read = partial(self._parts, key, version)
+        return RowReader(self, key, size, version, start, part, read)
 
-    def read_parts(
-        self, key: str, version: str, starts: list[int], lengths: list[int]
-    ) -> list[bytes] | None:
-        """Parts of a version of a value; None if it is there no more."""
+    def _parts(self, key: str, version: str, starts: list[int], lengths: list[int]) -> list[bytes]:
+        """Parts of a version of a value; none if it is there no more."""
         values = (starts, lengths, key, version)
-        rows, _ = self._execute(key, StoreReadError, "read", self._say.read, values)
-        return [data for (data,) in rows] or None
+        return [data for (data,) in self._rows(key, self._say.read, values)]
 
     def exists(self, key: str) -> bool:
         return self.getsize(key) is not None
@@ -252,7 +234,7 @@ class PostgreSQLStore(ServerStore):
 
     def _state(self, key: str) -> tuple[int | None, str | None]:
         self._check(key)
-        rows, _ = self._execute(key, StoreReadError, "read", self._say.state, (key,))
+        rows = self._rows(key, self._say.state, (key,))
         return rows[0] if rows else (None, None)
 
     # --- writeable ---
@@ -281,13 +263,13 @@ class PostgreSQLStore(ServerStore):
         for key in names:
             self._check_to_change(key)
         if names:
-            self._execute(names[0], StoreError, "erased", self._say.erase, (names,))
+            self._remove(names[0], self._say.erase, (names,))
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix with one statement."""
         self._check_prefix_to_change(prefix)
         words = self._say.erase_all if not prefix else self._say.erase_below
-        self._execute(prefix, StoreError, "erased", words, _bounds(prefix))
+        self._remove(prefix, words, _bounds(prefix))
 
     def update(self, key: str, change: Change) -> None:
         """Read, change and write a value, excluding every other change of the key.
@@ -300,7 +282,7 @@ class PostgreSQLStore(ServerStore):
         self._check_to_change(key)
 
         def look() -> tuple[bytes | None, str | None]:
-            rows, _ = self._execute(key, StoreReadError, "read", self._say.look_at, (key,))
+            rows = self._rows(key, self._say.look_at, (key,))
             return rows[0] if rows else (None, None)
 
         def swap(seen: str | None, new: bytes | None) -> bool:
@@ -343,7 +325,7 @@ class PostgreSQLStore(ServerStore):
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
         words = self._say.list_all if not prefix else self._say.list_below
-        rows, _ = self._execute(prefix, StoreReadError, "listed", words, _bounds(prefix))
+        rows = self._rows(prefix, words, _bounds(prefix), "listed")
         return (key for (key,) in rows if is_key(key))
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
@@ -351,7 +333,7 @@ class PostgreSQLStore(ServerStore):
         words = self._say.children
         first, end = _bounds(prefix) or ("", None)
         values = {"prefix": first, "end": end, "skip": len(prefix) + 1}
-        rows, _ = self._execute(prefix, StoreReadError, "listed", words, values)
+        rows = self._rows(prefix, words, values, "listed")
         keys: list[str] = []
         prefixes: list[str] = []
         for (key,) in rows:

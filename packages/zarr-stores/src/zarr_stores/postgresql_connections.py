@@ -5,10 +5,33 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from psycopg import Connection, OperationalError
+from psycopg.errors import DuplicateObject, DuplicateTable, UndefinedTable, UniqueViolation
+from psycopg.errors import _WaitTimeout as WaitTimeout
+from psycopg.pq import TransactionStatus
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from zarr_stores.postgresql_statements import Statements
+
 _MOST = 16
+_LATE = (DuplicateObject, DuplicateTable, UniqueViolation)
+
+
+class Patient(Connection[Any]):
+    """A connection on which waiting for an answer ends."""
+
+    limit = 60.0
+    """Seconds."""
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        """Wait, but for a limited time."""
+        try:
+            return super().wait(gen, interval, self.limit if timeout is None else timeout)
+        except WaitTimeout as error:
+            self.pgconn.finish()
+            raise OperationalError(f"no answer within {self.limit:g} s") from error
 
 
 class Connections:
@@ -25,59 +48,86 @@ class Connections:
     def __init__(self, options: Mapping[str, Any], timeout: float) -> None:
         self._options = options
         self._timeout = timeout
-        self._idle: list[Any] = []
-        self._kind: Any = None
+        self._idle: list[Patient] = []
+
+    def rows(self, words: str, values: Any) -> list[Any]:
+        """The rows that a statement gives; none if there is no table."""
+        connection = self._take()
+        try:
+            found: list[Any] = connection.cursor(binary=True).execute(words, values).fetchall()
+        except BaseException as error:
+            self._failed(connection)
+            if isinstance(error, UndefinedTable):
+                return []
+            raise
+        self._give_back(connection)
+        return found
+
+    def count(self, words: str, values: Any) -> int:
+        """How many rows a statement changes."""
+        connection = self._take()
+        try:
+            changed = connection.cursor().execute(words, values).rowcount
+        except BaseException:
+            self._failed(connection)
+            raise
+        self._give_back(connection)
+        return changed
+
+    def remove(self, words: str, values: Any) -> None:
+        """Remove rows, if there is a table."""
+        try:
+            self.count(words, values)
+        except UndefinedTable:
+            return
+
+    def create(self, say: Statements) -> None:
+        """Create the table if there is none."""
+        with self.taken() as connection:
+            row = connection.execute(say.look, ()).fetchone()
+            if row is not None and row[0] is not None:
+                return
+            try:
+                with connection.transaction():
+                    for words in say.create:
+                        connection.execute(words, ())
+            except _LATE:  # someone else has made it just now
+                pass
 
     @contextmanager
     def taken(self) -> Iterator[Any]:
-        """A connection for the time of a ``with`` block; after an error it is the last time."""
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._connect()
+        """A connection for the time of a ``with`` block."""
+        connection = self._take()
         try:
             yield connection
-        except BaseException as error:
-            if self._is_of_use(connection, error):
-                self._idle.append(connection)
-            else:
-                connection.close()
-                self.close()  # the others are as old
+        except BaseException:
+            self._failed(connection)
             raise
+        self._give_back(connection)
+
+    def _take(self) -> Patient:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            connection = Patient.connect(**self._options, autocommit=True)
+            connection.limit = self._timeout
+            return connection
+
+    def _give_back(self, connection: Patient) -> None:
         if len(self._idle) < _MOST:
             self._idle.append(connection)
         else:
             connection.close()
 
-    def _is_of_use(self, connection: Any, error: BaseException) -> bool:
-        from psycopg.pq import TransactionStatus  # noqa: PLC0415 - lazy: an extra, wanted by few
-
-        return (
-            not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
-        )
-
-    def _connect(self) -> Any:
-        if self._kind is None:
-            self._kind = _kind(self._timeout)
-        return self._kind.connect(**self._options, autocommit=True)
+    def _failed(self, connection: Patient) -> None:
+        status = connection.pgconn.transaction_status
+        if not connection.closed and status == TransactionStatus.IDLE:
+            self._give_back(connection)
+        else:
+            connection.close()
+            self.close()  # the others are as old
 
     def close(self) -> None:
         """Close those that wait."""
         while self._idle:
             self._idle.pop().close()
-
-
-def _kind(limit: float) -> Any:
-    """The class of connections on which waiting for an answer ends."""
-    from psycopg import Connection, OperationalError  # noqa: PLC0415 - lazy: an extra
-    from psycopg.errors import _WaitTimeout  # noqa: PLC0415
-
-    class Patient(Connection[Any]):
-        def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-            try:
-                return super().wait(gen, interval, limit if timeout is None else timeout)
-            except _WaitTimeout as error:
-                self.pgconn.finish()
-                raise OperationalError(f"no answer within {limit:g} s") from error
-
-    return Patient

@@ -24,12 +24,13 @@ from zarr_core.extension import (
 
 from zarr_stores._database import is_key, joined
 from zarr_stores._server import ServerStore
-from zarr_stores.redis_reader import RedisReader, Session, Sessions, is_dirty
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+
+    from zarr_stores.redis_reader import Session, Sessions
 
 __all__ = ["RedisStore"]
 
@@ -91,8 +92,10 @@ class RedisStore(ServerStore):
 
     def _connect(self) -> tuple[Any, Sessions]:
         import redis  # noqa: PLC0415 - lazy: an extra, wanted by few
-        from redis.backoff import NoBackoff  # noqa: PLC0415
-        from redis.retry import Retry  # noqa: PLC0415
+        from redis.backoff import NoBackoff  # noqa: PLC0415 - likewise
+        from redis.retry import Retry  # noqa: PLC0415 - likewise
+
+        from zarr_stores.redis_reader import Sessions  # noqa: PLC0415 - needs an extra
 
         options = {
             "socket_timeout": self._timeout,
@@ -129,7 +132,7 @@ class RedisStore(ServerStore):
         return RedisError, OSError
 
     def is_lost(self, error: BaseException) -> bool:
-        from redis.exceptions import AuthenticationError, ConnectionError, TimeoutError  # noqa: PLC0415
+        from redis.exceptions import AuthenticationError, ConnectionError, TimeoutError  # noqa: PLC0415 - likewise
 
         lost = isinstance(error, ConnectionError | TimeoutError | OSError)
         return lost and not isinstance(error, AuthenticationError)
@@ -193,6 +196,8 @@ class RedisStore(ServerStore):
         return self.ask(key, StoreReadError, "read", lambda: self._open_value(key, first))
 
     def _open_value(self, key: str, first: ByteRange | None) -> ValueReader | None:
+        from zarr_stores.redis_reader import RedisReader, is_dirty  # noqa: PLC0415 - an extra
+
         name = self._head + key
         # The beginning, which may be all, and what is to be read first unless that is there.
         commands: list[tuple[Any, ...]] = [
@@ -213,7 +218,7 @@ class RedisStore(ServerStore):
             if first is not None:
                 held = [(first.within(size)[0], parts[0]), *held[: len(parts) - 1]]
             if is_there and all(len(part) < size for part in parts):
-                return RedisReader(self, key, name, sessions, session, size, held)
+                return RedisReader(self, key, name, size, held, sessions, session)
             sessions.give_back(session)
             return BufferReader(max(parts, key=len)) if is_there else None
         sessions.give_back(session)

@@ -7,10 +7,13 @@ import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import StoreReadError, ValueReader, ValueReplacedError
+from redis.exceptions import ConnectionError, RedisError, ResponseError
+from zarr_core.extension import StoreReadError, ValueReplacedError
+
+from zarr_stores._held_reader import HeldReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from zarr_stores.redis import RedisStore
 
@@ -51,8 +54,6 @@ class Session:
             The first error among the answers, but those about the connection itself
             (``CLIENT``), which are given as answers.
         """
-        from redis.exceptions import ConnectionError  # noqa: PLC0415 - lazy: an extra
-
         if watching and not self._watches:
             raise ConnectionError("the connection that watched the key was lost")
         before: list[tuple[Any, ...]] = []
@@ -79,8 +80,6 @@ class Session:
 
     def refresh(self) -> None:
         """Let go of a connection that the server has ended meanwhile."""
-        from redis.exceptions import RedisError  # noqa: PLC0415 - lazy: an extra
-
         connection = self.connection
         try:
             ended = connection.is_connected and connection.can_read()  # nothing was asked
@@ -98,8 +97,6 @@ class Session:
 
 
 def _answer(connection: Any) -> Any:
-    from redis.exceptions import ResponseError  # noqa: PLC0415 - lazy: an extra, wanted by few
-
     try:
         return connection.read_response()
     except ResponseError as error:
@@ -169,66 +166,40 @@ def is_dirty(state: Any) -> bool | None:
     return None if flags is None else b"d" in flags
 
 
-class RedisReader(ValueReader):
+class RedisReader(HeldReader):
     """A large value that is watched: once it is replaced nothing more is read of it.
 
     Parameters
     ----------
     store, key, name
         Where it is; its name in Redis.
-    sessions, session
-        Where the session comes from; the session that watches the value.
     size : int
         Length of the value.
     held : list of (int, bytes)
         Parts that are here already, each with its start.
+    sessions, session
+        Where the session comes from; the session that watches the value.
     """
 
-    requests = 1  # all parts of a call with one request, on one connection
-
     def __init__(
-        self, store: RedisStore, key: str, name: str, sessions: Sessions, session: Session,
-        size: int, held: list[tuple[int, bytes]],
+        self, store: RedisStore, key: str, name: str, size: int, held: list[tuple[int, bytes]],
+        sessions: Sessions, session: Session,
     ) -> None:  # fmt: skip
-        self._store, self._key, self._name = store, key, name
+        super().__init__(store, key, size, held)
+        self.requests = 1  # all parts of a call with one request, on one connection
+        self._name = name
         self._session = session
-        self._size = size
-        self._held = held
         self._lock = threading.Lock()
         self._closing = weakref.finalize(self, sessions.give_back, session)
 
-    @property
-    def size(self) -> int:
-        return self._size
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        asked = []
-        for start, buffer in parts:
-            end = start + len(buffer)
-            if start < 0 or end > self._size:
-                raise StoreReadError(
-                    f"bytes {start} to {end} of a value of {self._size} bytes",
-                    self._store,
-                    self._key,
-                )
-            for first, data in self._held:
-                if first <= start and end <= first + len(data):
-                    buffer[:] = memoryview(data)[start - first : end - first]
-                    break
-            else:
-                if buffer:
-                    asked.append((start, buffer))
-        if asked:
-            for (_, buffer), data in zip(asked, self._fetch(asked), strict=True):
-                buffer[:] = data
-
-    def _fetch(self, parts: list[tuple[int, memoryview]]) -> list[bytes]:
+    def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
         commands: list[tuple[Any, ...]] = [
-            ("GETRANGE", self._name, start, start + len(buffer) - 1) for start, buffer in parts
+            ("GETRANGE", self._name, start, start + length - 1)
+            for start, length in zip(starts, lengths, strict=True)
         ]
         commands.append(("CLIENT", "INFO"))
 
-        def work() -> list[bytes]:
+        def work() -> list[Any]:
             with self._lock:
                 if not self._closing.alive:
                     raise StoreReadError("the reader is closed", self._store, self._key)

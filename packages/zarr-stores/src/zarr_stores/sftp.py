@@ -7,7 +7,6 @@ Library:        asyncssh
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -101,7 +100,7 @@ class SFTPStore(ServerStore):
 
     def _connect(self) -> Directory:
         from zarr_stores.sftp_directory import Directory  # noqa: PLC0415 - needs an extra
-        from zarr_stores.sftp_link import Link  # noqa: PLC0415
+        from zarr_stores.sftp_link import Link  # noqa: PLC0415 - likewise
 
         host, colon, port = self._hosts.rpartition(":")
         if not colon or port.endswith("]"):
@@ -128,7 +127,7 @@ class SFTPStore(ServerStore):
     def failures(self) -> tuple[type[BaseException], ...]:
         from asyncssh import Error, KeyEncryptionError, KeyImportError  # noqa: PLC0415 - an extra
 
-        from zarr_stores.sftp_files import UnusableError  # noqa: PLC0415
+        from zarr_stores.sftp_link import UnusableError  # noqa: PLC0415 - likewise
 
         return Error, OSError, KeyImportError, KeyEncryptionError, UnusableError
 
@@ -180,13 +179,15 @@ class SFTPStore(ServerStore):
         self, key_ranges: Iterable[tuple[str, ByteRange]]
     ) -> list[Buffer | None]:
         """Parts of values, in the order asked for, many at the same time."""
+        from zarr_stores.sftp_directory import read_all  # noqa: PLC0415 - needs an extra
+
         asked = list(key_ranges)
         for key, _ in asked:
             self._check(key)
         parts: list[Buffer | None] = []
         for first in range(0, len(asked), _TOGETHER):
             some = asked[first : first + _TOGETHER]
-            parts += self._do(some[0][0], StoreReadError, "read", partial(_read_all, some))
+            parts += self._do(some[0][0], StoreReadError, "read", partial(read_all, some))
         return parts
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
@@ -203,7 +204,7 @@ class SFTPStore(ServerStore):
         if not start and len(data) >= size:
             directory.link.begin_soon(file.close)
             return BufferReader(data)
-        return FileReader(self, key, directory.link, file, size, start, data)
+        return FileReader(self, key, size, start, data, directory.link, file)
 
     def exists(self, key: str) -> bool:
         return self.getsize(key) is not None
@@ -275,9 +276,3 @@ class SFTPStore(ServerStore):
         return self._do(
             prefix, StoreReadError, "listed", lambda it, client: it.children(client, prefix)
         )
-
-
-async def _read_all(
-    some: list[tuple[str, ByteRange]], directory: Directory, client: SFTPClient
-) -> list[bytes | None]:
-    return await asyncio.gather(*(directory.read(client, key, part) for key, part in some))

@@ -12,19 +12,20 @@ from asyncssh import (
     SFTPError,
     SFTPNoSuchFile,
 )
+from zarr_core.extension import ByteRange
 
 from zarr_stores import sftp_files
 from zarr_stores._database import is_key
-from zarr_stores.sftp_files import UnusableError
+from zarr_stores.sftp_link import UnusableError, gather
 
 if TYPE_CHECKING:
     from asyncssh import SFTPClient, SFTPClientFile
-    from zarr_core.extension import ByteRange
 
     from zarr_stores.sftp_lease import Lease
     from zarr_stores.sftp_link import Link
 
-_FIRST: Final = 1 << 16  # bytes that are read before the size is known
+_FIRST: Final = 1 << 16  # bytes that are read of a value if nothing is said
+_ALL: Final = ByteRange(0)
 _OUTSIDE: Final = "a symbolic link that leads out of the store"
 
 
@@ -71,7 +72,8 @@ class Directory:
         real = _bytes(await client.realpath(path))
         return real == self._real_root or real.startswith(self._real_root.rstrip(b"/") + b"/")
 
-    async def _open(self, client: SFTPClient, key: str) -> SFTPClientFile | None:
+    async def _open(self, client: SFTPClient, key: str) -> tuple[SFTPClientFile, int] | None:
+        """Open a value; its file, and how long it is if that is known, else some length."""
         path = self.path(key)
         directory = path.rpartition(b"/")[0]
         await self.check(client, directory)
@@ -83,7 +85,8 @@ class Directory:
         if attributes.type == FILEXFER_TYPE_SYMLINK and not await self._is_inside(client, path):
             self.link.begin(file.close())
             raise UnusableError(_OUTSIDE)
-        return file
+        size = attributes.size if attributes.type == FILEXFER_TYPE_REGULAR else None
+        return file, _FIRST if size is None else size
 
     # --- reading ---
 
@@ -91,35 +94,29 @@ class Directory:
         self, client: SFTPClient, key: str, part: ByteRange | None = None
     ) -> bytes | None:
         """A value or a part of it; None if there is none."""
-        opened = await self.begin(client, key, part)
+        opened = await self.begin(client, key, _ALL if part is None else part)
         if opened is None:
             return None
-        file, size, start, data = opened
-        try:
-            first, last = (0, size) if part is None else part.within(size)
-            if start > first or start + len(data) < last:  # it was not known how much there is
-                data += await sftp_files.part_of(file, start + len(data), last - len(data) - start)
-            return data[first - start : max(first, last) - start]
-        finally:
-            self.link.begin(file.close())
+        file, _, _, data = opened
+        self.link.begin(file.close())
+        return data
 
     async def begin(
         self, client: SFTPClient, key: str, first: ByteRange | None = None
     ) -> tuple[SFTPClientFile, int, int, bytes] | None:
         """Open a value; its file, its size, the start of a part and that part."""
-        file = await self._open(client, key)
-        if file is None:
+        opened = await self._open(client, key)
+        if opened is None:
             return None
+        file, likely = opened
         try:
-            start, length = (0, None) if first is None else first
-            if start >= 0:
-                count = _FIRST if length is None else length
-                return file, *_placed(start, *await sftp_files.size_and_part(file, start, count))
-            size, data = await sftp_files.size_and_part(file, 0, _FIRST)
-            if first is None or len(data) >= size:
-                return file, size, 0, data
-            start, stop = first.within(size)
-            return file, size, start, await sftp_files.part_of(file, start, stop - start)
+            # Mostly the size is what it was when the file was opened, so one answer is enough.
+            start, stop = (0, _FIRST) if first is None else first.within(likely)
+            size, data = await sftp_files.size_and_part(file, start, stop - start)
+            if first is not None and first.within(size) != (start, stop):
+                start, stop = first.within(size)
+                data = await sftp_files.part_of(file, start, stop - start)
+            return file, size, start, data
         except BaseException:
             self.link.begin(file.close())
             raise
@@ -222,10 +219,6 @@ class Directory:
         return files, directories
 
 
-def _placed(start: int, size: int, data: bytes) -> tuple[int, int, bytes]:
-    return size, min(start, size), data
-
-
 def _bytes(path: Any) -> bytes:
     return path if isinstance(path, bytes) else str(path).encode()
 
@@ -235,3 +228,10 @@ def _text(name: bytes) -> str:
         return name.decode()
     except UnicodeDecodeError:  # no key can name it
         return ""
+
+
+async def read_all(
+    some: list[tuple[str, ByteRange]], directory: Directory, client: SFTPClient
+) -> list[bytes | None]:
+    """Parts of several values."""
+    return await gather(*(directory.read(client, key, part) for key, part in some))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import zlib
 from contextlib import suppress
@@ -22,6 +21,8 @@ from asyncssh import (
     SFTPPermissionDenied,
 )
 
+from zarr_stores.sftp_link import UnusableError, gather
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
@@ -33,10 +34,6 @@ _SUFFIXES: Final = (PARTIAL, b".zarr-lock")
 _NAME_LIMIT: Final = 100
 _ATTEMPTS: Final = 100
 _AT_ONCE: Final = 64  # directories that are read at the same time
-
-
-class UnusableError(Exception):
-    """What is at a path, or was given to connect, is of no use; the message says why."""
 
 
 def is_ours(name: bytes) -> bool:
@@ -64,7 +61,7 @@ async def open_to_read(client: SFTPClient, path: bytes) -> tuple[SFTPClientFile,
         The attributes are those of the path: of a link, if it is one.
     """
     # Two questions, one wait.
-    opened, attributes = await asyncio.gather(
+    opened, attributes = await gather(
         client.open(path, FXF_READ, encoding=None), client.lstat(path), return_exceptions=True
     )
     if isinstance(opened, BaseException):
@@ -95,7 +92,7 @@ async def part_of(file: SFTPClientFile, start: int, length: int) -> bytes:
 
 async def size_and_part(file: SFTPClientFile, start: int, length: int) -> tuple[int, bytes]:
     """Size of a file, and a part of it."""
-    attributes, part = await asyncio.gather(file.stat(), part_of(file, start, length))
+    attributes, part = await gather(file.stat(), part_of(file, start, length))
     if attributes.type != FILEXFER_TYPE_REGULAR:
         raise UnusableError("not a regular file")
     return attributes.size or 0, part
@@ -166,7 +163,7 @@ async def make_directories(client: SFTPClient, root: bytes, path: bytes) -> None
         if not above or await client.exists(above):
             break
         missing.append(above)
-    refused = await asyncio.gather(*map(client.mkdir, reversed(missing)), return_exceptions=True)
+    refused = await gather(*map(client.mkdir, reversed(missing)), return_exceptions=True)
     for error in refused:  # that it is there already is no more than a "failure"
         if isinstance(error, BaseException) and not isinstance(error, SFTPFailure | SFTPNoSuchFile):
             raise error
@@ -243,7 +240,7 @@ async def walk(top: bytes, look: Callable[[bytes], Awaitable[Any]]) -> list[tupl
     left: list[bytes] = [top]
     while left:
         some, left = left[-_AT_ONCE:], left[:-_AT_ONCE]
-        for path, found in zip(some, await asyncio.gather(*map(look, some)), strict=True):
+        for path, found in zip(some, await gather(*map(look, some)), strict=True):
             results.append((path, found))
             left.extend(found[-1])
     return results
@@ -277,6 +274,6 @@ async def _each(work: Callable[[bytes], Awaitable[None]], paths: Iterable[bytes]
     paths = list(paths)
     for first in range(0, len(paths), _AT_ONCE):
         some = map(work, paths[first : first + _AT_ONCE])
-        for error in await asyncio.gather(*some, return_exceptions=True):
+        for error in await gather(*some, return_exceptions=True):
             if isinstance(error, BaseException) and not isinstance(error, SFTPNoSuchFile):
                 raise error

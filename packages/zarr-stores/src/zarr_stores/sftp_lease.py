@@ -7,15 +7,15 @@ file away, under a name that only one can give.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asyncssh import FXF_READ, FXF_WRITE, SFTPError, SFTPNoSuchFile
 
 from zarr_stores.sftp_files import beside, create_locked, part_of, remove
+from zarr_stores.sftp_link import sleep
 
 if TYPE_CHECKING:
     from asyncssh import SFTPClient
@@ -45,7 +45,7 @@ class Lease:
         self._token = secrets.token_hex(16).encode()
         self._renewed = 0.0
         self._renewals = 0
-        self._task: asyncio.Task[None] | None = None
+        self._task: Any = None
 
     @property
     def holds(self) -> bool:
@@ -69,7 +69,7 @@ class Lease:
             elif content and time.monotonic() - since > 2 * self._seconds:
                 await self._take_away(client, content)
                 continue
-            await asyncio.sleep(pause)
+            await sleep(pause)
             pause = min(_LONGEST_PAUSE, pause * 1.5)
         self._renewed = began
         self._task = self._directory.link.begin(self._renew())
@@ -98,7 +98,7 @@ class Lease:
 
     async def _renew(self) -> None:
         while True:
-            await asyncio.sleep(self._seconds / 3)
+            await sleep(self._seconds / 3)
             with suppress(SFTPError, OSError):
                 began = time.monotonic()
                 client = await self._directory.link.client()

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncssh
 
-from zarr_stores.sftp_files import UnusableError
-
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
 
 T = TypeVar("T")
+
+
+# What the coroutines that it runs need besides.
+gather = asyncio.gather
+sleep = asyncio.sleep
+
+
+class UnusableError(Exception):
+    """What is at a path, or was given to connect, is of no use; the message says why."""
 
 
 class Link:
