@@ -35,6 +35,12 @@ TOPICS = (
     "v2_data_types",
     "v2_codecs",
     "v2_group",
+    "draft_entry",
+    "draft_hierarchy",
+    "draft_array",
+    "draft_data_types",
+    "draft_chunks",
+    "draft_sharding",
 )
 """Modules of this package that declare cases, each by a function ``cases``."""
 

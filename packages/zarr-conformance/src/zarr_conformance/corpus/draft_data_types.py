@@ -1,0 +1,360 @@
+"""Elements, fill values, fallbacks of arrays of the draft of version 3."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.draft_documents import DATA_TYPES, UNKNOWN, array, case, codec
+from zarr_conformance.corpus.encode import raw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_conformance.corpus.case import Expectation
+
+_EXAMPLES: dict[str, list[Any]] = {
+    "bool": [False, True, True, False],
+    "int8": [-128, -1, 0, 127],
+    "int16": [-(2**15), -1, 258, 2**15 - 1],
+    "int32": [-(2**31), -1, 16909060, 2**31 - 1],
+    "uint8": [0, 1, 128, 255],
+    "uint16": [0, 1, 258, 2**16 - 1],
+    "uint32": [0, 1, 16909060, 2**32 - 1],
+    "float16": [0.0, -1.5, 65504.0, 6e-8],
+    "float32": [-0.0, 1.1, 3e38, 1e-45],
+    "float64": [-0.0, 1.1, 1e308, 5e-324],
+    "complex64": [0j, 1 - 2j, 1.1j, -3e38],
+    "complex128": [0j, 1 - 2j, 1.1j, -1e308],
+}
+
+
+def _case(
+    what: str,
+    clauses: Any,
+    says: str,
+    expect: Expectation,
+    members: dict[str, Any],
+    chunks: tuple[bytes, ...] = (),
+    needs: tuple[str, ...] = (),
+) -> Case:
+    """An array of four elements in two chunks is read."""
+    stored = {f"data/a/c{n}": chunk for n, chunk in enumerate(chunks)}
+    content = {"meta/a.array.json": array(**members), **stored}
+    return case(f"data-types/{what}", clauses, says, expect, content, "read", needs=needs)
+
+
+def _values(values: Any) -> Node:
+    return Node("array", (4,), values=Values(raw(values)))
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    yield from _core()
+    yield from _raw()
+    yield from _fills()
+    yield from _no_fills()
+    yield from _times()
+    yield from _strings()
+    yield from _fallbacks()
+
+
+def _core() -> Iterator[Case]:
+    for name, some in _EXAMPLES.items():
+        values = np.array(some, np.dtype(name).newbyteorder("<"))
+        fill: Any = False if name == "bool" else [0.0, 0.0] if name.startswith("c") else 0
+        members = {"data_type": name, "fill_value": fill}
+        optional = ("data_type:float16",) if name == "float16" else ()
+        always = ("data-type-name", *(("float16",) if optional else ()))
+        little = (raw(values[:2]), raw(values[2:]))
+        yield _case(
+            f"{name}/default",
+            (*always, "type-representation", "codecs-none", "codecs-optional"),
+            f"Elements of {name} are little-endian unless a codec says something else.",
+            Accept(_values(values)),
+            members,
+            little,
+            optional,
+        )
+        for endian in ("little", "big"):
+            yield _case(
+                f"{name}/{endian}",
+                (*always, "endian", "endian-format", "endian-codec")
+                + (("endian-default",) if endian == "little" else ()),
+                f"Elements of {name} are {endian}-endian if the codec says so.",
+                Accept(_values(values)),
+                members | {"codecs": [codec("endian", endian=endian)]},
+                (raw(values[:2], endian), raw(values[2:], endian)),
+                ("codec:endian", *optional),
+            )
+    # The table has no integers of 64 bits, the examples have names of NumPy.
+    for name, dtype in (("int64", "<i8"), ("uint64", "<u8"), ("<f8", "<f8"), ("<i4", "<i4")):
+        values = np.array([1, 2, 3, 2**31 - 1], dtype)
+        yield _case(
+            f"open/{name.replace('<', 'lt-')}",
+            "type-names",
+            f"{name} is not in the table, though nothing else can be meant by it.",
+            Either(_values(values)),
+            {"data_type": name},
+            (raw(values[:2]), raw(values[2:])),
+        )
+
+
+def _raw() -> Iterator[Case]:
+    for bits in (8, 16, 24, 64, 128):
+        size = bits // 8
+        data = bytes(range(1, 4 * size + 1))
+        yield _case(
+            f"raw/r{bits}",
+            ("raw", "raw-fallback"),
+            f"r{bits} is {size} bytes that are passed through.",
+            Accept(Node("array", (4,), values=Values(data))),
+            {"data_type": f"r{bits}", "fill_value": f"0x{'00' * size}"},
+            (data[: 2 * size], data[2 * size :]),
+            ("data_type:r",),
+        )
+
+
+def _filled(what: str, clauses: Any, name: str, told: Any, values: Any, **more: Any) -> Case:
+    """Nothing is stored, so all elements are the fill value."""
+    values = np.full(4, values, np.dtype(name).newbyteorder("<"))
+    return _case(
+        f"fill/{name}-{what}",
+        clauses,
+        f"{told!r} is a fill value of {name}.",
+        more.pop("expect", Accept)(_values(values)),
+        {"data_type": name, "fill_value": told},
+        **more,
+    )
+
+
+def _fills() -> Iterator[Case]:
+    always = ("uninitialised", "fill-required")
+    told: Any
+    for told in (False, True):
+        yield _filled(str(told).lower(), (*always, "fill-bool"), "bool", told, told)
+    for name in ("int8", "int16", "int32", "uint8", "uint16", "uint32"):
+        limits = np.iinfo(name)
+        for kind, told in (("smallest", int(limits.min)), ("largest", int(limits.max))):
+            yield _filled(kind, (*always, "fill-integer"), name, told, told)
+    for name, told in (("float32", 1.5), ("float64", 0.1), ("float32", 3), ("float64", -1e300)):
+        kind = str(told).replace(".", "-").replace("+", "").replace("--", "-minus-")
+        yield _filled(kind, always, name, told, told)
+    words = {"NaN": "nan", "+Infinity": "inf", "-Infinity": "-inf"}
+    for name in ("float32", "float64"):
+        for word, number in words.items():
+            if word != "NaN":  # the text does not say which of the many it is
+                yield _filled(
+                    word.lower().replace("+", "plus-").replace("-i", "minus-i"),
+                    (*always, "fill-words"),
+                    name,
+                    word,
+                    float(number),
+                )
+        yield case(
+            f"data-types/fill/{name}-nan",
+            ("fill-words", "fill-required"),
+            "NaN is a fill value of floating-point numbers.",
+            Accept(Node("array", (4,))),
+            {"meta/a.array.json": array(data_type=name, fill_value="NaN")},
+        )
+    digits = (*always, "fill-digits", "fill-zeros")
+    payload = np.frombuffer(bytes.fromhex("0100c07f"), "<f4")[0]
+    for kind, name, text, value in (
+        ("hex", "float32", "0x3fc00000", 1.5),
+        ("hex-nan", "float32", "0x7fc00001", payload),
+        ("hex-minus-zero", "float64", "0x8000000000000000", -0.0),
+        ("binary", "float32", "0b00111111110000000000000000000000", 1.5),
+        ("hex-leading-zeros", "float64", "0x0000000000000001", 5e-324),
+    ):
+        yield _filled(kind, digits, name, text, value)
+    for kind, name, text, value in (
+        ("hex", "uint16", "0x0102", 258),
+        ("binary", "uint8", "0b00000101", 5),
+        ("hex-negative", "int8", "0xff", -1),
+    ):
+        # Integers are numbers by one sentence, digits are accepted by another.
+        yield _filled(kind, ("fill-digits", "fill-integer"), name, text, value, expect=Either)
+    yield _filled(
+        "part-stored",
+        ("uninitialised",),
+        "int32",
+        9,
+        [1, 2, 9, 9],
+        chunks=(raw(np.array([1, 2], "<i4")),),
+    )
+
+
+def _no_fills() -> Iterator[Case]:
+    for name, kind, told, clause in (
+        ("int32", "null", None, "fill-null"),
+        ("float64", "null", None, "fill-null"),
+        ("bool", "null", None, "fill-null"),
+        ("bool", "zero", 0, "fill-bool"),
+        ("bool", "one", 1, "fill-bool"),
+        ("bool", "text", "true", "fill-bool"),
+        ("int32", "fraction", 1.5, "fill-integer"),
+        ("int32", "whole-float", 1.0, "fill-integer"),
+        ("int32", "text", "1", "fill-integer"),
+        ("int32", "true", True, "fill-integer"),
+        ("int8", "too-large", 128, "fill-integer"),
+        ("int8", "too-small", -129, "fill-integer"),
+        ("uint8", "negative", -1, "fill-integer"),
+        ("uint16", "too-large", 65536, "fill-integer"),
+        ("int32", "nan", "NaN", "fill-integer"),
+        ("float32", "hex-short", "0x3fc0", "fill-zeros"),
+        ("float32", "hex-long", "0x003fc00000", "fill-zeros"),
+        ("float64", "hex-of-32-bits", "0x3fc00000", "fill-zeros"),
+        ("float32", "binary-short", "0b0", "fill-zeros"),
+        ("float32", "hex-no-digits", "0x3fc0000g", "fill-zeros"),
+        ("float32", "word", "nothing", "fill-words"),
+        ("float32", "list", [0], "fill-words"),
+        ("float32", "object", {}, "fill-words"),
+    ):
+        yield case(
+            f"data-types/fill/{name}-no-{kind}",
+            clause,
+            f"{told!r} is no fill value of {name}.",
+            Reject("metadata"),
+            {"meta/a.array.json": array(data_type=name, fill_value=told)},
+        )
+
+
+def _times() -> Iterator[Case]:
+    uri = f"{DATA_TYPES}/datetime/1.0"
+    needs = ("data_type:datetime",)
+    steps = np.array([0, 1, -1, 2**40], "<i8")
+    units = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
+    for letter, clause in (("M", "datetime"), ("m", "timedelta")):
+        where = "datetime" if letter == "M" else "timedelta"
+        for unit in units:
+            yield _case(
+                f"{where}/{unit if unit != 'M' else 'month'}",
+                clause,
+                f"A {where} counts steps of {unit}.",
+                Accept(_values(steps)),
+                {"data_type": {"extension": uri, "type": f"<{letter}8[{unit}]"}},
+                (raw(steps[:2]), raw(steps[2:])),
+                needs,
+            )
+        yield _case(
+            f"{where}/big-endian",
+            clause,
+            f"A {where} may be big-endian.",
+            Accept(_values(steps)),
+            {"data_type": {"extension": uri, "type": f">{letter}8[s]"}},
+            (raw(steps[:2], "big"), raw(steps[2:], "big")),
+            needs,
+        )
+        for kind, told in (
+            ("without-unit", f"<{letter}8"),
+            ("without-byte-order", f"{letter}8[s]"),
+            ("other-unit", f"<{letter}8[S]"),
+            ("other-size", f"<{letter}4[s]"),
+            ("number", 8),
+        ):
+            yield case(
+                f"data-types/{where}/no-{kind}",
+                clause,
+                f"{told!r} does not give byte order and unit.",
+                Reject("metadata", "extension"),
+                {"meta/a.array.json": array(data_type={"extension": uri, "type": told})},
+            )
+
+
+def _strings() -> Iterator[Case]:
+    text = {"extension": f"{DATA_TYPES}/string/1.0"}
+    needs = ("data_type:string",)
+    some = np.array([b"a", b"bcd", b"efgh", b""], "S4")
+    yield _case(
+        "string/bytes",
+        ("strings", "data-type-type", "data-type-object", "data-type-uri"),
+        "The example of the text: shorter ones are padded with zeros.",
+        Accept(_values(some)),
+        {"data_type": {**text, "type": "S4"}, "fill_value": ""},
+        (b"a\0\0\0bcd\0", b"efgh\0\0\0\0"),
+        needs,
+    )
+    for order in ("<", ">"):
+        characters = np.array(["a", "é", "efgh", "🙂"], f"{order}U4")
+        yield _case(
+            f"string/unicode-{'little' if order == '<' else 'big'}",
+            "strings",
+            "Each character takes four bytes in the given byte order.",
+            Accept(_values(characters.astype("<U4"))),
+            {"data_type": {**text, "type": f"{order}U4"}, "fill_value": ""},
+            (characters[:2].tobytes(), characters[2:].tobytes()),
+            needs,
+        )
+    for kind, told in (("without-byte-order", "U4"), ("letter", "X4"), ("without-length", "S")):
+        yield case(
+            f"data-types/string/no-{kind}",
+            "strings",
+            f"{told!r} is no string.",
+            Reject("metadata", "extension"),
+            {"meta/a.array.json": array(data_type={**text, "type": told}, fill_value="")},
+        )
+    fields = [["age", "<i4"], ["weight", "<f4"], ["name", "<U2"]]
+    dogs = np.array(
+        [(9, 81.0, "R"), (3, 27.0, "Fi"), (1, 0.5, ""), (0, 0.0, "x")],
+        [(name, kind) for name, kind in fields],
+    )
+    yield _case(
+        "struct/fields",
+        ("structures",),
+        "A structure is its fields one after the other; the form of its fill value is open.",
+        Either(Node("array", (4,), values=Values(dogs.tobytes()))),
+        {
+            "data_type": {"extension": f"{DATA_TYPES}/struct/1.0", "type": fields},
+            "fill_value": base64.b64encode(bytes(16)).decode(),
+        },
+        (dogs[:2].tobytes(), dogs[2:].tobytes()),
+        ("data_type:struct",),
+    )
+
+
+def _fallbacks() -> Iterator[Case]:
+    values = np.array([1, -2, 3, 2**30], "<i4")
+    unknown = {"extension": UNKNOWN, "type": "a"}
+    chunks = (raw(values[:2]), raw(values[2:]))
+    for kind, told in (
+        ("one", "int32"),
+        ("list", ["int32"]),
+        ("first-known", ["int31", unknown, "int32", "float32"]),
+    ):
+        yield _case(
+            f"fallback/{kind}",
+            ("fallback-form", "fallback-used", "data-type-object", "data-type-uri"),
+            "Where a data type is not known, the first known fallback may be used.",
+            Either(_values(values)),
+            {"data_type": unknown | {"fallback": told}},
+            chunks,
+        )
+    yield _case(
+        "fallback/raw",
+        ("fallback-raw", "raw-fallback", "fallback-used"),
+        "Raw bits are the last resort.",
+        Either(_values(values)),
+        {"data_type": unknown | {"fallback": ["int31", "r32"]}, "fill_value": "0x00000000"},
+        chunks,
+    )
+    yield case(
+        "data-types/fallback/kept",
+        ("fallback-form", "fallback-used"),
+        "Who takes a fallback keeps the data type of the document.",
+        Either(
+            Node(
+                documents={
+                    "meta/a.array.json": array(
+                        data_type=unknown | {"fallback": ["int31", "int32"]},
+                        attributes={"harness": 1},
+                    )
+                }
+            )
+        ),
+        {"meta/a.array.json": array(data_type=unknown | {"fallback": ["int31", "int32"]})},
+        "update",
+    )
