@@ -1,0 +1,148 @@
+"""Wrappers around real servers: how many requests they save, what they show of changes."""
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from object_stores import s3_store, same_place
+from zarr_core.extension import ValueReplacedError
+from zarr_stores.cache import LRUCacheStore
+from zarr_stores.consolidated import ConsolidatedMetadataStore
+from zarr_stores.disk_cache import DiskCacheStore
+from zarr_stores.object import ObjectStore
+from zarr_stores.zip import ZipStore
+
+pytest_plugins = ["servers.fixtures"]
+DATA = np.arange(64 * 6000, dtype="i4").reshape(64, 6000)
+
+
+@pytest.fixture(scope="module")
+def proxy(s3_server):
+    from servers.proxy import Proxy
+
+    with Proxy(s3_server.port) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def direct(s3_server):
+    return s3_store(s3_server)
+
+
+@pytest.fixture
+def store(s3_server, direct, proxy):
+    """The same place, where requests are counted."""
+    proxy.reset()
+    return same_place(direct, s3_server, proxy.url)
+
+
+def methods(proxy):
+    """Methods of the requests, in order; then forget them."""
+    found = [exchange.method for exchange in proxy.traffic.exchanges]
+    proxy.forget()
+    return found
+
+
+@pytest.fixture
+def sharded(direct):
+    return zarr.create_array(
+        direct, data=DATA, chunks=(1, 6000), shards=(32, 6000), compressors=None
+    )
+
+
+def test_a_shard_that_is_held_in_memory_is_not_asked_for(store, sharded, proxy):
+    array = zarr.open_array(LRUCacheStore(store, 10**8), mode="r")
+    for selection in (np.s_[5:9], np.s_[20:50:8, 7], np.s_[40]):
+        methods(proxy)
+        assert np.array_equal(array[selection], DATA[selection])
+        assert methods(proxy)
+        assert np.array_equal(array[selection], DATA[selection])
+        assert methods(proxy) == []
+    sharded[...] = DATA + 1
+    array[...]  # what is held of shards that were replaced is not mixed with what is new
+    array.store.invalidate()
+    assert np.array_equal(array[...], DATA + 1)
+
+
+def test_a_shard_that_was_replaced_is_read_anew(store, sharded, proxy):
+    array = zarr.open_array(LRUCacheStore(store, 10**8), mode="r")
+    assert np.array_equal(array[5], DATA[5])
+    sharded[...] = DATA + 1
+    assert np.array_equal(array[9], DATA[9] + 1)
+    assert np.array_equal(array[5], DATA[5] + 1)
+
+
+def test_a_cache_on_disk_asks_for_versions_alone(store, sharded, proxy, tmp_path):
+    def opened(check):
+        cached = DiskCacheStore(store, tmp_path, None, check)
+        return zarr.open_array(cached, mode="r")
+
+    assert np.array_equal(opened("version")[3:40:5, 7], DATA[3:40:5, 7])
+    methods(proxy)
+    assert np.array_equal(opened("version")[3:40:5, 7], DATA[3:40:5, 7])
+    assert set(methods(proxy)) == {"HEAD"}
+    assert np.array_equal(opened(1000)[3:40:5, 7], DATA[3:40:5, 7])
+    assert np.array_equal(opened("never")[3:40:5, 7], DATA[3:40:5, 7])
+    assert methods(proxy) == []
+    sharded[...] = DATA + 1
+    assert np.array_equal(opened("version")[3:40:5, 7], DATA[3:40:5, 7] + 1)
+    assert b"secret" not in b"".join(
+        path.read_bytes()[:4096] for path in tmp_path.glob("*/*") if path.is_file()
+    )
+
+
+def test_a_reader_of_cached_blocks_does_not_mix_versions(store, direct, tmp_path):
+    direct.set("k", b"old " * 50_000)
+    cached = DiskCacheStore(store, tmp_path, None)
+    with cached.open_value("k") as reader:
+        assert bytes(reader.read(0, 4)) == b"old "
+    with cached.open_value("k") as reader:
+        direct.set("k", b"new " * 50_000)
+        assert bytes(reader.read(4, 4)) == b"old "
+        with pytest.raises(ValueReplacedError):
+            reader.read(150_000, 4)
+    assert bytes(cached.get("k")) == b"new " * 50_000
+
+
+def archived(path):
+    with ZipStore(path, "w") as store:
+        root = zarr.create_group(store)
+        root.create_array("plain", data=DATA, chunks=(4, 6000), compressors=None)
+        root.create_array(
+            "sharded", data=DATA, chunks=(1, 6000), shards=(32, 6000), compressors=None
+        )
+    return path.read_bytes()
+
+
+def test_an_archive_in_a_bucket(store, direct, proxy, tmp_path):
+    direct.set("a/b.zip", archived(tmp_path / "a.zip"))
+    root = zarr.open_group(ZipStore.within(store, "a/b.zip"), mode="r")
+    assert methods(proxy) == ["GET", "GET"]  # the end with the directory; the document
+    assert [name for name, _ in root.members()] == ["plain", "sharded"]
+    methods(proxy)
+    assert np.array_equal(root["plain"][8:12], DATA[8:12])
+    assert len(methods(proxy)) <= 2  # perhaps the document
+    assert np.array_equal(root["sharded"][33, 5], DATA[33, 5])
+    assert len(methods(proxy)) <= 4  # document, header, index, inner chunk
+    assert np.array_equal(root["plain"][...], DATA)
+    assert len(methods(proxy)) == 17  # document, sixteen chunks
+    direct.set("a/b.zip", archived(tmp_path / "b.zip"))
+    assert np.array_equal(root["plain"][...], DATA)
+
+
+def test_an_archive_on_a_web_server(http_server, tmp_path):
+    archived(http_server.root / "a.zip")
+    with ObjectStore.from_url(http_server.url) as store:
+        root = zarr.open_group(ZipStore.within(store, "a.zip"), mode="r")
+        assert np.array_equal(root["plain"][...], DATA)
+        assert np.array_equal(root["sharded"][::9, 4], DATA[::9, 4])
+
+
+def test_groups_on_a_web_server_are_listed_by_consolidated_metadata(http_server):
+    root = zarr.create_group(zarr.LocalStore(http_server.root / "c.zarr"))
+    root.create_group("x").create_array("y", data=DATA[:2])
+    zarr.consolidate_metadata(root.store)
+    with ObjectStore.from_url(f"{http_server.url}/c.zarr") as store:
+        view = ConsolidatedMetadataStore(store)
+        root = zarr.open_group(view, mode="r", use_consolidated=False)
+        assert [path for path, _ in root.members(max_depth=None)] == ["x", "x/y"]
+        assert np.array_equal(root["x/y"][...], DATA[:2])
