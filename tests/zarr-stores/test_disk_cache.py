@@ -4,6 +4,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -78,10 +79,12 @@ class TestDiskCacheOfLocalStore(StoreContract):
 
 class TestNeverAsked(TestDiskCacheOfLocalStore):
     options = {"check": "never"}
+    test_deep_keys = None  # slow, and nothing else than above
 
 
 class TestAskedAfterSeconds(TestDiskCacheOfLocalStore):
     options = {"check": 60, "keep_missing": True, "block_bytes": 1000}
+    test_deep_keys = None
 
 
 class TestOverMemory(StoreContract):
@@ -275,6 +278,35 @@ def test_a_value_read_while_it_is_written_is_not_kept(inner, tmp_path):
     store = cached(Slow(inner), tmp_path, check="never")
     store.get("k")
     assert bytes(store.get("k")) == b"new"
+
+
+@pytest.mark.parametrize("check", ["version", 1000, "never"])
+def test_whoever_reads_meanwhile_the_writer_sees_what_it_wrote(tmp_path, check):
+    inner = LocalStore(tmp_path / "store")
+    store = cached(inner, tmp_path, check=check, block_bytes=64, keep_missing=True)
+    done = threading.Event()
+    seen = []
+
+    def read():
+        while not done.is_set():
+            value = store.get("k")
+            if value is not None and len(set(bytes(value))) != 1:
+                seen.append(bytes(value))
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        try:
+            for number in range(60):
+                store.set("k", bytes([number]) * 200)
+                assert bytes(store.get("k")) == bytes([number]) * 200
+                if number % 7 == 0:
+                    store.erase("k")
+                    assert store.get("k") is None
+        finally:
+            done.set()
+        for reader in readers:
+            reader.result()
+    assert seen == []
 
 
 @pytest.mark.parametrize("check", ["version", 1000, "never"])
