@@ -1,6 +1,7 @@
 """What leads to a file system of fsspec, and what must not be shown on the way."""
 
 import io
+import os
 import pickle
 import tarfile
 import zipfile
@@ -334,6 +335,34 @@ def test_a_directory_is_never_replaced_by_a_value(tmp_path):
     store.erase("a")
     assert list(store.list()) == ["a/b"]
     assert not list((tmp_path / "x").glob(".*"))
+
+
+def test_links_and_pipes_are_not_followed_out(tmp_path):
+    store = FsspecStore.from_url(f"fsspec+file://{tmp_path}/x")
+    store.set("a/k", b"inside")
+    (tmp_path / "x-out").mkdir()
+    (tmp_path / "x-out" / "k").write_bytes(b"outside")
+    (tmp_path / "x" / "out").symlink_to(tmp_path / "x-out")
+    (tmp_path / "x" / "in").symlink_to("a")
+    (tmp_path / "x" / "file").symlink_to(tmp_path / "x-out" / "k")
+    os.mkfifo(tmp_path / "x" / "pipe")
+    assert store.get("in/k") == b"inside"
+    for key in ("out/k", "out/new", "file", "pipe"):
+        for call in (
+            store.get,
+            store.exists,
+            store.open_value,
+            store.erase,
+            lambda key: store.set(key, b"new"),
+            lambda key: store.update(key, lambda reader: b"new"),
+        ):
+            with pytest.raises(StoreReadError, match="leads out of the store|no file but a pipe"):
+                call(key)
+    with pytest.raises(StoreReadError, match="leads out of the store"):
+        store.list_dir("out/")
+    with pytest.raises(StoreReadError, match="leads out of the store"):
+        store.erase_prefix("out/")
+    assert [path.read_bytes() for path in (tmp_path / "x-out").iterdir()] == [b"outside"]
 
 
 def test_names_that_a_file_system_reads_differently(tmp_path):

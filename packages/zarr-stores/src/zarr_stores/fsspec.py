@@ -13,6 +13,7 @@ from zarr_core.extension import (
     Store,
     StoreCapabilityError,
     StoreError,
+    StoreReadError,
     StoreReadOnlyError,
     check_key,
     check_prefix,
@@ -21,7 +22,7 @@ from zarr_core.extension import (
 
 from zarr_stores._database import is_key, joined
 from zarr_stores.fsspec_calls import MISSING, Calls
-from zarr_stores.fsspec_files import PARTIAL, listed, put, remove
+from zarr_stores.fsspec_files import PARTIAL, listed, objection, put, remove
 from zarr_stores.fsspec_place import SUFFIXES, Place, place_of
 from zarr_stores.fsspec_reader import opened_file, opened_ranges
 from zarr_stores.fsspec_traits import Traits, path_in, version_of
@@ -88,8 +89,7 @@ class FsspecStore(Store):
         """Through it goes everything that is asked of the file system."""
         self.read_only = read_only or bool(traits.read_only)
         self.supports_listing = not traits.http
-        waits = traits.concurrent or traits.caching
-        self.requests = (requests or REQUESTS) if waits else None
+        self.requests = requests or (REQUESTS if traits.waits else None)
         self.gap_bytes = gap_bytes
 
     @classmethod
@@ -263,31 +263,31 @@ class FsspecStore(Store):
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        check_prefix(prefix)
-        self._require_listing(prefix)
+        directory = self._directory(prefix)
         if self._traits.flat or self._traits.memory:
             try:
                 with self.calls.reading(prefix) as fs:
                     fs.invalidate_cache()
-                    names = fs.find(self._directory(prefix), detail=False)
+                    names = fs.find(directory, detail=False)
             except MISSING:
                 return iter(())
             return iter([key for key in map(self._key, names) if _is_listed(key, prefix)])
         found: list[str] = []
-        below = [prefix]
+        below = [(prefix, directory)]
         while below:  # no recursion: keys may be deep
-            keys, prefixes = self.list_dir(below.pop())
+            keys, prefixes = self._children(*below.pop())
             found += keys
-            below += prefixes
+            below += ((one, f"{self._base}{one}".rstrip("/")) for one in prefixes)
         return iter(found)
 
     def list_dir(self, prefix: str) -> Listing:
-        check_prefix(prefix)
-        self._require_listing(prefix)
+        return self._children(prefix, self._directory(prefix))
+
+    def _children(self, prefix: str, directory: str) -> Listing:
         try:
             with self.calls.reading(prefix) as fs:
                 fs.invalidate_cache()
-                entries = listed(fs, self._directory(prefix))
+                entries = listed(fs, directory)
         except MISSING:
             return [], []
         keys: list[str] = []
@@ -339,11 +339,20 @@ class FsspecStore(Store):
 
     def _path(self, key: str) -> str:
         check_key(key)
-        return path_in(self._place.fs(), self._traits, self._base, key)
+        path = path_in(self._place.fs(), self._traits, self._base, key)
+        return self._followed(path, key)
 
     def _directory(self, prefix: str) -> str:
-        path = f"{self._base}{prefix}".rstrip("/")
-        return path or self._place.root
+        check_prefix(prefix)
+        if not self.supports_listing:
+            raise StoreCapabilityError("HTTP servers do not list what they have", self, prefix)
+        path = f"{self._base}{prefix}".rstrip("/") or self._place.root
+        return self._followed(path, prefix)
+
+    def _followed(self, path: str, key: str) -> str:
+        if self._traits.local and (reason := objection(self._base, path)):
+            raise StoreReadError(reason, store=self, key=key)
+        return path
 
     def _key(self, name: str) -> str:
         """The key of a path in a listing; file systems do not agree about slashes before it."""
@@ -355,10 +364,6 @@ class FsspecStore(Store):
         if self.read_only:
             why = self._traits.read_only or "the store is open for reading only"
             raise StoreReadOnlyError(why, store=self, key=key)
-
-    def _require_listing(self, prefix: str) -> None:
-        if not self.supports_listing:
-            raise StoreCapabilityError("HTTP servers do not list what they have", self, prefix)
 
 
 def _is_listed(key: str, prefix: str) -> bool:

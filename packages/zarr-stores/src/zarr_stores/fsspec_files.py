@@ -6,6 +6,7 @@ import os
 import uuid
 from contextlib import suppress
 from errno import ENAMETOOLONG
+from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -74,6 +75,29 @@ def remove(fs: Any, traits: Traits, path: str, top: int) -> None:
         except Exception:  # most of all because something is in it
             return
         above = above.rpartition("/")[0]
+
+
+def objection(base: str, path: str) -> str:
+    """Why a local path is not to be followed; empty if it is.
+
+    Parameters
+    ----------
+    base : str
+        The directory of the store.
+    path : str
+        The path of a key in it, or of a directory.
+    """
+    root = os.path.realpath(base)
+    real = os.path.realpath(path)
+    if real != root and not real.startswith(f"{root.rstrip('/')}/"):
+        return "a symbolic link leads out of the store"
+    try:
+        mode = os.stat(real).st_mode
+    except OSError:  # who asks for it is told
+        return ""
+    if S_ISREG(mode) or S_ISDIR(mode):
+        return ""
+    return "this is no file but a pipe, a socket or a device"
 
 
 def drop_cached(fs: Any, path: str) -> None:

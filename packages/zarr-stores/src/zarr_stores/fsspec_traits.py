@@ -35,8 +35,10 @@ _READ_ONLY = {
 }
 # Moving a file within them replaces the target at once.
 _RENAMING = (f"{_HERE}local", f"{_HERE}sftp")
+# Each call of them is a request of its own, which another thread does not disturb.
+_REQUESTING = ("huggingface_hub", f"{_HERE}gist", f"{_HERE}github", f"{_HERE}webhdfs")
 # Others have to be asked one after the other.
-_SAFE_IN_THREADS = (f"{_HERE}local", f"{_HERE}memory")
+_SAFE_IN_THREADS = (f"{_HERE}local", f"{_HERE}memory", *_REQUESTING)
 _HANDLES = (f"{_HERE}local", f"{_HERE}sftp")  # an open file stays what it was
 _STRONG = ("ETag", "etag", "generation", "content_md5", "md5", "md5Hash", "checksum")
 _WEAK = ("mtime", "modified", "LastModified", "last_modified", "updated", "created", "size")
@@ -59,6 +61,8 @@ class Traits:
         self.caching = _is_any(kinds, (f"{_HERE}cached",))
         self.concurrent = bool(fs.async_impl)
         """Whether it has many requests in flight, in a loop of its own."""
+        self.waits = self.concurrent or self.caching or _is_any(kinds, _REQUESTING)
+        """Whether it has latency, during which it can be asked for more."""
         self.alone = not (self.concurrent or self.caching or _is_any(kinds, _SAFE_IN_THREADS))
         """Whether it must not be called by two threads at the same time."""
         self.renames = _is_any(kinds, _RENAMING)
