@@ -107,7 +107,15 @@ def _members() -> Iterator[Case]:
     every = tuple(f"array.{name.replace('_', '-')}" for name in MANDATORY)
     yield _case(
         "plain",
-        (*every, "array.document", "array.attributes-optional", "metadata.json", "metadata.object"),
+        (
+            *every,
+            "array.document",
+            "array.attributes-optional",
+            "array.codecs-not-empty",
+            "metadata.json",
+            "metadata.object",
+            "storage.exists",
+        ),
         "A document with all mandatory members and no other is an array.",
         Accept(Node("array", (4,))),
         array(),

@@ -102,7 +102,8 @@ def _damage() -> Iterator[Case]:
     ):
         yield read(
             f"damage/{kind}",
-            ("v3-core.codecs.decode",),
+            ("v3-core.codecs.decode",)
+            + (("v3-codecs.gzip.algorithm",) if kind.startswith("gzip") else ()),
             "A chunk that does not decode to its shape is refused, never filled up or cut.",
             codecs,
             stored,

@@ -67,12 +67,17 @@ def created(name: str, clauses: tuple[str, ...], codecs: list[Any]) -> Case:
 
 
 def refused(
-    name: str, clause: str, says: str, codecs: Any, expect: Expectation | None = None
+    name: str,
+    clause: str,
+    says: str,
+    codecs: Any,
+    expect: Expectation | None = None,
+    more: tuple[str, ...] = (),
 ) -> Case:
     """A document with these codecs is refused."""
     return Case(
         f"v3-codecs/{name}",
-        (f"v3-codecs.{clause}" if not clause.startswith("v3-core") else clause,),
+        (f"v3-codecs.{clause}" if not clause.startswith("v3-core") else clause, *more),
         says,
         "open",
         expect or Reject("metadata", "extension"),
@@ -105,7 +110,13 @@ def _bytes() -> Iterator[Case]:
     for order, name in (("little", "little"), ("big", "big")):
         yield read(
             f"bytes/two-dimensions-{name}",
-            ("v3-codecs.bytes.order", "v3-codecs.bytes.name", "v3-core.codecs.core"),
+            (
+                "v3-codecs.bytes.order",
+                "v3-codecs.bytes.name",
+                "v3-codecs.bytes.endian",
+                "v3-codecs.bytes.endian-required",
+                "v3-core.codecs.core",
+            ),
             "Elements lie in C order.",
             [{"name": "bytes", "configuration": {"endian": order}}],
             raw(VALUES, order),
@@ -132,6 +143,8 @@ def _transpose() -> Iterator[Case]:
             "v3-codecs.transpose.order",
             "v3-codecs.transpose.name",
             "v3-core.codecs.core",
+            "v3-core.codecs.unsupported",
+            "v3-core.codecs.representation",
         )
         yield read(
             f"transpose/{name}",
@@ -183,6 +196,9 @@ def _transpose() -> Iterator[Case]:
             "transpose.order",
             f"{configuration!r} does not say how two dimensions are permuted.",
             [{"name": "transpose", "configuration": configuration}, BYTES],
+            more=("v3-core.codecs.unsupported", "v3-core.codecs.representation")
+            if kind in ("too-few", "too-many")
+            else (),
         )
 
 

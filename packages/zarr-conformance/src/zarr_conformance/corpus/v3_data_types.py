@@ -206,6 +206,7 @@ def _floats() -> Iterator[Case]:
             return pattern.to_bytes(size, "little")
 
         yield from _filled(name, "infinity", "Infinity", data(infinity), "fill-float-infinity")
+        yield from _filled(name, "zero", 0, data(0), "fill-float-other")
         yield from _filled(
             name, "minus-infinity", "-Infinity", data(sign | infinity), "fill-float-infinity"
         )
@@ -344,7 +345,7 @@ def _raw() -> Iterator[Case]:
     for name in ("r", "r0", "r7", "r12", "r-8", "r08", "r8.0", "R8"):
         yield Case(
             f"v3-data-types/raw/no-{name}",
-            ("v3-core.data-types.raw-multiple",),
+            ("v3-core.data-types.raw-multiple", "v3-core.data-types.raw", "v3-data-types.raw"),
             f"{name!r} is not r with a number of bits that is a multiple of 8.",
             "open",
             # Whether a number may begin with 0 is not said.

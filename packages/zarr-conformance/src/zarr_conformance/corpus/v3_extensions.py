@@ -150,7 +150,13 @@ def _forms(point: str, known: dict[str, Any]) -> Iterator[Case]:
     chunks = {"c/0": raw(_VALUES[:2]), "c/1": raw(_VALUES[2:])}
     yield _case(
         f"{where}/object",
-        ("extensions.name", "extensions.configuration-optional"),
+        (
+            "extensions.name",
+            "extensions.configuration",
+            "extensions.configuration-optional",
+            "extensions.registered",
+            "codecs.identifier",
+        ),
         f"An object with a name, and a configuration where one is needed, stands in {point}.",
         plain if point != "data_type" else Either(plain.node),
         _placed(point, known),

@@ -21,7 +21,17 @@ GZIP = {"name": "gzip", "configuration": {"level": 5}}
 CHECKED = [BYTES, {"name": "crc32c"}]
 VALUES = np.arange(1, 17, dtype="<i4").reshape(4, 4)
 _ALL = tuple(
-    f"v3-codecs.sharding.{it}" for it in ("name", "index", "chunk-shape", "codecs", "index-codecs")
+    f"v3-codecs.sharding.{it}"
+    for it in (
+        "name",
+        "index",
+        "many",
+        "chunk-shape",
+        "chunk-shape-divides",
+        "codecs",
+        "index-codecs",
+        "index-codecs-fixed",
+    )
 )
 
 
