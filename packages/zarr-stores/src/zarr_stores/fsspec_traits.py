@@ -15,6 +15,7 @@ _HERE = "fsspec.implementations."
 _REMEMBERING = (
     "s3fs", "gcsfs", "adlfs", "ossfs", f"{_HERE}http", f"{_HERE}ftp", f"{_HERE}github",
 )  # fmt: skip
+_CACHE = "SimpleCacheFileSystem"  # the others keep accounts, which threads would disturb
 _CONNECTIONS = 64  # of the pool that s3fs has; 10 if nobody says so
 # In them nothing can be written, or not in the way of a store.
 _READ_ONLY = {
@@ -58,8 +59,10 @@ class Traits:
         self.local = _is_any(kinds, (f"{_HERE}local",))
         self.memory = _is_any(kinds, (f"{_HERE}memory",))
         self.http = _is_any(kinds, (f"{_HERE}http",))
-        self.caching = _is_any(kinds, (f"{_HERE}cached",))
-        self.concurrent = bool(fs.async_impl)
+        self.caching = any(kind.__name__ == _CACHE for kind in type(fs).__mro__)
+        """Whether it keeps whole files, which several threads may fetch, but not the same one."""
+        # A cache says of itself what holds for the file system behind it.
+        self.concurrent = bool(fs.async_impl) and not _is_any(kinds, (f"{_HERE}cached",))
         """Whether it has many requests in flight, in a loop of its own."""
         self.waits = self.concurrent or self.caching or _is_any(kinds, _REQUESTING)
         """Whether it has latency, during which it can be asked for more."""
