@@ -25,7 +25,8 @@ _TRIALS = 4
 
 
 class _Here(threading.local):
-    working = False
+    among = 0
+    """How many threads share the work that this one is at; 0 if it is at none."""
 
 
 _here = _Here()
@@ -77,13 +78,15 @@ def run(
     Notes
     -----
     Within a piece of work, another ``run`` stays in its thread: the processors are busy
-    already.  Not so if ``threads`` is given: those wait, for the most part.
+    already.  Not so if ``threads`` is given: those wait, for the most part, and all of
+    them together are about as many.
     """
     left = iter(tasks)
-    busy = _here.working and threads is None
+    busy = _here.among and threads is None
     alone = parallel is False or busy or config.settings.threads in (0, 1)
     if not alone and (parallel or _pays(left, work, pays * pieces)):
-        count = min(thread_count() if threads is None else threads, _MOST_THREADS)
+        count = thread_count() if threads is None else threads
+        count = min(max(1, count // max(1, _here.among)), _MOST_THREADS)
         first = list(islice(left, count))
         left = chain(first, left)
         if len(first) > 1:
@@ -141,8 +144,8 @@ def _share(tasks: Iterator[T], work: Callable[[T], None], count: int) -> None:
     failures: list[BaseException] = []
 
     def drain() -> None:
-        outer = _here.working
-        _here.working = True
+        outer = _here.among
+        _here.among = count * max(1, outer)
         try:
             while not failures:
                 with guard:
@@ -153,7 +156,7 @@ def _share(tasks: Iterator[T], work: Callable[[T], None], count: int) -> None:
         except BaseException as failure:
             failures.append(failure)
         finally:
-            _here.working = outer
+            _here.among = outer
 
     others: list[Future[None]] = []
     try:
@@ -190,7 +193,7 @@ def _executor() -> ThreadPoolExecutor:
 def _after_fork() -> None:
     global _pool
     _pool = None
-    _here.working = False
+    _here.among = 0
 
 
 if hasattr(os, "register_at_fork"):
