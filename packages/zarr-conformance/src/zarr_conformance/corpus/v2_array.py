@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.corpus.case import Accept, Case, Node, Reject, Values
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.documents import LEFT_OUT
 from zarr_conformance.corpus.encode import blocks, document
 
