@@ -108,4 +108,5 @@ $(VENV)/.old-writers: $(VENV)/.python scripts/old_writers.py
 # Redis, PostgreSQL, S3 and others on loopback, in .servers, whatever $(VENV).
 $(VENV)/.servers: $(VENV)/.python scripts/install_servers.py
 	@$(BIN)/python scripts/install_servers.py
+	@$(PIP) install --quiet berkeleydb 2>/dev/null || echo "left out: berkeleydb, which needs libdb-dev and a compiler"
 	@touch $@
