@@ -181,6 +181,33 @@ def test_a_key_that_goes_between_list_and_get(store, proxy):
     assert store.get_partial_values([("k", ByteRange(0))]) == [None]
 
 
+def test_objects_that_are_no_keys(s3_server, direct):
+    """Others may have put anything into the bucket: nothing leads out, nothing is hidden."""
+    import http.client
+
+    signed = f"AWS4-HMAC-SHA256 Credential=x/20200101/{s3_server.region}/s3/aws4_request"
+    prefix = direct.url.removeprefix("s3://")
+    direct.set("a/k", b"v")
+    connection = http.client.HTTPConnection(s3_server.host, s3_server.port)
+    for name in ("", "a/folder/", "a//b", "../out"):
+        connection.request("PUT", f"/{prefix}/{name}", b"", {"Authorization": signed})
+        assert connection.getresponse().read() == b""
+        if "//" in name or ".." in name:
+            with pytest.raises(StoreReadError, match="cannot be listed"):
+                list(direct.list())
+            connection.request("DELETE", f"/{prefix}/{name}", headers={"Authorization": signed})
+            connection.getresponse().read()
+        assert {"a/k"} <= set(direct.list()) <= {"a/k", "a/folder"}
+        assert bytes(direct.get("a/k")) == b"v"
+    connection.close()
+
+
+def test_a_key_that_the_service_finds_too_long(store, proxy):
+    proxy.inject(faults.answer(400, body="<Error><Code>KeyTooLongError</Code></Error>"))
+    with pytest.raises(StoreError, match="KeyTooLongError"):
+        store.set("k" * 1100, b"v")
+
+
 # --- what is repeated ---
 
 
