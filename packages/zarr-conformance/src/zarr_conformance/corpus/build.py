@@ -41,6 +41,10 @@ TOPICS = (
     "draft_data_types",
     "draft_chunks",
     "draft_sharding",
+    "ext_zstd",
+    "ext_rounding",
+    "ext_cast_value",
+    "ext_cast_refused",
 )
 """Modules of this package that declare cases, each by a function ``cases``."""
 

@@ -1,0 +1,360 @@
+"""The registered codecs bitround, scale_offset, numcodecs.fixedscaleoffset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.documents import array, regular
+from zarr_conformance.corpus.encode import document, gzip, raw, shard
+from zarr_conformance.corpus.ext_cases import (
+    BYTES,
+    GZIP,
+    created,
+    named,
+    read,
+    refused,
+    sharded,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ROUND = ("codec:bitround",)
+_SCALE = ("codec:scale_offset",)
+_FIXED = ("codec:numcodecs.fixedscaleoffset",)
+
+_FLOATS = [0.0, 0.1, 1.2, 12.3, 123.4, 1234.5, float("nan"), float("inf"), float("-inf")]
+_ROUNDED = [0.0, 0.1015625, 1.25, 12.0, 120.0, 1280.0, float("nan"), float("inf"), float("-inf")]
+"""The example of the registry, three bits kept."""
+
+_INTEGERS = [0, 1, 10, 11, 100, 123, 200, 208, 209, 255]
+_INTEGERS_ROUNDED = [0, 1, 10, 12, 96, 128, 192, 192, 224, 224]
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    yield from _bitround()
+    yield from _bitround_configurations()
+    yield from _scale_offset()
+    yield from _scale_offset_chains()
+    yield from _scale_offset_refused()
+    yield from _fixed()
+
+
+def _clauses(codec: str, *names: str) -> tuple[str, ...]:
+    return tuple(f"ext-codecs.{codec}.{it}" for it in names)
+
+
+def _bitround() -> Iterator[Case]:
+    wide = (np.arange(1, 9) * 0.1).astype("<f8")
+    nine = np.array([1.0, 1.25, 1.5, 1.75, 2.5, 3.0, 3.5, 4.0], "<f8")
+    for name, some, kept, keepbits in (
+        ("float32", np.array(_FLOATS, "<f4"), np.array(_ROUNDED, "<f4"), 3),
+        ("uint8", np.array(_INTEGERS, "u1"), np.array(_INTEGERS_ROUNDED, "u1"), 3),
+        ("float32-whole", np.array(_FLOATS, "<f4"), np.array(_FLOATS, "<f4"), 23),
+        ("float64-whole", wide, wide, 52),
+        ("float64-exact", nine, nine, 2),
+        ("float64-negative", -nine, -nine, 2),
+        (
+            "float16",
+            np.array([1.0, 1.1, 1.9, 65504.0], "<f2"),
+            np.array([1.0, 1.0, 2.0, np.inf], "<f2"),
+            1,
+        ),
+        ("uint16", np.array([0, 5, 1000, 65535], "<u2"), np.array([0, 5, 1000, 65535], "<u2"), 16),
+        ("uint32", np.array([1000, 1001], "<u4"), np.array([1024, 1024], "<u4"), 2),
+        ("int32-positive", np.array([1000, 1001], "<i4"), np.array([1024, 1024], "<i4"), 2),
+    ):
+        kind = "float" if some.dtype.kind == "f" else "integer"
+        codecs = [named("bitround", keepbits=keepbits), BYTES]
+        clauses = _clauses("bitround", "name", "keepbits", kind, "data-types")
+        if kind == "float":
+            clauses += _clauses("bitround", "numcodecs")
+        yield read(
+            f"ext-codecs/bitround/{name}-read",
+            clauses,
+            "What is stored is what is read.",
+            raw(kept),
+            values=kept,
+            needs=_ROUND,
+            codecs=codecs,
+        )
+        if name != "float16":  # what becomes of those that round beyond the largest is not said
+            yield created(
+                f"ext-codecs/bitround/{name}-created",
+                clauses,
+                f"Of each element {keepbits} bits are kept, rounded to the nearest.",
+                raw(kept),
+                values=some,
+                needs=_ROUND,
+                codecs=codecs,
+            )
+    rounded = np.array([1.25 - 12.0j, 0.1015625 + 120.0j], "<c8")
+    yield read(
+        "ext-codecs/bitround/complex64-read",
+        _clauses("bitround", "data-types"),
+        "Complex numbers are rounded part by part.",
+        raw(rounded),
+        values=rounded,
+        fill_value=[0.0, 0.0],
+        needs=_ROUND,
+        codecs=[named("bitround", keepbits=3), BYTES],
+    )
+    some = np.array(_ROUNDED, "<f4")
+    yield read(
+        "ext-codecs/bitround/gzip",
+        _clauses("bitround", "float"),
+        "Compressors may follow.",
+        gzip(raw(some)),
+        values=some,
+        needs=_ROUND,
+        codecs=[named("bitround", keepbits=3), BYTES, GZIP],
+    )
+    yield read(
+        "ext-codecs/bitround/not-rounded",
+        _clauses("bitround", "float"),
+        "Decoding takes elements as they are, rounded or not.",
+        raw(np.array(_FLOATS, "<f4")),
+        values=np.array(_FLOATS, "<f4"),
+        needs=_ROUND,
+        codecs=[named("bitround", keepbits=3), BYTES],
+    )
+    yield read(
+        "ext-codecs/bitround/alias",
+        _clauses("bitround", "alias"),
+        "numcodecs.bitround may be accepted.",
+        raw(some),
+        Either(Node(values=Values(raw(some)))),
+        values=some,
+        codecs=[named("numcodecs.bitround", keepbits=3), BYTES],
+    )
+
+
+def _bitround_configurations() -> Iterator[Case]:
+    some = np.array(_ROUNDED, "<f4")
+    for kind, told in (
+        ("left-out", {}),
+        ("negative", {"keepbits": -1}),
+        ("fraction", {"keepbits": 1.5}),
+        ("text", {"keepbits": "3"}),
+        ("null", {"keepbits": None}),
+        ("true", {"keepbits": True}),
+        ("further-member", {"keepbits": 3, "nobodys": 1}),
+    ):
+        yield refused(
+            f"ext-codecs/bitround/no-{kind}",
+            _clauses("bitround", "keepbits"),
+            f"The codec bitround has no configuration {told!r}.",
+            values=some,
+            codecs=[{"name": "bitround", "configuration": told}, BYTES],
+        )
+    for kind, keepbits in (("zero", 0), ("more-than-there-are", 24)):
+        yield refused(
+            f"ext-codecs/bitround/keepbits-{kind}",
+            _clauses("bitround", "keepbits"),
+            "The text has at least 1, its schema 0; neither has a largest number.",
+            Either(Node("array")),
+            values=some,
+            codecs=[named("bitround", keepbits=keepbits), BYTES],
+        )
+    yield refused(
+        "ext-codecs/bitround/no-strings",
+        _clauses("bitround", "data-types"),
+        "Strings are no numbers.",
+        values=some,
+        data_type="string",
+        fill_value="",
+        codecs=[named("bitround", keepbits=3), {"name": "vlen-utf8"}],
+    )
+
+
+_SCALED: tuple[tuple[str, str, dict[str, Any], list[Any], list[Any]], ...] = (
+    ("float64", "<f8", {"offset": 5, "scale": 0.5}, [5, 7, 15, -3], [0, 1, 5, -4]),
+    ("float32", "<f4", {"offset": -10, "scale": 0.25}, [-10, -6, 30, 90], [0, 1, 10, 25]),
+    ("offset-alone", "<u2", {"offset": 1000}, [1000, 1001, 1255, 2000], [0, 1, 255, 1000]),
+    ("scale-alone", "<i4", {"scale": 3}, [0, 1, -7, 100], [0, 3, -21, 300]),
+    ("negative", "<i2", {"offset": -4, "scale": -2}, [-4, 0, 6, -9], [0, -8, -20, 10]),
+    ("nothing", "<i4", {}, [1, 2, 3, 4], [1, 2, 3, 4]),
+    ("hexadecimal", "<f4", {"offset": "0x40a00000"}, [5, 6, 7, 8], [0, 1, 2, 3]),
+    ("int64", "<i8", {"offset": 2**53 + 1}, [2**53 + 1, 2**53 + 2, 2**62, 0], []),
+)
+
+
+def _scale_offset() -> Iterator[Case]:
+    for name, dtype, told, some, stored in _SCALED:
+        values = np.array(some, dtype)
+        kept = np.array(stored, dtype) if stored else values - np.int64(told["offset"])
+        clauses = _clauses(
+            "scale-offset", "name", "arithmetic", *(it for it in ("offset", "scale") if it in told)
+        )
+        says = "Stored is the element less the offset, times the scale."
+        codecs = [{"name": "scale_offset", "configuration": told}, BYTES]
+        fill = int(told["offset"]) if isinstance(told.get("offset"), int) else 0
+        for operation, make in (("decode", read), ("encode", created)):
+            yield make(
+                f"ext-codecs/scale-offset/{name}-{operation}d",
+                (*clauses, *_clauses("scale-offset", operation, "data-types")),
+                says,
+                raw(kept),
+                values=values,
+                needs=_SCALE,
+                fill_value=fill,
+                codecs=codecs,
+            )
+    values = np.array([3, 1, 4, 1], "<i4")
+    for kind, codec in (("name", "scale_offset"), ("object", {"name": "scale_offset"})):
+        yield read(
+            f"ext-codecs/scale-offset/no-configuration-{kind}",
+            _clauses("scale-offset", "optional", "offset", "scale"),
+            "Without configuration nothing is done.",
+            raw(values),
+            values=values,
+            needs=_SCALE,
+            codecs=[codec, BYTES],
+        )
+
+
+def _scale_offset_chains() -> Iterator[Case]:
+    codec = named("scale_offset", offset=1000)
+    values = np.array([1000, 1001, 1255, 1000], "<u2")
+    yield read(
+        "ext-codecs/scale-offset/big-gzip",
+        _clauses("scale-offset", "decode"),
+        "Other codecs follow.",
+        gzip(raw(values - 1000, "big")),
+        values=values,
+        fill_value=1000,
+        needs=_SCALE,
+        codecs=[codec, named("bytes", endian="big"), GZIP],
+    )
+    told = array(
+        data_type="uint16",
+        fill_value=1000,
+        chunk_grid=regular(4),
+        codecs=[codec, sharded([BYTES], 2)],
+    )
+    yield Case(
+        "ext-codecs/scale-offset/missing-inner-chunk",
+        _clauses("scale-offset", "fill", "decode"),
+        "An inner chunk that is not stored has the fill value of the array.",
+        "read",
+        Accept(Node(values=Values(raw(np.array([1000, 1000, 1255, 1001], "<u2"))))),
+        {
+            "zarr.json": document(told),
+            "c/0": shard({1: raw(np.array([255, 1], "<u2"))}, 2),
+        },
+        needs=_SCALE,
+    )
+    both = [named("scale_offset", offset=1000), named("cast_value", data_type="uint8"), BYTES]
+    yield read(
+        "ext-codecs/scale-offset/cast-value",
+        (*_clauses("scale-offset", "decode"), *_clauses("cast-value", "exact")),
+        "The example of the text: a range of uint16 in uint8.",
+        bytes([0, 1, 255, 0]),
+        values=values,
+        fill_value=1000,
+        needs=(*_SCALE, "codec:cast_value"),
+        codecs=both,
+    )
+    for kind, dtype, stored in (
+        ("too-large", "u1", [250, 0, 0, 0]),
+        ("too-small", "i1", [-128, 0, 0, 0]),
+    ):
+        offset = 10 if dtype == "u1" else -10
+        yield read(
+            f"ext-codecs/scale-offset/decoded-{kind}",
+            _clauses("scale-offset", "representable"),
+            "A result that the data type does not have is an error, never wrapped around.",
+            raw(np.array(stored, dtype)),
+            Reject("chunk"),
+            values=np.array(stored, dtype),
+            fill_value=offset,
+            needs=_SCALE,
+            codecs=[named("scale_offset", offset=offset), BYTES],
+        )
+    huge = np.array([1, 2], "<f4")
+    yield read(
+        "ext-codecs/scale-offset/decoded-infinite",
+        _clauses("scale-offset", "representable"),
+        "A finite number that becomes infinite: nothing is said of it.",
+        raw(np.array([3e38, 1], "<f4")),
+        Either(Node("array")),
+        values=huge,
+        needs=_SCALE,
+        codecs=[named("scale_offset", scale=0.5), BYTES],
+    )
+    yield read(
+        "ext-codecs/scale-offset/decoded-not-divisible",
+        _clauses("scale-offset", "representable", "arithmetic"),
+        "7 by 2 among integers: an error, or what division of integers gives.",
+        raw(np.array([7, 4], "<i4")),
+        Either(Node("array")),
+        values=np.array([3, 2], "<i4"),
+        needs=_SCALE,
+        codecs=[named("scale_offset", scale=2), BYTES],
+    )
+
+
+def _scale_offset_refused() -> Iterator[Case]:
+    values = np.array([1, 2], "<i4")
+    for kind, told, clause in (
+        ("further-member", {"offset": 1, "astype": "u1"}, "additional"),
+        ("offset-text", {"offset": "a"}, "offset"),
+        ("offset-null", {"offset": None}, "offset"),
+        ("offset-fraction", {"offset": 1.5}, "offset"),
+        ("offset-too-large", {"offset": 2**31}, "offset"),
+        ("scale-text", {"scale": "a"}, "scale"),
+        ("scale-list", {"scale": [1]}, "scale"),
+        ("scale-fraction", {"scale": 0.1}, "scale"),
+        ("scale-true", {"scale": True}, "scale"),
+    ):
+        yield refused(
+            f"ext-codecs/scale-offset/no-{kind}",
+            _clauses("scale-offset", clause),
+            f"The codec scale_offset of int32 has no configuration {told!r}.",
+            values=values,
+            codecs=[{"name": "scale_offset", "configuration": told}, BYTES],
+        )
+    for name, fill in (("bool", False), ("complex64", [0.0, 0.0])):
+        yield refused(
+            f"ext-codecs/scale-offset/no-{name}",
+            _clauses("scale-offset", "data-types"),
+            f"It is not defined for {name}.",
+            values=values,
+            data_type=name,
+            fill_value=fill,
+            codecs=[named("scale_offset"), BYTES],
+        )
+
+
+def _fixed() -> Iterator[Case]:
+    values = np.array([10, 20, 30, 100], "<f4")
+    told: dict[str, Any] = {"offset": 10, "scale": 0.1, "dtype": "<f4", "astype": "|u1"}
+    yield read(
+        "ext-codecs/scale-offset/fixedscaleoffset",
+        _clauses("scale-offset", "legacy"),
+        "The codec of numcodecs may be read.",
+        bytes([0, 1, 2, 9]),
+        Either(Node(values=Values(raw(values)))),
+        values=values,
+        needs=_FIXED,
+        fill_value=10,
+        codecs=[{"name": "numcodecs.fixedscaleoffset", "configuration": told}, BYTES],
+    )
+    for kind, more in (
+        ("offset-text", {"offset": "10"}),
+        ("scale-null", {"scale": None}),
+        ("offset-left-out", {"offset": ...}),
+        ("scale-left-out", {"scale": ...}),
+    ):
+        chosen = {key: it for key, it in (told | more).items() if it is not ...}
+        yield refused(
+            f"ext-codecs/scale-offset/fixedscaleoffset-no-{kind}",
+            _clauses("scale-offset", "legacy-numbers"),
+            "Offset and scale are required, as numbers.",
+            values=values,
+            codecs=[{"name": "numcodecs.fixedscaleoffset", "configuration": chosen}, BYTES],
+        )
