@@ -19,6 +19,8 @@ from zarr_core.extension import ByteRange
 fsspec = pytest.importorskip("fsspec")
 
 from fsspec.asyn import AsyncFileSystem  # noqa: E402
+from servers import faults  # noqa: E402
+from servers.proxy import Proxy  # noqa: E402
 from zarr_stores.fsspec import FsspecStore  # noqa: E402
 
 pytest_plugins = ["servers.fixtures"]
@@ -287,6 +289,39 @@ def test_s3_refused_connections_are_no_missing_values():
     with pytest.raises(StoreError, match=r"credentials in it \(key, secret\)"):
         pickle.dumps(store)
     assert "secret-1" not in repr(store)
+
+
+def test_s3_faults_are_overcome_or_said(s3, s3_server, tmp_path):
+    options, bucket = s3
+    value = bytes(range(256)) * 2000
+    with Proxy(s3_server.port) as proxy:
+        options = {**options, "endpoint_url": proxy.url}
+        store = FsspecStore.from_url(f"fsspec+s3://{bucket}{tmp_path}", **options)
+        store.set("k", value)
+        for fault in (
+            faults.drop(),
+            faults.reset(1000),
+            faults.truncate(1000),
+            faults.wrong_length(9),
+        ):
+            proxy.inject(fault, method="GET", key="/k$")
+            assert store.get("k") == value, fault
+            proxy.clear()
+        proxy.inject(faults.ignore_range(), method="GET", key="/k$", times=faults.FOREVER)
+        with store.open_value("k", ByteRange(-10)) as reader:
+            assert bytes(reader.read(1000, 300)) == value[1000:1300]
+        assert store.get_partial_values([("k", ByteRange(-9, 5))]) == [value[-9:-4]]
+        proxy.clear()
+        proxy.inject(faults.denied(), key="/k$", times=faults.FOREVER)
+        for call in (store.get, store.exists, lambda key: store.set(key, b"new")):
+            with pytest.raises(StoreError, match=r"fsspec\+s3://.*'k'"):
+                call("k")
+        proxy.clear()
+        proxy.inject(faults.lose_answer(), method="PUT", key="/k$")
+        store.set("k", b"again")
+        assert store.get("k") == b"again"
+        proxy.inject(faults.not_found(), method="GET", key="/k$")
+        assert store.get("k") is None
 
 
 CHILD = """

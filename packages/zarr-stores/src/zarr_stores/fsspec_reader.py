@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _WHOLE = 1 << 18  # bytes: smaller values are read at once rather than in parts
+_REPLACED = "the value was replaced while it was read"
 _SMALL = 1 << 16  # bytes that are asked for before the length is known
 
 
@@ -94,23 +95,23 @@ class RangeReader(ValueReader):
         if not wanted:
             return
         store, key = self._store, self._key
-        ranges = [(key, start, start + len(buffer)) for start, buffer in wanted]
-        values = store.cat_ranges(ranges)
-        info = store.info(key)
-        if info is None or marks_of(info) != self._marks:
-            raise ValueReplacedError("the value was replaced while it was read", store, key)
-        for (start, buffer), got in zip(wanted, values, strict=True):
-            value = got
-            if value is not None and len(value) == self._size:  # of a server without ranges
-                value = memoryview(value)[start : start + len(buffer)]
-            if value is None or len(value) != len(buffer):
-                raise StoreReadError(
-                    f"{0 if value is None else len(value)} bytes came of the {len(buffer)} "
-                    f"from {start}",
-                    store,
-                    key,
-                )
+        ranges = [(key, start, start + len(buffer), self._size) for start, buffer in wanted]
+        try:
+            values = store.cat_ranges(ranges)
+        except StoreReadError as error:
+            if self._is_replaced():
+                raise ValueReplacedError(_REPLACED, store, key) from error
+            raise
+        if self._is_replaced():
+            raise ValueReplacedError(_REPLACED, store, key)
+        for (_, buffer), value in zip(wanted, values, strict=True):
+            if value is None:
+                raise ValueReplacedError(_REPLACED, store, key)
             buffer[:] = value
+
+    def _is_replaced(self) -> bool:
+        info = self._store.info(self._key)
+        return info is None or marks_of(info) != self._marks
 
 
 class FileReader(ValueReader):
