@@ -197,8 +197,11 @@ def test_objects_that_are_no_keys(s3_server, direct):
                 list(direct.list())
             connection.request("DELETE", f"/{prefix}/{name}", headers={"Authorization": signed})
             connection.getresponse().read()
-        assert {"a/k"} <= set(direct.list()) <= {"a/k", "a/folder"}
         assert bytes(direct.get("a/k")) == b"v"
+    direct.set("a/folder/k", b"v")
+    assert sorted(direct.list()) == ["a/folder/k", "a/k"]
+    assert direct.list_dir("a/") == (["a/k"], ["a/folder/"])
+    assert direct.list_dir("a/folder/") == (["a/folder/k"], [])
     connection.close()
 
 

@@ -6,7 +6,7 @@ import pytest
 from object_stores import NO_RETRIES, azure_environment, s3_environment
 from store_contract import StoreContract
 from zarr_conformance.kit.store_keys import GOOD_KEYS
-from zarr_core.extension import StoreKeyError
+from zarr_core.extension import ByteRange, StoreKeyError, ValueReplacedError
 from zarr_stores.object import ObjectStore
 
 pytest_plugins = ["servers.fixtures"]
@@ -27,6 +27,17 @@ class ObjectContract(StoreContract):
                 call(key)
         with pytest.raises(StoreKeyError):
             store.set(key, b"v")
+
+    def test_parts_of_a_large_value_are_of_one_version(self, store):
+        store.set("k", b"old" * 50_000)
+        for first in (None, ByteRange(-9), ByteRange(0), ByteRange(120_000, 99)):
+            with store.open_value("k", first) as reader:
+                assert bytes(reader.read(99_000, 3)) == b"old"
+                assert bytes(reader.read(149_991, 9)) == b"oldoldold"
+        with store.open_value("k", ByteRange(0, 9)) as reader:
+            store.set("k", b"newer" * 50_000)
+            with pytest.raises(ValueReplacedError):
+                reader.read(99_000, 3)
 
     def again(self, store, *, read_only):
         return ObjectStore.from_url(store.url, read_only=read_only)

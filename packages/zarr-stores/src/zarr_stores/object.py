@@ -252,7 +252,12 @@ class ObjectStore(Store):
                 if self._swap(key, change):
                     return
                 time.sleep(random.uniform(0, min(_LONGEST_WAIT, 0.01 * 2**attempt)))
-        raise StoreError(f"others replaced it {_TRIES} times while it was changed", self, key)
+        raise StoreError(
+            f"was replaced {_TRIES} times while it was changed; if nobody else writes to it, the "
+            "service does not understand conditions: storage_options={'conditional': False}",
+            self,
+            key,
+        )
 
     def _swap(self, key: str, change: Change) -> bool:
         """Change a value unless someone else does meanwhile; whether it is done."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import accumulate
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -256,12 +257,22 @@ class Client:
                 yield from keys
                 below += prefixes
             return
+        # Some tools make objects "a/" for directories, which obstore shows as "a".
+        empty: dict[str, None] = {}
         with self._listing(prefix):
             for page in self.store.list((self.root + prefix)[:-1] or None, chunk_size=1000):
                 for item in page:
                     key = item["path"][len(self.root) :]
-                    if is_key(key, prefix):
+                    if empty:
+                        for parent in accumulate(key.split("/")[:-1], "{}/{}".format):
+                            empty.pop(parent, None)
+                    if not is_key(key, prefix):
+                        continue
+                    if item["size"]:
                         yield key
+                    else:
+                        empty[key] = None
+            yield from empty
 
     def list_dir(self, prefix: str) -> Listing:
         """Keys and prefixes directly below a prefix."""
