@@ -15,10 +15,12 @@ PROJECTS = {
 
 @pytest.mark.parametrize("name", PROJECTS)
 def test_entry_points_are_installed(name):
+    groups = {
+        **PROJECTS[name].get("entry-points", {}),
+        "console_scripts": PROJECTS[name].get("scripts", {}),
+    }
     declared = {
-        (group, key, target)
-        for group, lines in PROJECTS[name].get("entry-points", {}).items()
-        for key, target in lines.items()
+        (group, key, target) for group, lines in groups.items() for key, target in lines.items()
     }
     found = {(point.group, point.name, point.value) for point in distribution(name).entry_points}
     assert found == declared, "run: pip install --editable packages/" + name

@@ -1,0 +1,1 @@
+"""Telling people, or programs, what has come out."""

@@ -1,0 +1,59 @@
+"""Which clauses are shown by cases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zarr_conformance.clauses.clause import Clause, clauses
+from zarr_conformance.corpus.case import Accept, Either, Reject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from zarr_conformance.corpus.case import Case
+
+KINDS = {Accept: "positive", Reject: "negative", Either: "open"}
+"""What a case is for its clauses, by what it expects: something works, is refused, or one of
+the two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The cases of one clause, by their ids."""
+
+    clause: Clause
+    positive: tuple[str, ...]
+    negative: tuple[str, ...]
+    open: tuple[str, ...]
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What is missing: ``positive``, ``negative``."""
+        if not self.clause.judged:
+            return ()
+        shown = bool(self.positive or self.open)
+        refused = bool(self.negative) or not self.clause.negative
+        return tuple(
+            name for name, there in (("positive", shown), ("negative", refused)) if not there
+        )
+
+
+def coverage(cases: Iterable[Case]) -> dict[str, Coverage]:
+    """The cases of every clause, by its id, in the order of the texts.
+
+    Parameters
+    ----------
+    cases : iterable of Case
+        The corpus.
+    """
+    found: dict[str, dict[str, list[str]]] = {
+        name: {kind: [] for kind in KINDS.values()} for name in clauses()
+    }
+    for case in cases:
+        for name in case.clauses:
+            found[name][KINDS[type(case.expect)]].append(case.id)
+    return {
+        name: Coverage(clause, **{kind: tuple(it) for kind, it in found[name].items()})
+        for name, clause in clauses().items()
+    }
