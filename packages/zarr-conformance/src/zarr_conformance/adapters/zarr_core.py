@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from zarr_core.extension import (
     make_extension,
 )
 
-from zarr_conformance.adapters.serving import Adapter
+from zarr_conformance.adapters.serving import Adapter, as_elements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,12 +59,7 @@ class ZarrCore(Adapter):
         array: Any = _made(asked)
         if values is None:
             return
-        dtype = array.dtype
-        if asked["kind"] == "json":
-            elements = np.array(json.loads(values), dtype=dtype)
-        else:
-            elements = np.frombuffer(values, dtype.newbyteorder("<")).astype(dtype)
-        array[...] = elements.reshape(array.shape)
+        array[...] = as_elements(values, asked, array.dtype, array.shape)
 
     def category(self, error: BaseException) -> str:
         kinds: tuple[tuple[Any, str], ...] = (

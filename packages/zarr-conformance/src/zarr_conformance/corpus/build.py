@@ -45,6 +45,9 @@ TOPICS = (
     "ext_rounding",
     "ext_cast_value",
     "ext_cast_refused",
+    "ext_packbits",
+    "ext_reshape",
+    "ext_vlen",
 )
 """Modules of this package that declare cases, each by a function ``cases``."""
 

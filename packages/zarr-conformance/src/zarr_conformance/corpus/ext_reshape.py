@@ -1,0 +1,163 @@
+"""The registered codec reshape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.corpus.encode import gzip, raw
+from zarr_conformance.corpus.ext_cases import BYTES, GZIP, VALUES, created, named, read, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_conformance.corpus.case import Case
+
+_NEEDS = ("codec:reshape",)
+_CUBE = np.arange(24, dtype="<i4").reshape(2, 3, 4)
+
+
+def _clauses(*names: str) -> tuple[str, ...]:
+    return tuple(f"ext-codecs.reshape.{it}" for it in names)
+
+
+def _both(
+    what: str, clauses: tuple[str, ...], says: str, values: Any, stored: bytes, codecs: list[Any]
+) -> Iterator[Case]:
+    for kind, make in (("read", read), ("created", created)):
+        yield make(
+            f"ext-codecs/reshape/{what}-{kind}",
+            clauses,
+            says,
+            stored,
+            values=values,
+            needs=_NEEDS,
+            codecs=codecs,
+        )
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    for what, shape, becomes, names in (
+        ("numbers", [6, 4], (6, 4), ()),
+        ("one-dimension", [24], (24,), ()),
+        ("more-dimensions", [2, 1, 3, 2, 2], (2, 1, 3, 2, 2), ()),
+        ("lists", [[0, 1], [2]], (6, 4), ("dimensions",)),
+        ("list-of-all", [[0, 1, 2]], (24,), ("dimensions",)),
+        ("automatic", [-1, 4], (6, 4), ("automatic",)),
+        ("automatic-last", [2, -1], (2, 12), ("automatic",)),
+        ("automatic-alone", [-1], (24,), ("automatic",)),
+        ("automatic-one", [24, -1], (24, 1), ("automatic",)),
+        ("list-and-automatic", [[0], -1], (2, 12), ("dimensions", "automatic")),
+        ("list-and-number", [[0, 1], 4], (6, 4), ("dimensions",)),
+        ("number-in-between", [[0], 3, [2]], (2, 3, 4), ("dimensions",)),
+        ("empty-list", [[0, 1], [], [2]], (6, 1, 4), ("dimensions",)),
+    ):
+        always = _clauses("name", "shape", "product", "order", *names)
+        if names:
+            always += _clauses("increasing", "aligned")
+        reshape = named("reshape", shape=shape)
+        yield from _both(
+            what,
+            always,
+            "The order of elements is kept.",
+            _CUBE,
+            raw(_CUBE),
+            [reshape, BYTES],
+        )
+        turned = np.ascontiguousarray(_CUBE.reshape(becomes).T)
+        order = list(reversed(range(len(becomes))))
+        yield from _both(
+            f"{what}-transposed",
+            always,
+            f"The codec behind it sees chunks of {becomes}.",
+            _CUBE,
+            raw(turned),
+            [reshape, named("transpose", order=order), BYTES],
+        )
+    yield from _both(
+        "behind-transpose",
+        _clauses("order", "dimensions"),
+        "What is reshaped is what the codec before gives.",
+        _CUBE,
+        raw(np.ascontiguousarray(_CUBE.T)),
+        [named("transpose", order=[2, 1, 0]), named("reshape", shape=[[0], [1, 2]]), BYTES],
+    )
+    yield read(
+        "ext-codecs/reshape/gzip",
+        _clauses("order"),
+        "Compressors follow.",
+        gzip(raw(VALUES)),
+        needs=_NEEDS,
+        codecs=[named("reshape", shape=[-1]), BYTES, GZIP],
+    )
+    single = np.array(7, "<i4")
+    yield read(
+        "ext-codecs/reshape/no-dimensions",
+        _clauses("shape", "product"),
+        "An array without dimensions has one element.",
+        raw(single),
+        values=single,
+        needs=_NEEDS,
+        codecs=[named("reshape", shape=[1, 1]), BYTES],
+    )
+    yield from _refused()
+
+
+def _refused() -> Iterator[Case]:
+    for what, shape, clause in (
+        ("too-few", [5, 4], "product"),
+        ("too-many", [7, 4], "product"),
+        ("not-divisible", [5, -1], "product"),
+        ("empty", [], "product"),
+        ("list-and-wrong-number", [[0, 1], 5], "product"),
+        ("list-leaves-one-out", [[0], [2]], "product"),
+        ("two-automatic", [-1, -1, 4], "shape"),
+        ("zero", [0, 4], "shape"),
+        ("negative", [-2, 4], "shape"),
+        ("fraction", [6.0, 4], "shape"),
+        ("text", ["6", 4], "shape"),
+        ("true", [True, 24], "shape"),
+        ("null", None, "shape"),
+        ("number", 24, "shape"),
+        ("list-in-list", [[[0, 1]], 4], "shape"),
+        ("list-of-text", [["0"], -1], "shape"),
+        ("dimension-negative", [[-1], -1], "shape"),
+        ("dimension-beyond", [[0, 1, 2, 3]], "shape"),
+        ("swapped-within", [[1, 0], [2]], "increasing"),
+        ("swapped-lists", [[2], [0, 1]], "increasing"),
+        ("repeated", [[0], [0], -1], "increasing"),
+        ("all-before-list", [8, [1], 1], "aligned"),
+        ("not-aligned", [3, [1], 2, 4], "product"),
+        ("gap-before-list", [4, [1], 2], "aligned"),
+    ):
+        yield refused(
+            f"ext-codecs/reshape/no-{what}",
+            _clauses(clause),
+            f"A chunk of (2, 3, 4) cannot be reshaped to {shape!r}.",
+            values=_CUBE,
+            codecs=[{"name": "reshape", "configuration": {"shape": shape}}, BYTES],
+        )
+    for kind, told in (("left-out", {}), ("further-member", {"shape": [24], "nobodys": 1})):
+        yield refused(
+            f"ext-codecs/reshape/no-{kind}",
+            _clauses("shape"),
+            f"The codec reshape has no configuration {told!r}.",
+            values=_CUBE,
+            codecs=[{"name": "reshape", "configuration": told}, BYTES],
+        )
+    yield refused(
+        "ext-codecs/reshape/no-short-transpose",
+        _clauses("product", "order"),
+        "The codec behind it has chunks of its own number of dimensions.",
+        values=_CUBE,
+        codecs=[named("reshape", shape=[6, 4]), named("transpose", order=[2, 1, 0]), BYTES],
+    )
+    yield refused(
+        "ext-codecs/reshape/no-behind-bytes",
+        _clauses("order"),
+        "It takes an array and gives an array.",
+        values=_CUBE,
+        codecs=[BYTES, named("reshape", shape=[24])],
+    )

@@ -1,0 +1,368 @@
+"""The registered codecs vlen-utf8 and vlen-bytes with their data types string and bytes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.documents import array, regular
+from zarr_conformance.corpus.encode import document, gzip, shard
+from zarr_conformance.corpus.ext_cases import BYTES, GZIP, named, sharded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from zarr_conformance.corpus.case import Expectation
+
+STRINGS = ["", "a", "Zarr", "é", "日本語", "🙂", 'a "quote"', " \n\t", "long " * 40]
+OCTETS = [b"", b"a", b"\0", b"\xff\xfe", b"Zarr\0", bytes(range(256))]
+_KINDS = {"vlen-utf8": ("string", ""), "vlen-bytes": ("bytes", "")}
+
+
+def encoded(items: Sequence[bytes], count: int | None = None) -> bytes:
+    """A chunk: the number of elements, then each with its length before it."""
+    told = len(items) if count is None else count
+    return struct.pack("<I", told) + b"".join(struct.pack("<I", len(it)) + it for it in items)
+
+
+def listed(items: Sequence[Any]) -> Values:
+    """Elements as a case has them."""
+    plain = [base64.b64encode(it).decode() if isinstance(it, bytes) else it for it in items]
+    return Values(json.dumps(plain, ensure_ascii=False).encode(), "json")
+
+
+def _octets(items: Sequence[Any]) -> list[bytes]:
+    return [it if isinstance(it, bytes) else it.encode() for it in items]
+
+
+def _told(codec: str, length: int, **members: Any) -> dict[str, Any]:
+    data_type, fill = _KINDS[codec]
+    plain = {
+        "shape": [length],
+        "chunk_grid": regular(max(1, length)),
+        "data_type": data_type,
+        "fill_value": fill,
+        "codecs": [{"name": codec}],
+    }
+    return array(**(plain | members))
+
+
+def _read(
+    codec: str,
+    what: str,
+    clauses: Any,
+    says: str,
+    items: Sequence[Any],
+    stored: bytes | None,
+    expect: Expectation | None = None,
+    **members: Any,
+) -> Case:
+    """An array of strings, or of bytes, in one chunk is read."""
+    data_type = _KINDS[codec][0]
+    told = _told(codec, len(items), **members)
+    return Case(
+        f"ext-codecs/{codec}/{what}",
+        tuple(it if "ext-" in it else f"ext-codecs.{codec}.{it}" for it in clauses),
+        says,
+        "read",
+        expect or Accept(Node(values=listed(items))),
+        {"zarr.json": document(told), **({} if stored is None else {"c/0": stored})},
+        needs=(f"codec:{codec}", f"data_type:{data_type}"),
+    )
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    for codec, items in (("vlen-utf8", STRINGS), ("vlen-bytes", OCTETS)):
+        yield from _elements(codec, items)
+        yield from _chains(codec, items)
+        yield from _damage(codec, items)
+        yield from _refused(codec)
+    yield from _utf8()
+    yield from _fills()
+
+
+def _elements(codec: str, items: Sequence[Any]) -> Iterator[Case]:
+    type_clause = f"ext-data-types.{_KINDS[codec][0]}.elements"
+    all_of_it = ("name", "data-type", "count", "elements", type_clause)
+    stored = encoded(_octets(items))
+    yield _read(codec, "whole", all_of_it, "Elements of all lengths.", items, stored)
+    for number, item in enumerate(items):
+        yield _read(
+            codec,
+            f"element-{number}",
+            ("elements", "count"),
+            f"{item[:8]!r} alone.",
+            [item],
+            encoded(_octets([item])),
+        )
+    for form, definition in (
+        ("short", codec),
+        ("configured", {"name": codec, "configuration": {}}),
+    ):
+        yield _read(
+            codec,
+            f"form-{form}",
+            ("name",),
+            "It has no configuration, so all forms are the same.",
+            items,
+            stored,
+            codecs=[definition],
+        )
+    yield Case(
+        f"ext-codecs/{codec}/created",
+        tuple(f"ext-codecs.{codec}.{it}" for it in ("name", "count", "elements")),
+        "What is written, byte for byte.",
+        "create",
+        Accept(Node(values=listed(items), stored={"c/0": stored})),
+        needs=(f"codec:{codec}", f"data_type:{_KINDS[codec][0]}"),
+        document=_told(codec, len(items)),
+    )
+    square = list(items[:4])
+    yield Case(
+        f"ext-codecs/{codec}/two-dimensions",
+        (f"ext-codecs.{codec}.elements",),
+        "Elements follow one another in C order.",
+        "read",
+        Accept(Node(values=listed(square))),
+        {
+            "zarr.json": document(_told(codec, 4, shape=[2, 2], chunk_grid=regular(2, 2))),
+            "c/0/0": encoded(_octets(square)),
+        },
+        needs=(f"codec:{codec}", f"data_type:{_KINDS[codec][0]}"),
+    )
+    yield Case(
+        f"ext-codecs/{codec}/border",
+        (f"ext-codecs.{codec}.count", "v3-chunks.regular.border"),
+        "A chunk at the border has all of its elements.",
+        "read",
+        Accept(Node(values=listed(items[:3]))),
+        {
+            "zarr.json": document(_told(codec, 3, chunk_grid=regular(2))),
+            "c/0": encoded(_octets(items[:2])),
+            "c/1": encoded([*_octets(items[2:3]), b"beyond"]),
+        },
+        needs=(f"codec:{codec}", f"data_type:{_KINDS[codec][0]}"),
+    )
+
+
+def _chains(codec: str, items: Sequence[Any]) -> Iterator[Case]:
+    stored = encoded(_octets(items))
+    plain = {"name": codec}
+    yield _read(
+        codec,
+        "gzip",
+        ("elements",),
+        "Compressors follow.",
+        items,
+        gzip(stored),
+        codecs=[plain, GZIP],
+    )
+    yield _read(
+        codec,
+        "shards",
+        ("elements", "count"),
+        "Inner chunks have their own number of elements.",
+        items[:4],
+        shard({n: encoded(_octets(items[2 * n : 2 * n + 2])) for n in range(2)}, 2),
+        codecs=[sharded([plain], 2)],
+    )
+    turned = [items[n] for n in (0, 2, 1, 3)]
+    yield Case(
+        f"ext-codecs/{codec}/transpose",
+        (f"ext-codecs.{codec}.elements", "v3-core.codecs.order"),
+        "Codecs for arrays may come before.",
+        "read",
+        Accept(Node(values=listed(items[:4]))),
+        {
+            "zarr.json": document(
+                _told(
+                    codec,
+                    4,
+                    shape=[2, 2],
+                    chunk_grid=regular(2, 2),
+                    codecs=[named("transpose", order=[1, 0]), plain],
+                )
+            ),
+            "c/0/0": encoded(_octets(turned)),
+        },
+        needs=(f"codec:{codec}", f"data_type:{_KINDS[codec][0]}"),
+    )
+
+
+def _damage(codec: str, items: Sequence[Any]) -> Iterator[Case]:
+    some = _octets(items[1:4])
+    good = encoded(some)
+    for what, stored, clause in (
+        ("empty", b"", "count"),
+        ("cut-count", good[:3], "count"),
+        ("count-alone", good[:4], "elements"),
+        ("fewer", encoded(some[:2]), "count"),
+        ("more", encoded([*some, b"x"]), "count"),
+        ("count-less", encoded(some, 2), "count"),
+        ("count-more", encoded(some, 4), "count"),
+        ("count-huge", encoded(some, 2**32 - 1), "count"),
+        ("count-of-8-gigabytes", encoded(some, 2**31), "count"),
+        ("cut", good[:-1], "elements"),
+        ("cut-length", good[:6], "elements"),
+        ("length-beyond", good[:4] + struct.pack("<I", 1000) + good[8:], "elements"),
+        ("length-huge", good[:4] + struct.pack("<I", 2**32 - 1) + good[8:], "elements"),
+    ):
+        yield _read(
+            codec,
+            f"damage-{what}",
+            (clause,),
+            "A chunk that is not what its numbers say is refused.",
+            ["", "", ""],
+            stored,
+            Reject("chunk"),
+        )
+    yield _read(
+        codec,
+        "damage-trailing",
+        ("elements",),
+        "Nothing is said of bytes behind the last element.",
+        ["", "", ""],
+        good + b"what is this",
+        Either(Node(values=listed(items[1:4]))),
+    )
+
+
+def _refused(codec: str) -> Iterator[Case]:
+    other = {"vlen-utf8": "bytes", "vlen-bytes": "string"}[codec]
+    long = {"name": "fixed_length_utf32", "configuration": {"length_bytes": 8}}
+    for name, data_type, fill in (
+        ("int32", "int32", 0),
+        ("float64", "float64", 0.0),
+        ("bool", "bool", False),
+        (other, other, ""),
+        ("fixed-length", long, ""),
+    ):
+        yield Case(
+            f"ext-codecs/{codec}/no-{name}",
+            (f"ext-codecs.{codec}.data-type",),
+            f"The codec {codec} is not compatible with {name}.",
+            "open",
+            Reject("metadata", "extension"),
+            {"zarr.json": document(_told(codec, 2, data_type=data_type, fill_value=fill))},
+        )
+    for what, codecs in (
+        ("configuration", [named(codec, level=1)]),
+        ("behind-bytes", [BYTES, {"name": codec}]),
+        ("bytes-codec", [BYTES]),
+    ):
+        yield Case(
+            f"ext-codecs/{codec}/no-{what}",
+            (f"ext-codecs.{codec}.name" if what == "configuration" else "v3-core.codecs.kinds",),
+            "No such configuration, or no such place.",
+            "open",
+            Reject("metadata", "extension"),
+            {"zarr.json": document(_told(codec, 2, codecs=codecs))},
+        )
+
+
+def _utf8() -> Iterator[Case]:
+    for what, data in (
+        ("latin-1", b"\xe9"),
+        ("cut", "é".encode()[:1]),
+        ("surrogate", b"\xed\xa0\x80"),
+        ("too-long", b"\xc0\x80"),
+        ("beyond", b"\xf4\x90\x80\x80"),
+    ):
+        yield _read(
+            "vlen-utf8",
+            f"damage-utf-8-{what}",
+            ("utf-8",),
+            "Bytes that are not UTF-8 are no string.",
+            ["", ""],
+            encoded([b"a", data]),
+            Reject("chunk"),
+        )
+    text = ["Ω", "e\u0301", "\ufeffa", "a\0b", "\0", "\U0010ffff"]
+    yield _read(
+        "vlen-utf8",
+        "characters",
+        ("utf-8", "elements", "ext-data-types.string.elements"),
+        "Nothing is normalised, no mark removed, nothing ends at a zero.",
+        text,
+        encoded([it.encode() for it in text]),
+    )
+
+
+def _fills() -> Iterator[Case]:
+    fill: Any
+    for what, codec, fill, value in (
+        ("empty", "vlen-utf8", "", ""),
+        ("text", "vlen-utf8", "foo", "foo"),
+        ("characters", "vlen-utf8", "é🙂\n", "é🙂\n"),
+        ("list", "vlen-bytes", [1, 2, 255], b"\1\2\xff"),
+        ("list-empty", "vlen-bytes", [], b""),
+        ("base64", "vlen-bytes", "AQID", b"\1\2\3"),
+        ("base64-empty", "vlen-bytes", "", b""),
+        ("base64-padded", "vlen-bytes", "/w==", b"\xff"),
+    ):
+        clause = f"ext-data-types.{_KINDS[codec][0]}.fill"
+        yield _read(
+            codec,
+            f"fill-{what}",
+            (clause,),
+            f"The fill value {fill!r}.",
+            [value] * 2,
+            None,
+            fill_value=fill,
+        )
+    for what, codec, fill in (
+        ("null", "vlen-utf8", None),
+        ("number", "vlen-utf8", 0),
+        ("list", "vlen-utf8", [1]),
+        ("true", "vlen-utf8", True),
+        ("null", "vlen-bytes", None),
+        ("number", "vlen-bytes", 0),
+        ("too-large", "vlen-bytes", [256]),
+        ("negative", "vlen-bytes", [-1]),
+        ("fraction", "vlen-bytes", [1.5]),
+        ("text-in-list", "vlen-bytes", ["a"]),
+        ("no-base64", "vlen-bytes", "A"),
+        ("other-characters", "vlen-bytes", "é==="),
+    ):
+        data_type = _KINDS[codec][0]
+        yield Case(
+            f"ext-data-types/{data_type}/no-fill-{what}",
+            (f"ext-data-types.{data_type}.fill",),
+            f"{fill!r} is no fill value of {data_type}.",
+            "open",
+            Reject("metadata", "extension"),
+            {"zarr.json": document(_told(codec, 2, fill_value=fill))},
+        )
+    values = np.zeros(2, "<i4")
+    for data_type, codec in (("string", "vlen-utf8"), ("bytes", "vlen-bytes")):
+        for form, definition in (
+            ("object", {"name": data_type}),
+            ("configured", {"name": data_type, "configuration": {}}),
+        ):
+            yield _read(
+                codec,
+                f"data-type-{form}",
+                (f"ext-data-types.{data_type}.name",),
+                "A data type without configuration may be an object.",
+                ["", ""] if data_type == "string" else [b"", b""],
+                None,
+                data_type=definition,
+            )
+        yield Case(
+            f"ext-data-types/{data_type}/no-configuration",
+            (f"ext-data-types.{data_type}.name",),
+            "It has no configuration.",
+            "open",
+            Reject("metadata", "extension"),
+            {
+                "zarr.json": document(
+                    _told(codec, len(values), data_type=named(data_type, length_bytes=4))
+                )
+            },
+        )
