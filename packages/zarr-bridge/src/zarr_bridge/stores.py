@@ -6,11 +6,12 @@ URL:            none: the object itself is given to ``open``
 
 from __future__ import annotations
 
-import asyncio
+from inspect import iscoroutine
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.store import RangeByteRequest
 from zarr.abc.store import Store as TheirStore
+from zarr.core.common import concurrent_map
 from zarr.core.sync import sync
 from zarr.storage import LocalStore as TheirLocalStore
 from zarr.storage import MemoryStore as TheirMemoryStore
@@ -146,15 +147,13 @@ class ZarrPythonStore(Store):
             None where the key is missing.
         """
 
+        async def one(key: str, start: int, stop: int) -> Any:
+            part = RangeByteRequest(start, stop)
+            return await self.store.get(self._name(key), PROTOTYPE, part)
+
         async def work() -> list[Any]:
-            limit = asyncio.Semaphore(self.requests or 1)
-
-            async def one(key: str, start: int, stop: int) -> Any:
-                async with limit:
-                    part = RangeByteRequest(start, stop)
-                    return await self.store.get(self._name(key), PROTOTYPE, part)
-
-            return await asyncio.gather(*(one(*part) for part in ranges if part[1] < part[2]))
+            wanted = [part for part in ranges if part[1] < part[2]]
+            return await concurrent_map(wanted, one, self.requests or 1)
 
         got = iter((self._call(ranges[0][0], work) if ranges else None) or ())
         values: Values = []
@@ -244,7 +243,7 @@ class ZarrPythonStore(Store):
         # Some stores give a name twice, some with a slash behind that of a prefix.
         below = dict.fromkeys(prefix + name.rstrip("/") for name in names)
 
-        async def look(key: str) -> tuple[bool, bool]:
+        async def look(key: str) -> tuple[str, bool, bool]:
             name = self._prefix + key
             try:
                 is_key = await self.store.exists(name)
@@ -252,20 +251,15 @@ class ZarrPythonStore(Store):
                 if not self._is_missing(error):
                     raise
                 is_key = False
-            return is_key, not is_key or not await self.store.is_empty(f"{name}/")
+            return key, is_key, not is_key or not await self.store.is_empty(f"{name}/")
 
-        async def work() -> list[tuple[str, tuple[bool, bool]]]:
-            limit = asyncio.Semaphore(self.requests or 1)
-
-            async def one(key: str) -> tuple[str, tuple[bool, bool]]:
-                async with limit:
-                    return key, await look(key)
-
-            return await asyncio.gather(*(one(key) for key in below if _is_key(key)))
+        async def work() -> list[tuple[str, bool, bool]]:
+            asked = [(key,) for key in below if _is_key(key)]
+            return await concurrent_map(asked, look, self.requests or 1)
 
         kinds = self._call(prefix, work)
-        keys = [key for key, (is_key, _) in kinds if is_key]
-        return keys, [f"{key}/" for key, (_, is_prefix) in kinds if is_prefix]
+        keys = [key for key, is_key, _ in kinds if is_key]
+        return keys, [f"{key}/" for key, _, is_prefix in kinds if is_prefix]
 
     # --- the object ---
 
@@ -339,7 +333,7 @@ class ZarrPythonStore(Store):
     def _collect(self, prefix: str, listing: Callable[[], Any]) -> list[str]:
         async def work() -> list[str]:
             found = listing()
-            if asyncio.iscoroutine(found):  # as it is in some stores
+            if iscoroutine(found):  # as it is in some stores
                 found = await found
             return [name async for name in found]
 
