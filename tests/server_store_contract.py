@@ -4,16 +4,19 @@ import itertools
 import logging
 import os
 import pickle
+import socket
 import subprocess
 import sys
 import threading
 import time
 import traceback
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import zarr_core as zarr
+from servers.faults import drop, reset, truncate
 from store_contract import StoreContract
 from zarr_conformance.kit.store_keys import GOOD_KEYS
 from zarr_core.extension import ByteRange, StoreError, StoreReadError, ValueReplacedError
@@ -46,6 +49,31 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 store.close()
 """
+
+
+@contextmanager
+def slow_line(server):
+    """A relay before a server that lets 50,000 bytes pass every 50 ms."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def pump(source, target, pause):
+        with suppress(OSError), source, target:
+            while piece := source.recv(50_000):
+                time.sleep(pause * len(piece) / 50_000)
+                target.sendall(piece)
+
+    def serve():
+        with suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                there = socket.create_connection((server.host, server.port))
+                for pair in ((client, there, 0), (there, client, 0.05)):
+                    threading.Thread(target=pump, args=pair, daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    with listener:
+        yield SimpleNamespace(host="127.0.0.1", port=listener.getsockname()[1])
+        listener.shutdown(socket.SHUT_RDWR)
 
 
 class ServerStoreContract(StoreContract):
@@ -109,6 +137,12 @@ class ServerStoreContract(StoreContract):
         assert copy == other
         with pytest.raises(StoreError, match="ZARR_TEST_SECRET"):
             copy.get("k")
+
+    def test_pickles_have_the_options(self):
+        store = self.at(unique(), timeout=7, requests=3)
+        copy = pickle.loads(pickle.dumps(store))
+        assert (copy, copy.requests, copy._timeout) == (store, 3, 7.0)
+        assert self.at(unique()).requests == self.kind.requests
 
     def test_an_unknown_option_is_refused(self):
         with self.at(unique(), colour=1) as store, pytest.raises(StoreError, match="colour"):
@@ -327,11 +361,49 @@ class ServerStoreContract(StoreContract):
         slow = type(store)(store.url, timeout=0.5, connect_timeout=0.5, retries=0, **self.options())
         assert bytes(slow.get("a/k")) == b"v"
         began = time.monotonic()
-        with server.frozen(), pytest.raises(StoreError, match="a/k"):
-            slow.get("a/k")
+        with server.frozen():
+            time.sleep(0.1)  # until all of it stands still
+            with pytest.raises(StoreError, match="a/k"):
+                slow.get("a/k")
         assert time.monotonic() - began < 10
         assert bytes(slow.get("a/k")) == b"v"
         slow.close()
+
+    @pytest.mark.parametrize(
+        "fault", [reset(100_000), truncate(100_000), drop()], ids=lambda fault: fault.kind
+    )
+    def test_an_answer_that_breaks_off_is_asked_for_again(self, proxy_before, server, fault):
+        proxy = proxy_before(server, "tcp")
+        value = np.random.default_rng(3).bytes(300_000)
+        place = self.at(unique(), proxy)
+        place.set("k", value)
+        for read in (
+            lambda: bytes(place.get("k")),
+            lambda: bytes(place.get_partial_values([("k", ByteRange(0))])[0]),
+            lambda: bytes(place.open_value("k", ByteRange(0)).read(0, 300_000)),
+        ):
+            proxy.break_connections()
+            proxy.inject(fault)  # of the connection that is made next
+            assert read() == value
+            assert len(proxy.traffic.faults) == 1
+            proxy.reset()
+        proxy.break_connections()
+        proxy.inject(fault)
+        place.set("k", value[::-1])
+        assert bytes(place.get("k")) == value[::-1]
+        place.close()
+
+    def test_a_slow_line_is_not_given_up(self, server):
+        """Only silence is: the value comes in pieces, in far more time than the limit."""
+        with slow_line(server) as line:
+            name = unique()
+            with self.at(name) as place:
+                place.set("k", b"slow" * 300_000)
+            place = self.at(name, line, timeout=0.6, retries=0)
+            began = time.monotonic()
+            assert bytes(place.get("k")) == b"slow" * 300_000
+            assert time.monotonic() - began > 0.9
+            place.close()
 
     def test_connections_that_break_are_replaced(self, store, proxy_before, server):
         proxy = proxy_before(server, "tcp")

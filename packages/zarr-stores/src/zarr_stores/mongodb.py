@@ -55,7 +55,8 @@ class MongoDBStore(ServerStore):
     A document has ``key``, ``value`` and what zarr-python 2 does not look at: ``version``,
     another one for each value, by which ``update`` excludes everyone else.  A unique index
     over the keys is made before anything is written.  A document has at most 16 MiB.
-    MongoDB has no way to send parts of binary values, so values are always sent whole.
+    MongoDB has no way to send parts of binary values, so values are always sent whole;
+    ``timeout`` is for all of an answer.
     """
 
     schemes = ("mongodb", "mongodb+srv")
@@ -72,7 +73,7 @@ class MongoDBStore(ServerStore):
         }
     )
     library = "pymongo"
-    requests = 16
+    requests = 32
 
     def __init__(
         self, url: str = "mongodb://localhost", read_only: bool = False, **options: Any

@@ -88,7 +88,7 @@ class PostgreSQLStore(ServerStore):
         "to ~/.pgpass or to a service file"
     )
     library = "psycopg"
-    requests = 8  # each connection is a process of the server
+    requests = 16  # each connection is a process of the server
 
     def __init__(self, url: str = "postgresql://", read_only: bool = False, **options: Any) -> None:
         super().__init__(url, read_only, **options)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import select
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection, OperationalError
 from psycopg.errors import DuplicateObject, DuplicateTable, UndefinedTable, UniqueViolation
-from psycopg.errors import _WaitTimeout as WaitTimeout
 from psycopg.pq import TransactionStatus
 
 if TYPE_CHECKING:
@@ -19,19 +19,36 @@ _MOST = 16
 _LATE = (DuplicateObject, DuplicateTable, UniqueViolation)
 
 
-class Patient(Connection[Any]):
-    """A connection on which waiting for an answer ends."""
+_EVENTS = {1: select.POLLIN, 2: select.POLLOUT, 3: select.POLLIN | select.POLLOUT}
+_READY_TO_READ = select.POLLIN | select.POLLERR | select.POLLHUP
 
-    limit = 60.0
-    """Seconds."""
+
+class Patient(Connection[Any]):
+    """A connection on which waiting ends, but not as long as something comes or goes."""
+
+    limit_ms = 60_000
+    """Milliseconds."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        """Wait, but for a limited time."""
+        """Wait for an answer, which may be long but must not pause for too long."""
+        if timeout is not None:
+            return super().wait(gen, interval, timeout)
         try:
-            return super().wait(gen, interval, self.limit if timeout is None else timeout)
-        except WaitTimeout as error:
-            self.pgconn.finish()
-            raise OperationalError(f"no answer within {self.limit:g} s") from error
+            poll = select.poll()
+            wanted = next(gen)
+            poll.register(self.pgconn.socket, _EVENTS[wanted])
+            while True:
+                found = poll.poll(self.limit_ms)
+                if not found:
+                    self.pgconn.finish()
+                    raise OperationalError(f"no answer within {self.limit_ms / 1000:g} s")
+                event = found[0][1]
+                ready = (1 if event & _READY_TO_READ else 0) | (2 if event & select.POLLOUT else 0)
+                before, wanted = wanted, gen.send(ready)
+                if wanted != before:
+                    poll.modify(self.pgconn.socket, _EVENTS[wanted])
+        except StopIteration as end:
+            return end.value
 
 
 class Connections:
@@ -110,7 +127,7 @@ class Connections:
             return self._idle.pop()
         except IndexError:
             connection = Patient.connect(**self._options, autocommit=True)
-            connection.limit = self._timeout
+            connection.limit_ms = round(self._timeout * 1000)
             return connection
 
     def _give_back(self, connection: Patient) -> None:

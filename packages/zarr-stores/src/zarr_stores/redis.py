@@ -69,7 +69,7 @@ class RedisStore(ServerStore):
     port = 6379
     place = MappingProxyType({"prefix": "zarr", "db": ""})
     library = "redis"
-    requests = 16
+    requests = 32
 
     def __init__(
         self, url: str = "redis://localhost", read_only: bool = False, **options: Any

@@ -76,7 +76,7 @@ class SFTPStore(ServerStore):
         "password_variable='NAME', the name of an environment variable, or use a key with ssh-agent"
     )
     library = "asyncssh"
-    requests = 16
+    requests = 32
 
     def __init__(
         self,
@@ -91,7 +91,10 @@ class SFTPStore(ServerStore):
         own = {"fsync": fsync, "lease": lease, **self._options}
         self._options = own  # which pickles have
         self._fsync = str(own["fsync"]).lower() not in ("false", "0", "")
-        self._lease = self._number(float, "lease", own["lease"])
+        try:
+            self._lease = float(own["lease"])
+        except ValueError:
+            raise StoreError("the option lease is not a number", self) from None
         self._path = "/" + "/".join(part for part in self._path.split("/") if part not in ("", "."))
         if "\0" in self._path or ".." in self._path.split("/"):
             raise StoreError("the path of the directory must not have '..' or NUL", self)

@@ -21,7 +21,7 @@ from asyncssh import (
     SFTPPermissionDenied,
 )
 
-from zarr_stores.sftp_link import UnusableError, gather
+from zarr_stores.sftp_link import UnusableError, allow, gather
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -86,6 +86,7 @@ async def open_to_read(client: SFTPClient, path: bytes) -> tuple[SFTPClientFile,
 
 async def part_of(file: SFTPClientFile, start: int, length: int) -> bytes:
     """A part of a file, which ends where the file ends."""
+    allow(length)
     part: Any = await file.read(length, start)
     return part  # type: ignore[no-any-return]  # bytes, since it has no encoding
 
@@ -109,6 +110,7 @@ async def write_partial(
     file = await _create(client, root, partial)
     try:
         try:
+            allow(len(data))
             await file.write(data)
             if sync:
                 await file.fsync()

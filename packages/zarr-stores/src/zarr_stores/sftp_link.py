@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncssh
@@ -18,6 +19,18 @@ T = TypeVar("T")
 # What the coroutines that it runs need besides.
 gather = asyncio.gather
 sleep = asyncio.sleep
+
+
+_deadline: ContextVar[asyncio.Timeout] = ContextVar("zarr-sftp-deadline")
+_SLOWEST = 1 << 15  # bytes in a second
+
+
+def allow(nbytes: int) -> None:
+    """Give what is being done the time that so many bytes need on a slow line."""
+    deadline = _deadline.get(None)
+    when = None if deadline is None else deadline.when()
+    if deadline is not None and when is not None and not deadline.expired():
+        deadline.reschedule(when + nbytes / _SLOWEST)
 
 
 class UnusableError(Exception):
@@ -71,7 +84,8 @@ class Link:
     ) -> T:
         client = await self.client()
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(limit) as deadline:
+                _deadline.set(deadline)
                 return await work(client)
         except TimeoutError:
             self._drop()
