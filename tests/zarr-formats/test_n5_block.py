@@ -210,6 +210,12 @@ def test_n5_default_asks_for_the_whole_transposition():
             bound(codecs, "n5_default")
 
 
+@pytest.mark.parametrize("dtype", ["bool", "float16", "complex64"])
+def test_n5_default_takes_the_numbers_of_n5_alone(dtype):
+    with pytest.raises(ValueError, match=f"N5 has no {dtype}"):
+        bound([TRANSPOSE, BIG], "n5_default", dtype)
+
+
 def test_n5_default_chooses_what_is_left_open():
     made = N5DefaultCodec(["bytes", "gzip"]).resolve(chunk((2, 3, 4)))
     names = [item.name for item in made.codecs]

@@ -14,6 +14,7 @@ codecs lays the elements out as blocks have them.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON, ArrayRepresentation, Buffer
 
     Array = np.ndarray[Any, Any]
+
+_NUMBERS = re.compile(r"u?int(8|16|32|64)|float(32|64)").fullmatch
 
 
 class N5DefaultCodec(BlocksCodec):
@@ -58,8 +61,14 @@ class N5DefaultCodec(BlocksCodec):
         ------
         ValueError
             If they are anything but the transposition, big-endian ``bytes``, and at
-            most one bytes -> bytes codec; if a header cannot say the shape.
+            most one bytes -> bytes codec; if a header cannot say the shape; if N5 does
+            not have the data type.
         """
+        name = decoded.data_type.to_definition().name
+        if not _NUMBERS(name):
+            raise ValueError(
+                f"blocks hold integers of 8 to 64 bits, float32 or float64; N5 has no {name}"
+            )
         blocks = self._of(decoded)
         first = self._chain.to_definitions()[0]
         order = first.configuration.get("order")
