@@ -48,6 +48,9 @@ TOPICS = (
     "ext_packbits",
     "ext_reshape",
     "ext_vlen",
+    "ext_conditional",
+    "ext_n5_default",
+    "ext_zfp",
 )
 """Modules of this package that declare cases, each by a function ``cases``."""
 

@@ -1,0 +1,255 @@
+"""The registered codec n5_default."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.documents import array, regular
+from zarr_conformance.corpus.encode import blocks, document, gzip, raw
+from zarr_conformance.corpus.ext_cases import BYTES, CRC32C, GZIP, named, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from zarr_conformance.corpus.case import Expectation
+
+_NEEDS = ("codec:n5_default",)
+_BIG = named("bytes", endian="big")
+_VALUES = np.arange(1, 36, dtype="<i4").reshape(5, 7)
+
+
+def block(values: Any, *, mode: int = 0, shape: Sequence[int] | None = None) -> bytes:
+    """A block: its header, then its elements, the first dimension fastest, big-endian."""
+    lengths = [*values.shape] if shape is None else [*shape]
+    header = struct.pack(f">HH{len(lengths)}I", mode, len(lengths), *lengths)
+    return header + raw(np.ascontiguousarray(values.T), "big")
+
+
+def _header_and(encode: Any, stored: bytes, dimensions: int = 2) -> bytes:
+    size = 4 + 4 * dimensions
+    return stored[:size] + bytes(encode(stored[size:]))
+
+
+def _codec(*more: Any, dimensions: int = 2) -> dict[str, Any]:
+    order = [*reversed(range(dimensions))]
+    return named("n5_default", codecs=[named("transpose", order=order), _BIG, *more])
+
+
+def _told(values: Any, chunk: Sequence[int], codec: Any, **more: Any) -> dict[str, Any]:
+    plain = {
+        "shape": list(values.shape),
+        "data_type": values.dtype.name,
+        "chunk_grid": regular(*chunk),
+        "chunk_key_encoding": named("v2", separator="/"),
+        "codecs": [codec],
+    }
+    return array(**(plain | more))
+
+
+def _clauses(*names: str) -> tuple[str, ...]:
+    return tuple(f"ext-codecs.n5-default.{it}" for it in names)
+
+
+def _read(
+    what: str,
+    names: Sequence[str],
+    says: str,
+    chunks: dict[str, bytes],
+    values: Any = _VALUES,
+    *,
+    chunk: Sequence[int] = (2, 3),
+    codec: Any = None,
+    expect: Expectation | None = None,
+    **more: Any,
+) -> Case:
+    told = _told(values, chunk, codec or _codec(dimensions=values.ndim), **more)
+    return Case(
+        f"ext-codecs/n5-default/{what}",
+        _clauses(*names),
+        says,
+        "read",
+        expect or Accept(Node(values=Values(raw(values)))),
+        {"zarr.json": document(told), **chunks},
+        needs=_NEEDS,
+    )
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    yield from _blocks()
+    yield from _created()
+    yield from _configurations()
+    yield from _damage()
+
+
+def _blocks() -> Iterator[Case]:
+    always = ("name", "codecs", "transpose", "bytes", "endian", "header", "mode", "keys")
+    whole = {at: block(part) for at, part in blocks(_VALUES, (2, 3)).items()}
+    cut: dict[tuple[int, ...], bytes] = {
+        (row, column): block(_VALUES[2 * row : 2 * row + 2, 3 * column : 3 * column + 3])
+        for row, column in whole
+    }
+    mixed = {at: cut[at] if sum(at) % 2 else whole[at] for at in whole}
+    for what, parts in (("whole", whole), ("cut", cut), ("mixed", mixed)):
+        yield _read(
+            f"border-{what}",
+            (*always, "dimensions", "shape", "border"),
+            "Blocks at the border are whole, cut, or both in one array.",
+            {"/".join(map(str, at)): it for at, it in parts.items()},
+        )
+    small = {"0/0": block(_VALUES[:1, :2])}
+    padded = np.zeros((2, 3), "<i4")
+    padded[:1, :2] = _VALUES[:1, :2]
+    yield _read(
+        "shape-smaller",
+        ("shape",),
+        "A block that is smaller than the chunk is padded; the text does not say with what.",
+        small,
+        padded,
+        expect=Either(Node("array")),
+    )
+    yield _read(
+        "shape-larger",
+        ("shape",),
+        "A block that is larger than the chunk is cut.",
+        {"0/0": block(_VALUES)},
+        _VALUES[:2, :3],
+    )
+    one = np.array([258, -1, 7], "<i2")
+    yield _read(
+        "one-dimension",
+        always,
+        "An array of one dimension.",
+        {"0": struct.pack(">HHI3h", 0, 1, 3, 258, -1, 7)},
+        one,
+        chunk=(3,),
+    )
+    for name in ("int8", "uint8", "uint16", "int64", "uint64", "float32", "float64"):
+        values = np.array([[0, 1, 100], [7, 8, 9]], np.dtype(name).newbyteorder("<"))
+        yield _read(
+            f"data-type-{name}",
+            (*always, "data-types"),
+            f"Elements of {name}.",
+            {"0/0": block(values)},
+            values,
+        )
+    octets = np.array([[1, 2, 3], [4, 5, 6]], "u1")
+    no_endian = named("n5_default", codecs=[named("transpose", order=[1, 0]), {"name": "bytes"}])
+    yield _read(
+        "endian-omitted",
+        ("endian-omitted",),
+        "Single bytes need no byte order.",
+        {"0/0": block(octets)},
+        octets,
+        codec=no_endian,
+    )
+    compressed = {"/".join(map(str, at)): _header_and(gzip, it) for at, it in cut.items()}
+    yield _read(
+        "gzip",
+        (*always, "further", "border"),
+        "The header is not compressed, what follows is.",
+        compressed,
+        codec=_codec(GZIP),
+    )
+    yield _read(
+        "key-encoding-default",
+        ("keys",),
+        "Keys of N5 are others; nothing says that such an array is to be refused.",
+        {"c/0/0": whole[0, 0]},
+        _VALUES[:2, :3],
+        expect=Either(Node("array")),
+        chunk_key_encoding=named("default", separator="/"),
+    )
+
+
+def _created() -> Iterator[Case]:
+    values = np.arange(1, 7, dtype="<i4").reshape(2, 3)
+    yield Case(
+        "ext-codecs/n5-default/created",
+        _clauses("header", "mode", "transpose", "endian"),
+        "What is written, byte for byte.",
+        "create",
+        Accept(Node(values=Values(raw(values)), stored={"0/0": block(values)})),
+        needs=_NEEDS,
+        document=_told(values, (2, 3), _codec()),
+    )
+
+
+def _configurations() -> Iterator[Case]:
+    turn = named("transpose", order=[1, 0])
+    little = BYTES
+    values = np.zeros((4, 6), "<i4")
+    for what, told, clause in (
+        ("codecs-left-out", {}, "codecs"),
+        ("codecs-null", {"codecs": None}, "codecs"),
+        ("codecs-empty", {"codecs": []}, "transpose"),
+        ("further-member", {"codecs": [turn, _BIG], "nobodys": 1}, "codecs"),
+        ("without-transpose", {"codecs": [_BIG]}, "transpose"),
+        ("other-first", {"codecs": [_BIG, turn]}, "transpose"),
+        ("order-kept", {"codecs": [named("transpose", order=[0, 1]), _BIG]}, "transpose"),
+        ("order-short", {"codecs": [named("transpose", order=[0]), _BIG]}, "transpose"),
+        ("order-long", {"codecs": [named("transpose", order=[2, 1, 0]), _BIG]}, "transpose"),
+        ("without-bytes", {"codecs": [turn]}, "bytes"),
+        ("gzip-for-bytes", {"codecs": [turn, GZIP]}, "bytes"),
+        ("little", {"codecs": [turn, little]}, "endian"),
+        ("no-endian", {"codecs": [turn, {"name": "bytes"}]}, "endian"),
+        ("four-codecs", {"codecs": [turn, _BIG, GZIP, CRC32C]}, "further"),
+        ("third-transpose", {"codecs": [turn, _BIG, turn]}, "further"),
+        ("two-bytes", {"codecs": [turn, _BIG, _BIG]}, "further"),
+    ):
+        yield refused(
+            f"ext-codecs/n5-default/no-{what}",
+            _clauses(clause),
+            "No such configuration.",
+            values=values,
+            chunk_key_encoding=named("v2", separator="/"),
+            codecs=[{"name": "n5_default", "configuration": told}],
+        )
+    for name, fill in (("bool", False), ("complex64", [0.0, 0.0]), ("string", "")):
+        yield refused(
+            f"ext-codecs/n5-default/no-{name}",
+            _clauses("data-types"),
+            f"N5 has no {name}.",
+            values=values,
+            data_type=name,
+            fill_value=fill,
+            codecs=[_codec()],
+        )
+
+
+def _damage() -> Iterator[Case]:
+    values = np.arange(1, 7, dtype="<i4").reshape(2, 3)
+    good = block(values)
+    for what, stored, clause in (
+        ("varlength", block(values, mode=1), "mode"),
+        ("object", block(values, mode=2), "mode"),
+        ("unknown-mode", block(values, mode=7), "mode"),
+        ("one-dimension", block(values, shape=[6]), "dimensions"),
+        ("three-dimensions", block(values, shape=[2, 3, 1]), "dimensions"),
+        ("empty", b"", "header"),
+        ("cut-header", good[:7], "header"),
+        ("cut", good[:-1], "header"),
+        ("shape-beyond", block(values, shape=[4, 2]), "header"),
+        ("shape-huge", block(values, shape=[2**31, 2**31]), "header"),
+    ):
+        yield _read(
+            f"damage-{what}",
+            (clause,),
+            "A block that is not what its header says is refused.",
+            {"0/0": stored},
+            values,
+            expect=Reject("chunk"),
+        )
+    yield _read(
+        "damage-gzip",
+        ("further", "header"),
+        "What follows the header is damaged.",
+        {"0/0": good},
+        values,
+        codec=_codec(GZIP),
+        expect=Reject("chunk"),
+    )
