@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 
@@ -211,6 +212,15 @@ class ServerStoreContract(StoreContract):
         assert [bytes(it) for it in found[:20]] == [bytes(buffer) for buffer in buffers]
         assert found[20] is None
         assert bytes(found[21]) == value[-3:]
+
+    def test_many_threads_read_parts_of_one_value(self, store):
+        value = np.random.default_rng(4).bytes(2_000_000)
+        store.set("k", value)
+        with store.open_value("k") as reader, ThreadPoolExecutor(16) as pool:
+            found = pool.map(
+                lambda start: (start, bytes(reader.read(start, 999))), range(0, 1_900_000, 9_999)
+            )
+            assert all(part == value[start : start + 999] for start, part in found)
 
     def test_many_keys_at_once(self, store):
         keys = [f"c/{number}" for number in range(1100)]

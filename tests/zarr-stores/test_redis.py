@@ -1,6 +1,6 @@
 import pytest
 from server_store_contract import SECRET, ServerStoreContract, unique
-from zarr_core.extension import StoreError, StoreReadError
+from zarr_core.extension import ByteRange, StoreError, StoreReadError
 from zarr_stores.redis import RedisStore
 
 pytest_plugins = ["servers.fixtures"]
@@ -97,6 +97,14 @@ def test_a_value_beyond_the_limit_is_refused(store, monkeypatch):
         with pytest.raises(StoreError, match=r"'k': a value of 1,001 bytes.*at most 1,000"):
             call()
     assert store.getsize("k") == 1000
+
+
+def test_a_closed_reader_reads_no_more(store):
+    store.set("k", bytes(200_000))
+    reader = store.open_value("k", ByteRange(0, 10))
+    reader.close()
+    with pytest.raises(StoreReadError, match="'k': .*closed"):
+        reader.read(100_000, 10)
 
 
 def test_an_old_redis_sends_whole_values(store, monkeypatch):

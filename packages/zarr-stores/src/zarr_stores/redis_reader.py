@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from contextlib import contextmanager
+from collections import deque
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import ConnectionError, RedisError, ResponseError
@@ -166,6 +167,18 @@ def is_dirty(state: Any) -> bool | None:
     return None if flags is None else b"d" in flags
 
 
+class _Asked:
+    """Parts that a thread asks for, then those parts, or why they could not be had."""
+
+    __slots__ = ("awake", "error", "found", "lengths", "starts")
+
+    def __init__(self, starts: list[int], lengths: list[int]) -> None:
+        self.starts, self.lengths = starts, lengths
+        self.found: list[bytes] | None = None
+        self.error: StoreReadError | None = None
+        self.awake = threading.Event()
+
+
 class RedisReader(HeldReader):
     """A large value that is watched: once it is replaced nothing more is read of it.
 
@@ -186,30 +199,72 @@ class RedisReader(HeldReader):
         sessions: Sessions, session: Session,
     ) -> None:  # fmt: skip
         super().__init__(store, key, size, held)
-        self.requests = 1  # all parts of a call with one request, on one connection
         self._name = name
         self._session = session
+        self._asked: deque[_Asked] = deque()
         self._lock = threading.Lock()
         self._closing = weakref.finalize(self, sessions.give_back, session)
 
     def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
+        mine = _Asked(starts, lengths)
+        self._asked.append(mine)
+        while mine.found is None and mine.error is None:
+            # Who gets the connection asks for all that waits, and the others need not have it.
+            if self._lock.acquire(blocking=False):
+                try:
+                    self._ask_for_all()
+                finally:
+                    self._lock.release()
+                with suppress(IndexError):
+                    self._asked[0].awake.set()  # who came too late for that
+            else:
+                mine.awake.wait()
+                mine.awake.clear()
+        if mine.found is None:
+            error = mine.error or StoreReadError("cannot be read")
+            raise type(error)(error.reason, self._store, self._key)  # each thread its own
+        return mine.found
+
+    def _ask_for_all(self) -> None:
+        """Send everything that waits as one request."""
+        asked = []
+        while self._asked:
+            asked.append(self._asked.popleft())
+        if not asked:
+            return
         commands: list[tuple[Any, ...]] = [
             ("GETRANGE", self._name, start, start + length - 1)
-            for start, length in zip(starts, lengths, strict=True)
+            for each in asked
+            for start, length in zip(each.starts, each.lengths, strict=True)
         ]
         commands.append(("CLIENT", "INFO"))
 
         def work() -> list[Any]:
-            with self._lock:
-                if not self._closing.alive:
-                    raise StoreReadError("the reader is closed", self._store, self._key)
-                return self._session.answers(*commands, watching=True)
+            if not self._closing.alive:
+                raise StoreReadError("the reader is closed", self._store, self._key)
+            return self._session.answers(*commands, watching=True)
 
-        # Without its connection nobody would see that the value was replaced.
-        *found, state = self._store.ask(self._key, ValueReplacedError, "read", work, again=False)
-        if is_dirty(state) is not False:
-            raise ValueReplacedError("was replaced while it was read", self._store, self._key)
-        return found
+        try:
+            # Without its connection nobody would see that the value was replaced.
+            answers = self._store.ask(self._key, ValueReplacedError, "read", work, again=False)
+            if is_dirty(answers[-1]) is not False:
+                raise ValueReplacedError("was replaced while it was read", self._store, self._key)
+        except BaseException as error:
+            for each in asked:
+                each.error = (
+                    error
+                    if isinstance(error, StoreReadError)
+                    else StoreReadError("another thread was interrupted while it read this too")
+                )
+            if not isinstance(error, StoreReadError):
+                raise
+        else:
+            found = iter(answers)
+            for each in asked:
+                each.found = [next(found) for _ in each.starts]
+        finally:
+            for each in asked:
+                each.awake.set()
 
     def close(self) -> None:
         with self._lock:
