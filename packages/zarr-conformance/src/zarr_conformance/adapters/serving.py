@@ -35,6 +35,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
+_FEW_BITS = {
+    "int2": 2,
+    "uint2": 2,
+    "int4": 4,
+    "uint4": 4,
+    "float4_e2m1fn": 4,
+    "float6_e2m3fn": 6,
+    "float6_e3m2fn": 6,
+}
+
+
 class UnsupportedError(Exception):
     """What an adapter raises for something that the implementation does not do at all."""
 
@@ -164,5 +175,8 @@ def as_bytes(elements: Any) -> tuple[bytes, str]:
             for it in array.reshape(-1).tolist()
         ]
         return json.dumps(flat, ensure_ascii=False).encode(), "json"
+    if (bits := _FEW_BITS.get(array.dtype.name)) is not None:
+        # What ml_dtypes has in the bits above a number stands for nothing.
+        array = np.ascontiguousarray(array).view("u1") & ((1 << bits) - 1)
     little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
     return little.tobytes(), "raw"

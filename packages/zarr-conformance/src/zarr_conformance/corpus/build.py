@@ -51,6 +51,7 @@ TOPICS = (
     "ext_conditional",
     "ext_n5_default",
     "ext_zfp",
+    "ext_numbers",
 )
 """Modules of this package that declare cases, each by a function ``cases``."""
 

@@ -38,7 +38,8 @@ class Values:
     ----------
     data : bytes
         Fixed size: in C order, little-endian, complex numbers as two floats, structures
-        without padding.  Variable size: a JSON list in C order, bytes as base64.
+        without padding, numbers of less than a byte with zeros above.  Variable size: a JSON
+        list in C order, bytes as base64.
     kind : {"raw", "json"}
         Which of the two.
     """
