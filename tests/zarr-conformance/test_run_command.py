@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from zarr_conformance.__main__ import main
+from zarr_conformance.clauses.clause import clauses
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.reporting.showing import show_case
 from zarr_conformance.running.choosing import chosen
@@ -162,6 +163,12 @@ def test_clauses_are_listed_with_their_cases(capsys):
     assert " of them judged, " in told
     assert main(["clauses"]) == 0
     assert len(capsys.readouterr().out) > len(told)
+
+
+def test_clauses_without_a_case_are_listed(capsys):
+    assert main(["clauses", "--missing"]) == 0
+    for told in capsys.readouterr().out.split():
+        assert told in clauses() or told in ("positive", "negative")
 
 
 def test_implementations_are_listed(capsys):

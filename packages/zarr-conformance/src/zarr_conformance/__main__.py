@@ -48,6 +48,9 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--store", type=Path, metavar="DIR", help="lay its store down there")
     listed = add("clauses", "list clauses with the number of their cases")
     listed.add_argument("specification", nargs="?", help="its name; all of them if left out")
+    listed.add_argument(
+        "--missing", action="store_true", help="only those without a case, a line each"
+    )
     report = add("report", "make a report of results from several runs")
     report.add_argument("results", type=Path, nargs="+", help="files that run --json has written")
     add_files(report)

@@ -9,7 +9,7 @@ from zarr_conformance.clauses.clause import specifications
 from zarr_conformance.corpus.build import all_cases, build
 from zarr_conformance.reporting.files import Files, read_results, write_files
 from zarr_conformance.reporting.plain import plain
-from zarr_conformance.reporting.showing import show_case, show_clauses
+from zarr_conformance.reporting.showing import show_case, show_clauses, show_missing
 from zarr_conformance.reporting.summary import line
 from zarr_conformance.running.asking import lay_down
 from zarr_conformance.running.choosing import chosen
@@ -54,7 +54,8 @@ def _clauses(asked: argparse.Namespace) -> int:
     name = asked.specification
     if name is not None and name not in specifications():
         raise UsageError(f"there is no {name!r}; there are {', '.join(specifications())}")
-    print(show_clauses(all_cases(), [name] if name else specifications()))
+    names = [name] if name else list(specifications())
+    print((show_missing if asked.missing else show_clauses)(all_cases(), names))
     return 0
 
 

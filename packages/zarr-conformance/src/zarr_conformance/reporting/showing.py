@@ -98,3 +98,11 @@ def show_clauses(cases: Iterable[Case], names: Iterable[str]) -> str:
             "cases that they take (+ accepted, - refused, ? either)\n"
         )
     return plain("\n".join(lines))
+
+
+def show_missing(cases: Iterable[Case], names: Iterable[str]) -> str:
+    """Clauses with what no case shows of them, a line each: ``<clause> positive``."""
+    wanted = set(names)
+    found = coverage(cases).values()
+    gaps = (f"{it.clause.id} {gap}" for it in found if it.clause.specification in wanted for gap in it.gaps)  # fmt: skip
+    return "\n".join(sorted(gaps))

@@ -1,0 +1,368 @@
+"""The harness can fail: wrong copies of our own adapter are caught in every topic they concern."""
+
+import json
+import shutil
+import sys
+import tempfile
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from zarr_conformance.adapters.zarr_core import ZarrCore
+from zarr_conformance.corpus.build import all_cases, build
+from zarr_conformance.corpus.case import Accept, Either, Reject
+from zarr_conformance.plugin_cases import asked_for, put
+from zarr_conformance.running.conversation import Limits
+from zarr_conformance.running.run import Implementation, run
+
+CASES = tuple(all_cases())
+
+
+@cache
+def topics():
+    found = {}
+    for case in CASES:
+        found.setdefault(case.id.rpartition("/")[0], []).append(case)
+    return found
+
+
+def node_of(case):
+    return case.expect.node if isinstance(case.expect, Accept | Either) else None
+
+
+def tells(name):
+    """Cases that have to work, and whose node has something to compare."""
+    return lambda case: isinstance(case.expect, Accept) and bool(getattr(case.expect.node, name))
+
+
+def reads(case):
+    return isinstance(case.expect, Accept) and case.operation == "read" and bool(
+        case.expect.node.values and case.expect.node.values.data
+    )  # fmt: skip
+
+
+def refuses(case):
+    return isinstance(case.expect, Reject)
+
+
+def works(case):
+    return isinstance(case.expect, Accept)
+
+
+class AcceptsEverything(ZarrCore):
+    def answer(self, asked):
+        reply = super().answer(asked)
+        return reply if "result" in reply else {"id": asked["id"], "result": {}}
+
+
+class RefusesEverything(ZarrCore):
+    def answer(self, asked):
+        if asked["operation"] == "capabilities":
+            return super().answer(asked)
+        return {"id": asked["id"], "error": {"category": "metadata", "type": "E", "message": ""}}
+
+
+class SaysOther(ZarrCore):
+    def category(self, error):
+        return "other"
+
+
+class Reads(ZarrCore):
+    """Makes something else of what it has read."""
+
+    def wrong(self, elements):
+        raise AssertionError
+
+    def read(self, asked):
+        told, elements = super().read(asked)
+        return told, self.wrong(elements)
+
+
+class LastElementWrong(Reads):
+    def wrong(self, elements):
+        flat = elements.reshape(-1).copy()
+        if flat.dtype.kind in "OT":
+            flat[-1:] = b"?" if isinstance(flat[:1].tolist()[0], bytes) else "?"
+        elif flat.size:
+            flat.view(np.uint8)[-1] ^= 1
+        return flat.reshape(elements.shape)
+
+
+class SwappedBytes(Reads):
+    def wrong(self, elements):
+        return elements.byteswap()
+
+
+class Transposed(Reads):
+    def wrong(self, elements):
+        return elements.T
+
+
+class Shorter(Reads):
+    def wrong(self, elements):
+        return elements.reshape(-1)[:-1]
+
+
+class AllFill(Reads):
+    def wrong(self, elements):
+        return np.zeros_like(elements)
+
+
+class WholeArray(ZarrCore):
+    def read(self, asked):
+        return super().read({**asked, "selection": None})
+
+
+class Tells(ZarrCore):
+    """Tells something else of a node."""
+
+    def wrong(self, told):
+        raise AssertionError
+
+    def open(self, asked):
+        return self.wrong(super().open(asked))
+
+    def read(self, asked):
+        told, elements = super().read(asked)
+        return self.wrong(told), elements
+
+
+class DropsAttributes(Tells):
+    def wrong(self, told):
+        return {**told, "attributes": {}}
+
+
+class RoundsNumbers(Tells):
+    def wrong(self, told):
+        return json.loads(json.dumps(told), parse_float=lambda it: round(float(it)))
+
+
+class WrongShape(Tells):
+    def wrong(self, told):
+        return {**told, "shape": [*told.get("shape", ()), 1]}
+
+
+class WrongKind(Tells):
+    def wrong(self, told):
+        kinds = {"array": "group", "group": "array"}
+        return {**told, "node_type": kinds[told["node_type"]]}
+
+
+class NoNames(Tells):
+    def wrong(self, told):
+        return {**told, "dimension_names": None}
+
+
+class WrongFill(ZarrCore):
+    """Reads what is missing as another value, that of a document with another fill value."""
+
+    def read(self, asked):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "store"
+            shutil.copytree(asked["store"], copy)
+            for file in [*copy.rglob("zarr.json"), *copy.rglob(".zarray")]:
+                document = json.loads(file.read_bytes())
+                old = document.get("fill_value")
+                one = isinstance(old, int | float) and not isinstance(old, bool)
+                document["fill_value"] = (0 if old else 1) if one else not old
+                file.write_text(json.dumps(document))
+            try:
+                return super().read({**asked, "store": str(copy)})
+            except Exception:
+                return super().read(asked)
+
+
+class ListsTooMuch(ZarrCore):
+    def list(self, asked):
+        return {**super().list(asked), "nobody": "group"}
+
+
+class ListsTooLittle(ZarrCore):
+    def list(self, asked):
+        found = super().list(asked)
+        return {name: found[name] for name in sorted(found)[1:]}
+
+
+class Changes(ZarrCore):
+    """Spoils what it has written."""
+
+    def wrong(self, folder):
+        raise AssertionError
+
+    def update(self, asked):
+        super().update(asked)
+        self.wrong(asked["store"])
+
+    def create(self, asked, values):
+        super().create(asked, values)
+        self.wrong(asked["store"])
+
+
+def documents(folder):
+    """JSON documents of a directory store: a file of each, with what it holds."""
+    for file in Path(folder).rglob("*"):
+        if file.is_file() and is_document(file):
+            yield file, json.loads(file.read_bytes())
+
+
+def is_document(file):
+    return file.suffix == ".json" or file.name.startswith(".z")
+
+
+class LosesMembers(Changes):
+    """Keeps of a document what it knows, as a writer without care does."""
+
+    KNOWN = ("zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding")
+    KNOWN += ("fill_value", "codecs")
+
+    def wrong(self, folder):
+        for file, document in documents(folder):
+            kept = {name: it for name, it in document.items() if name in self.KNOWN}
+            changed = {"harness": 1}
+            file.write_text(
+                json.dumps(kept | (changed if file.name == ".zattrs" else {"attributes": changed}))
+            )
+
+
+class WritesWrongDocuments(Changes):
+    def wrong(self, folder):
+        for file, document in documents(folder):
+            file.write_text(json.dumps(dict.fromkeys(document)))
+
+
+class WritesWrongBytes(Changes):
+    def wrong(self, folder):
+        for file in Path(folder).rglob("*"):
+            if file.is_file() and not is_document(file):
+                data = file.read_bytes()
+                file.write_bytes(data[:-1] + bytes([data[-1] ^ 0xFF]))
+
+
+class WritesNoElements(ZarrCore):
+    def create(self, asked, values):
+        super().create(asked, None)
+
+
+def updates(case):
+    return works(case) and case.operation == "update"
+
+
+def creates(case):
+    return works(case) and case.operation == "create"
+
+
+def describes(case):
+    """And what is written is read by its document."""
+    return creates(case) and bool(case.expect.node.documents or case.zarr_format == 3)
+
+
+def creates_elements(case):
+    """And not only those that need no chunk."""
+    return (
+        creates(case) and case.expect.node.values is not None and any(case.expect.node.values.data)
+    )
+
+
+MUTANTS = [
+    (AcceptsEverything, refuses),
+    (RefusesEverything, works),
+    (LastElementWrong, reads),
+    (Shorter, reads),
+    (WholeArray, lambda case: reads(case) and case.selection is not None),
+    (DropsAttributes, tells("attributes")),
+    (WrongShape, lambda case: tells("shape")(case) and case.operation in ("open", "read")),
+    (WrongKind, lambda case: tells("node_type")(case) and case.operation in ("open", "read")),
+    (NoNames, tells("dimension_names")),
+    (ListsTooMuch, tells("members")),
+    (ListsTooLittle, tells("members")),
+    (LosesMembers, updates),
+    (WritesWrongDocuments, updates),
+    (WritesWrongDocuments, describes),
+    (WritesWrongBytes, creates_elements),
+    (WritesNoElements, creates_elements),
+]
+
+
+def survivors(mutant, concerned, caught=lambda outcome: outcome.verdict.grade == "fail"):
+    """Topics in which nothing notices."""
+    adapter = mutant()
+    capabilities = asked_for(adapter)
+    found = {}
+    for topic, cases in topics().items():
+        mine = [case for case in cases if concerned(case)]
+        if mine:
+            found[topic] = any(caught(put(case, adapter, capabilities)) for case in mine)
+    assert found, "no case is about that"
+    return [topic for topic, noticed in found.items() if not noticed]
+
+
+@pytest.mark.parametrize(("mutant", "concerned"), MUTANTS)
+def test_is_caught_in_every_topic_that_it_concerns(mutant, concerned):
+    assert survivors(mutant, concerned) == []
+
+
+# Where elements of one byte, one dimension or no gap are all there is, nobody can see these.
+@pytest.mark.parametrize(
+    ("mutant", "specification"),
+    [
+        *product(
+            [SwappedBytes, AllFill, WrongFill], ["v2", "v3-core", "v3-codecs", "v3-data-types"]
+        ),
+        *product([Transposed], ["v2", "v3-codecs", "v3-chunks"]),
+    ],
+)
+def test_is_caught_in_every_text_that_it_concerns(mutant, specification):
+    adapter = mutant()
+    capabilities = asked_for(adapter)
+    mine = [case for case in CASES if reads(case) and case.id.startswith(f"{specification}/")]
+    assert any(put(case, adapter, capabilities).verdict.grade == "fail" for case in mine)
+
+
+def test_numbers_that_are_rounded_are_caught():
+    assert "v3-core/array" not in survivors(RoundsNumbers, tells("attributes"))
+
+
+def test_another_category_is_remarked_and_is_no_failure():
+    remarked = survivors(SaysOther, refuses, lambda outcome: bool(outcome.verdict.remark))
+    assert remarked == []
+    adapter = SaysOther()
+    refusal = next(case for case in CASES if refuses(case))
+    assert put(refusal, adapter, asked_for(adapter)).verdict.grade == "pass"
+
+
+ENDS = """
+import os, sys, time
+from zarr_conformance.adapters.zarr_core import ZarrCore
+
+class Ends(ZarrCore):
+    def answer(self, asked):
+        reply = super().answer(asked)
+        if asked["operation"] != "capabilities":
+            {how}
+        return reply
+
+Ends().serve()
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "outcome"),
+    [
+        ("os.abort()", "crash"),
+        ("time.sleep(60)", "timeout"),
+        ("hoard = [bytearray(1 << 20) for _ in range(4 << 10)]", "memory"),
+    ],
+)
+def test_whatever_ends_it_is_caught_whatever_was_expected(how, outcome, tmp_path):
+    wanted = (refuses, reads, creates, updates)
+    cases = [next(case for case in CASES if concerned(case)) for concerned in wanted]
+    build(tmp_path / "corpus", cases)
+    script = tmp_path / "ends.py"
+    script.write_text(ENDS.format(how=how))
+    implementation = Implementation("ends", [sys.executable, str(script)])
+    limits = Limits(seconds=1 if outcome == "timeout" else 30, memory=400 << 20)
+    done = run(implementation, tmp_path / "corpus", cases, limits=limits)
+    assert [it.answer.outcome for it in done.outcomes] == [outcome] * len(cases)
+    assert {it.verdict.grade for it in done.outcomes} == {"crash"}

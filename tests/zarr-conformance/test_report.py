@@ -1,0 +1,212 @@
+"""Results as JSON, JUnit XML, a badge, a line; what of strangers comes into them."""
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from zarr_conformance.corpus.build import all_cases
+from zarr_conformance.corpus.case import Accept, Case, Node
+from zarr_conformance.judging.answer import Answer, Verdict
+from zarr_conformance.reporting.badge import badge
+from zarr_conformance.reporting.coverage import coverage
+from zarr_conformance.reporting.details import details
+from zarr_conformance.reporting.junit import junit
+from zarr_conformance.reporting.plain import plain, pretty, short
+from zarr_conformance.reporting.results import (
+    Judged,
+    Result,
+    ResultsError,
+    digest,
+    from_json,
+    judged,
+    own_name,
+    to_json,
+)
+from zarr_conformance.reporting.summary import line, summary
+from zarr_conformance.running.run import Outcome, Run
+
+CORPUS = list(all_cases())[:40]
+CASES = {case.id: case for case in CORPUS}
+HOSTILE = "\x1b[31m\x00\ud800]]></failure><&\"' \u202e\ufffe"
+
+
+def some(name="some", **grades):
+    """A run of which so many cases have these grades, the rest pass."""
+    order = [grade for grade, count in grades.items() for _ in range(count)]
+    order += ["pass"] * (len(CORPUS) - len(order))
+    results = [
+        Result(case.id, grade, "" if grade == "pass" else f"{HOSTILE} {grade}", seconds=0.5)
+        for case, grade in zip(CORPUS, order, strict=True)
+    ]
+    return Judged(name, "impl", "1.2", (3,), ("open",), ("node", "a.mjs"), 2.0, tuple(results))
+
+
+def observed(answer, grade="fail"):
+    capabilities = {"implementation": "i", "version": "1", "formats": [3], "operations": ["open"]}
+    outcome = Outcome(CORPUS[0], answer, Verdict(grade, "why", "remark"))
+    return judged(Run("i", capabilities, (outcome,), 1.0), ()).results[0]
+
+
+def test_results_come_back_from_json():
+    runs = (some("a", fail=2, crash=1, unsupported=3), some("b"))
+    text = json.dumps(to_json(runs, CORPUS), allow_nan=False)
+    assert from_json(json.loads(text), CORPUS) == runs
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda it: it.update(version=2), "version 2"),
+        (lambda it: it["corpus"].update(digest="0"), "another version of the corpus"),
+        (lambda it: it.pop("corpus"), "no results"),
+        (lambda it: it["runs"][0].pop("version"), "no results"),
+        (lambda it: it["runs"][0]["results"][0].update(grade="great"), "no result of a case"),
+        (lambda it: it["runs"][0]["results"][0].update(case="x"), "no result of a case"),
+        (lambda it: it["runs"][0].update(results=3), "no results"),
+    ],
+)
+def test_what_are_no_results_is_told(spoil, told):
+    value = to_json([some()], CORPUS)
+    spoil(value)
+    with pytest.raises(ResultsError, match=told):
+        from_json(value, CORPUS)
+    with pytest.raises(ResultsError):
+        from_json([], CORPUS)
+
+
+def test_members_of_a_later_version_are_ignored():
+    value = to_json([some()], CORPUS)
+    value["runs"][0]["results"][0]["later"] = value["runs"][0]["later"] = 1
+    assert from_json(value, CORPUS) == (some(),)
+
+
+def test_the_digest_is_of_all_that_a_case_says():
+    first = CORPUS[0]
+    changed = [
+        replace(first, says="Another."),
+        replace(first, expect=Accept(Node("group"))),
+        replace(first, store={**first.store, "c/0": b""}),
+        replace(first, path="a"),
+    ]
+    assert len({digest([it]) for it in [first, *changed]}) == 5
+
+
+def test_what_was_answered_is_kept_as_far_as_it_can_be_shown():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    got = observed(
+        Answer("result", {"attributes": {"nan": float("nan")}, "members": {"x" * 9000: "y"}},
+               values=bytes(1000), documents={"zarr.json": deep}, stored={"zarr.json": b"", "c/0": b"ab"})
+    ).observed  # fmt: skip
+    text = json.dumps(got, allow_nan=False)
+    assert len(text) < 6000
+    assert got["values"] == {"bytes": 1000, "head": "00" * 64}
+    assert got["stored"] == {"c/0": {"bytes": 2, "head": "6162"}}
+    assert got["documents"] == {"zarr.json": "(nested too deeply to be shown)"}
+    assert observed(Answer("result", {"a": 1}), "pass").observed == {}
+    refused = observed(Answer("error", category="metadata", message="no"), "pass").observed
+    assert refused == {"outcome": "error", "category": "metadata", "message": "no"}
+
+
+def test_names_are_told_apart():
+    runs = []
+    for _ in range(4):
+        runs.append(own_name(some(), runs))
+    assert [it.name for it in runs] == ["some", "some 1.2", "some 1.2 #2", "some 1.2 #3"]
+
+
+def test_the_line():
+    assert line(some(), CASES) == f"some 1.2: {len(CORPUS)} of {len(CORPUS)} pass (100 %)"
+    run = some(fail=1, crash=1, unsupported=4)
+    told = summary(run, CASES)
+    wrong = {name for case in CORPUS[:2] for name in case.clauses}
+    assert {it for group in told.failing.values() for it in group} == wrong
+    musts = len(told.failing["must"])
+    assert line(run, CASES).startswith(f"some 1.2: 34 of 36 pass (94 %), {musts} musts fail")
+    assert line(run, CASES).endswith(", 1 crash; 4 not supported")
+
+
+def test_almost_all_is_not_all():
+    run = some(fail=1)
+    many = replace(run, results=run.results[:1] + run.results[1:] * 30)
+    assert summary(many, CASES).percent == 99
+    assert summary(some(unsupported=40), CASES).percent == 0
+
+
+def test_junit():
+    run = some(fail=2, crash=1, unsupported=3)
+    known = replace(run.results[0], known="long known")
+    run = replace(run, results=(known, *run.results[1:]))
+    root = ElementTree.fromstring(junit([run, some("b")], CASES).encode())
+    assert root.tag == "testsuites"
+    suite, other = root
+    assert other.get("failures") == other.get("errors") == other.get("skipped") == "0"
+    wanted = {"tests": "40", "failures": "1", "errors": "1", "skipped": "4", "time": "20.000"}
+    assert {name: suite.get(name) for name in wanted} == wanted
+    assert suite.get("name") == "some 1.2"
+    tests = list(suite)
+    assert {it.tag for it in tests} == {"testcase"}
+    assert tests[0].get("classname") == "some.v3-core.array"
+    assert len({(it.get("classname"), it.get("name")) for it in tests}) == 40
+    assert tests[0].find("skipped").get("message").startswith("known: long known; ")
+    failure = tests[1].find("failure")
+    assert "\\x1b[31m" in failure.get("message")
+    assert CORPUS[1].says in failure.text
+    assert f"--only {CORPUS[1].id}" in failure.text
+    assert tests[2].find("error").get("type") == "crash"
+    assert list(tests[-1]) == []
+
+
+@pytest.mark.parametrize(
+    ("grades", "state"),
+    [({}, "100 %"), ({"fail": 1}, "97 %, "), ({"unsupported": 40}, "nothing asked")],
+)
+def test_badge(grades, state):
+    drawn = badge(some(HOSTILE, **grades), CASES)
+    root = ElementTree.fromstring(drawn)
+    texts = [it.text for it in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[0] == "zarr conformance"
+    assert texts[1].startswith(state)
+    assert "http" not in drawn.replace("http://www.w3.org/2000/svg", "")
+    assert ("#2a7d3f" in drawn) == (not grades)
+
+
+def test_coverage_tells_what_is_missing():
+    covered = coverage(CORPUS)
+    shape = covered["v3-core.array.shape"]
+    assert "v3-core/array/plain" in shape.positive
+    assert "v3-core/array/without-shape" in shape.negative
+    assert shape.gaps == ()
+    assert coverage([])["v3-core.array.shape"].gaps == ("positive", "negative")
+    may = coverage([])["v3-core.hierarchy.root-array"]
+    assert may.gaps == ("positive",)
+    assert replace(may, clause=replace(may.clause, judged=False)).gaps == ()
+
+
+def test_a_document_is_shown_as_it_is_stored_if_json_hides_something():
+    def texts(data):
+        case = Case("a/b/c", (), "It is.", "open", Accept(), {"zarr.json": data})
+        return details(case)["texts"], details(case)["stored"]
+
+    twice = b'{"a": 1, "a": 2}'
+    assert texts(twice) == ({"zarr.json": twice.decode()}, {})
+    assert texts(b"{") == ({"zarr.json": "{"}, {})
+    assert texts(b"\xff") == ({}, {"zarr.json": {"bytes": 1, "head": "ff"}})
+    assert texts(b"[" * 100_000)[0]["zarr.json"].endswith("more characters)")
+
+
+def test_pretty_json():
+    value = {"a": {"b": list(range(60))}, "c": [], "d": "x" * 100}
+    assert json.loads(pretty(value)) == value
+    assert '"c": []' in pretty(value)
+    assert pretty({"a": 1}) == '{"a": 1}'
+
+
+def test_text_of_strangers_is_harmless():
+    assert plain("a\tb\nc é 🌍") == "a\tb\nc é 🌍"
+    assert plain(HOSTILE) == "\\x1b[31m\\x00\\ud800]]></failure><&\"' \\u202e\\ufffe"
+    assert plain(HOSTILE).encode()
+    assert short("abc", 3) == "abc"
+    assert short("abcd", 3) == "abc… (1 more characters)"
