@@ -77,6 +77,21 @@ def slow_line(server):
         listener.shutdown(socket.SHUT_RDWR)
 
 
+LEAVE = """
+import os, pickle, sys
+from zarr_core.extension import ByteRange
+store = pickle.loads(bytes.fromhex(sys.argv[1]))
+reader = store.open_value("k", ByteRange(0, 1))
+reader.read(150_000, 5)
+child = os.fork()
+if not child:
+    assert bytes(store.get("k")) == bytes(200_000)
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert bytes(reader.read(100_000, 2)) == bytes(2)
+"""
+
+
 class ServerStoreContract(StoreContract):
     """Inherit from this; ``server`` is the fixture of the server."""
 
@@ -285,6 +300,12 @@ class ServerStoreContract(StoreContract):
             assert os.waitpid(child, 0)[1] == 0
             assert bytes(reader.read(0, 200_000)) == bytes(200_000)
         assert bytes(store.get("k")) == b"child!"
+
+    def test_processes_may_end_without_closing(self, store):
+        store.set("k", bytes(200_000))
+        code = program(LEAVE, pickle.dumps(store).hex())
+        done = subprocess.run(code, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
 
     def test_an_update_that_is_always_late_gets_its_turn(self, store):
         if not self.others_may_write:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,9 @@ class Patient(Connection[Any]):
     limit_ms = 60_000
     """Milliseconds."""
 
+    process = 0
+    """The process that made it."""
+
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         """Wait for an answer, which may be long but must not pause for too long."""
         if timeout is not None:
@@ -49,6 +53,10 @@ class Patient(Connection[Any]):
                     poll.modify(self.pgconn.socket, _EVENTS[wanted])
         except StopIteration as end:
             return end.value
+
+    def __del__(self, *rest: Any) -> None:
+        if self.process == os.getpid():  # one that was inherited is not ours to end
+            super().__del__(*rest)
 
 
 class Connections:
@@ -127,6 +135,7 @@ class Connections:
             return self._idle.pop()
         except IndexError:
             connection = Patient.connect(**self._options, autocommit=True)
+            connection.process = os.getpid()
             connection.limit_ms = round(self._timeout * 1000)
             return connection
 
