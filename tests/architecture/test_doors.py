@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = sorted((ROOT / "packages").glob("*/src/*"))
-PLUGINS = [package for package in PACKAGES if package.name != "zarr_core"]
+# Users import zarr_xarray itself.
+PLUGINS = [package for package in PACKAGES if package.name not in ("zarr_core", "zarr_xarray")]
 
 DOORS = {
     "jsonschema": {"zarr_core.metadata.schema"},
@@ -23,7 +24,7 @@ DOORS = {
     "isal": {"zarr_fast.isal"},
     "zstandard": {"zarr_codecs._zstandard"},
     "google_crc32c": {"zarr_codecs.crc32c"},
-    "asyncio": {"zarr_bridge.offered", "zarr_stores.sftp_link"},
+    "asyncio": {"zarr_bridge.offered", "zarr_stores.sftp_link", "zarr_xarray.lazy"},
     "logging": {"zarr_stores.logged"},
     "multiprocessing": set(),
 }
@@ -90,7 +91,7 @@ def test_a_door_opens_when_it_is_needed(library):
 
 
 # What works with whole arrays, as users do, may also use what users have.
-USERS = ("zarr_formats.conversion", "zarr_conformance")
+USERS = ("zarr_formats.conversion", "zarr_conformance", "zarr_xarray")
 
 
 def test_plugins_know_the_public_door_only():

@@ -1,0 +1,110 @@
+"""The only door to what xarray does not document.
+
+xarray has no public way to write to a store of one's own.  What it does to variables
+before they are stored, how it checks regions, whether chunks fit: all of it is taken from
+here, so that datasets are stored as xarray's own engine would store them, and a change
+in xarray concerns one file.  None of these modules imports zarr-python.
+"""
+
+# ruff: noqa: SLF001 - see above: nothing else of xarray does this
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import xarray
+import xarray.backends.zarr as _zarr
+from xarray.backends import api as _api
+from xarray.backends import chunks as _chunks
+from xarray.backends import common as _common
+from xarray.backends import writers as _writers
+from xarray.backends.store import StoreBackendEntrypoint
+from xarray.backends.zarr import ZarrStore
+from xarray.coding import strings as _strings
+from xarray.core import indexing as _indexing
+from xarray.core.datatree import DataTree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Few of these have types.
+_api_module: Any = _api
+_zarr_module: Any = _zarr
+_chunks_module: Any = _chunks
+_common_module: Any = _common
+_writers_module: Any = _writers
+_indexing_module: Any = _indexing
+_strings_module: Any = _strings
+_extensions: Any = xarray
+
+DIMENSION_KEY: str = _zarr_module.DIMENSION_KEY
+NAME_KEY: str = _api_module.DATAARRAY_NAME
+NAME_OF_UNNAMED: str = _api_module.DATAARRAY_VARIABLE
+FillValueCoder: Any = _zarr_module.FillValueCoder
+choose_mode: Callable[..., str] = _zarr_module._choose_default_mode
+extract_encoding: Callable[..., dict[str, Any]] = _zarr_module.extract_zarr_variable_encoding
+check_append_dtype: Callable[..., None] = _zarr_module._validate_datatypes_for_zarr_append
+fit_dimensions: Callable[..., Any] = _zarr_module._validate_and_transpose_existing_dims
+encode_attribute: Callable[[Any], Any] = _zarr_module.encode_zarr_attr_value
+encode_variable: Callable[..., Any] = _zarr_module.encode_zarr_variable
+
+rechunk_to_grid: Callable[..., Any] = _chunks_module.grid_rechunk
+check_alignment: Callable[..., None] = _chunks_module.validate_grid_chunks_alignment
+
+encode_name: Callable[[Any], str] = _common_module._encode_variable_name
+tree_from: Callable[[Any], DataTree] = _common_module.datatree_from_dict_with_io_cleanup
+ArrayWriter: Any = _common_module.ArrayWriter
+ENGINES: dict[str, Any] = _common_module.BACKEND_ENTRYPOINTS
+
+check_names: Callable[[Any], None] = _writers_module._validate_dataset_names
+dump_to_store: Callable[..., None] = _writers_module.dump_to_store
+close_after: Callable[..., Any] = _writers_module.delayed_close_after_writes
+
+select: Callable[..., Any] = _indexing_module.explicit_indexing_adapter
+VECTORIZED: Any = _indexing_module.IndexingSupport.VECTORIZED
+vlen_type: Callable[[Any], type | None] = _strings_module.check_vlen_dtype
+
+# Decorators that have no types either.
+register_dataset: Callable[[str], Callable[[type], type]] = _extensions.register_dataset_accessor
+register_dataarray: Callable[[str], Callable[[type], type]] = (
+    _extensions.register_dataarray_accessor
+)
+register_datatree: Callable[[str], Callable[[type], type]] = _extensions.register_datatree_accessor
+
+LazilyIndexedArray: Any = _indexing_module.LazilyIndexedArray
+BasicIndexer: Any = _indexing_module.BasicIndexer
+OuterIndexer: Any = _indexing_module.OuterIndexer
+
+__all__ = [
+    "DIMENSION_KEY",
+    "ENGINES",
+    "NAME_KEY",
+    "NAME_OF_UNNAMED",
+    "VECTORIZED",
+    "ArrayWriter",
+    "BasicIndexer",
+    "DataTree",
+    "FillValueCoder",
+    "LazilyIndexedArray",
+    "OuterIndexer",
+    "StoreBackendEntrypoint",
+    "ZarrStore",
+    "check_alignment",
+    "check_append_dtype",
+    "check_names",
+    "choose_mode",
+    "close_after",
+    "dump_to_store",
+    "encode_attribute",
+    "encode_name",
+    "encode_variable",
+    "extract_encoding",
+    "fit_dimensions",
+    "rechunk_to_grid",
+    "register_dataarray",
+    "register_dataset",
+    "register_datatree",
+    "select",
+    "tree_from",
+    "vlen_type",
+]

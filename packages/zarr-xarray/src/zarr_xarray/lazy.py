@@ -1,0 +1,63 @@
+"""An array whose elements xarray reads when it needs them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xarray.backends import BackendArray
+
+from zarr_xarray import _xarray
+
+if TYPE_CHECKING:
+    from zarr_core import Array
+
+
+class StoredArray(BackendArray):
+    """Elements of an array in a store.
+
+    Parameters
+    ----------
+    array : Array
+        The array, which may be used from many threads, and pickles with its store.
+
+    Notes
+    -----
+    The three kinds of keys that xarray has are three kinds of selections here, and each
+    reads only the chunks that it touches.
+    """
+
+    __slots__ = ("_array", "dtype", "shape")
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        self.shape = array.shape
+        self.dtype = array.dtype
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, _xarray.BasicIndexer):
+            read = self._basic
+        elif isinstance(key, _xarray.OuterIndexer):
+            read = self._outer
+        else:
+            read = self._points
+        return _xarray.select(key, self.shape, _xarray.VECTORIZED, read)
+
+    async def async_getitem(self, key: Any) -> Any:
+        """As reading, in a thread of its own, while the event loop goes on."""
+        import asyncio  # noqa: PLC0415 - lazy: few programs have an event loop
+
+        return await asyncio.to_thread(self.__getitem__, key)
+
+    def _basic(self, key: tuple[Any, ...]) -> Any:
+        return self._as_array(self._array.get_basic_selection(key))
+
+    def _outer(self, key: tuple[Any, ...]) -> Any:
+        return self._as_array(self._array.get_orthogonal_selection(key))
+
+    def _points(self, key: tuple[Any, ...]) -> Any:
+        return self._as_array(self._array.get_coordinate_selection(key))
+
+    def _as_array(self, value: Any) -> Any:
+        # A single text is a Python string, of which NumPy would make one of fixed size.
+        return value if isinstance(value, np.ndarray) else np.asarray(value, self.dtype)

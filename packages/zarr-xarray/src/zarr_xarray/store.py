@@ -1,0 +1,343 @@
+"""The group that xarray writes a dataset to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xarray import conventions
+from zarr_core.extension import NodeExistsError
+
+from zarr_xarray import _xarray
+from zarr_xarray.dimensions import dimensions_of, shown
+from zarr_xarray.documents import StaleError, array_at, documents_of, grow, write
+from zarr_xarray.plans import Plan, Rules, plan
+from zarr_xarray.variables import variable_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Mapping
+
+    from xarray import Dataset, Variable
+    from zarr_core import Array, Group
+
+    from zarr_xarray.target import Target
+
+_ATTEMPTS = 5
+
+
+class DatasetStore(_xarray.ZarrStore):
+    """A group to which variables are written.
+
+    Parameters
+    ----------
+    target : Target
+        The group.
+    mode, append_dim, region, safe_chunks, align_chunks
+        As for :meth:`xarray.Dataset.to_zarr`.
+
+    Notes
+    -----
+    How variables are encoded is xarray's; what is stored when, is not.  All is planned before
+    anything is stored.  Then come the documents, each once, then the elements.
+    """
+
+    __slots__ = ("target",)
+
+    def __init__(
+        self,
+        target: Target,
+        mode: str,
+        append_dim: Hashable | None = None,
+        region: Any = None,
+        safe_chunks: bool = True,
+        align_chunks: bool = False,
+    ) -> None:
+        self.target = target
+        self._mode = mode
+        self._append_dim = append_dim
+        self._write_region = region
+        self._safe_chunks = safe_chunks
+        self._align_chunks = align_chunks
+
+    def get_child_store(self, group: str) -> DatasetStore:
+        """A group below, made if it is not there."""
+        return type(self)(
+            self.target.child(group), self._mode, self._append_dim, self._write_region,
+            self._safe_chunks, self._align_chunks,
+        )  # fmt: skip
+
+    # --- what is there ---
+
+    @property
+    def zarr_group(self) -> Group | None:
+        """The group, opened for writing; None if nothing was written yet."""
+        return self.target.opened()
+
+    def array_keys(self) -> tuple[str, ...]:
+        return tuple(self.target.arrays())
+
+    def arrays(self) -> tuple[tuple[str, Any], ...]:
+        return tuple(self.target.arrays().items())
+
+    def open_store_variable(self, name: str) -> Variable:
+        """The variable that an array is.
+
+        Raises
+        ------
+        KeyError
+            If there is no such array.
+        """
+        return variable_of(self.target.stored([name])[name])
+
+    def get_variables(self) -> dict[str, Variable]:
+        return {name: variable_of(array) for name, array in self.target.arrays().items()}
+
+    def get_attrs(self) -> dict[str, Any]:
+        group = self.target.opened()
+        return {} if group is None else shown(group.attrs.asdict())
+
+    def get_dimensions(self) -> dict[str, int]:
+        sizes: dict[str, int] = {}
+        for array in self.target.arrays().values():
+            names = dimensions_of(array, array.attrs.asdict())
+            sizes.update(zip(names, array.shape, strict=True))
+        return sizes
+
+    def in_region(self, dataset: Dataset) -> Dataset:
+        """The part of a dataset that is written, with the region found that it belongs to.
+
+        Raises
+        ------
+        ValueError
+            If a region is not contiguous, or variables have no dimension of it.
+        KeyError
+            If coordinates are not among those that are stored.
+        """
+        return self._validate_and_autodetect_region(dataset)
+
+    def check_encoding(self, encoding: Collection[str]) -> None:
+        """Refuse encodings of variables that are there."""
+        if encoding and self._mode in ("a", "a-", "r+"):
+            for name in self.target.stored(map(_xarray.encode_name, encoding)):
+                raise ValueError(f"variable {name!r} already exists, but encoding was provided")
+
+    # --- writing ---
+
+    def encode_variable(self, variable: Variable, name: Hashable | None = None) -> Variable:
+        encoded: Variable = _xarray.encode_variable(
+            variable, name=name, zarr_format=self.target.format.zarr_format
+        )
+        return encoded
+
+    def encode_attribute(self, a: Any) -> Any:
+        return _xarray.encode_attribute(a)
+
+    def store(
+        self,
+        variables: Mapping[Hashable, Variable],
+        attributes: Mapping[str, Any],
+        check_encoding_set: Collection[Hashable] = frozenset(),
+        writer: Any = None,
+        unlimited_dims: Any = None,
+    ) -> None:
+        """Store variables, those of chunked arrays once the writer is told to.
+
+        Parameters
+        ----------
+        variables : mapping
+            Variables by name.
+        attributes : mapping
+            Attributes of the group.
+        check_encoding_set : collection
+            Names of those whose encoding the user gave.
+        writer : ArrayWriter, optional
+            Takes the elements.
+        unlimited_dims : optional
+            Ignored: all dimensions can grow.
+        """
+        writer = _xarray.ArrayWriter() if writer is None else writer
+        trust = self._append_dim is not None
+        for attempt in range(_ATTEMPTS):
+            known = self._known(variables, trust)
+            encoded, encoded_attributes = self._encoded(variables, attributes, known)
+            plans = self._plans(encoded, known, check_encoding_set)
+            try:
+                arrays = self._commit(plans, encoded_attributes)
+                break
+            except StaleError:
+                # Copies that nobody kept in step, or somebody who appends as well.
+                trust = False
+                if attempt + 1 == _ATTEMPTS:
+                    raise RuntimeError(
+                        f"{self.target.store} {'/' + self.target.path!r} is being changed by "
+                        "others all the time; write when they have finished"
+                    ) from None
+        for item, array in zip(plans, arrays, strict=True):
+            writer.add(item.data, array, item.region)
+
+    def close(self) -> None:
+        if self.target.closes:
+            self.target.store.close()
+
+    def _known(self, variables: Mapping[Hashable, Variable], trust: bool) -> dict[str, Array]:
+        """The arrays of these variables that are there.
+
+        To arrays that grow, the documents say again whether they are what copies
+        of them say; the others would go unnoticed.
+        """
+        if self._mode == "w" or self.target.group is None:
+            return {}
+        names = {_xarray.encode_name(name): variable for name, variable in variables.items()}
+        growing = [name for name, item in names.items() if self._append_dim in item.dims]
+        found = self.target.copied(growing) if trust else {}
+        return found | self.target.stored(name for name in names if name not in found)
+
+    def _encoded(
+        self,
+        variables: Mapping[Hashable, Variable],
+        attributes: Mapping[str, Any],
+        known: Mapping[str, Array],
+    ) -> tuple[dict[Hashable, Variable], dict[str, Any]]:
+        """Variables as they are stored: those that are there, as they are stored there."""
+        old = {name for name in variables if _xarray.encode_name(name) in known}
+        new = {name: item for name, item in variables.items() if name not in old}
+        if self._mode == "r+" and new:
+            raise ValueError(
+                f"dataset contains non-pre-existing variables {list(new)!r}: mode='r+' writes "
+                "over those that are there; mode='a' makes new ones, too"
+            )
+        self._check_append_dim(known)
+        untyped: Any = self
+        encoded, encoded_attributes = untyped.encode(new, attributes)
+        there, _, _ = conventions.decode_cf_variables(
+            {name: variable_of(known[_xarray.encode_name(name)]) for name in old}, {}
+        )
+        alike = {}
+        for name in old:
+            _xarray.check_append_dtype(name, there[name], variables[name])
+            alike[name] = variables[name].copy(deep=False)
+            alike[name].encoding = there[name].encoding
+        alike, _ = untyped.encode(alike, {})
+        for name, variable in alike.items():
+            encoded[name] = _xarray.fit_dimensions(
+                name, variable, there[name], self._write_region, self._append_dim
+            )
+        if self._mode == "a-" and self._append_dim is not None:
+            encoded = {
+                name: item
+                for name, item in encoded.items()
+                if name not in old or self._append_dim in item.dims
+            }
+        return encoded, encoded_attributes
+
+    def _check_append_dim(self, known: Mapping[str, Array]) -> None:
+        if self._append_dim is None or any(
+            self._append_dim in dimensions_of(array, array.attrs.asdict())
+            for array in known.values()
+        ):
+            return
+        sizes = self.get_dimensions()
+        if self._append_dim not in sizes:
+            raise ValueError(
+                f"append_dim={self._append_dim!r} does not match any existing dataset dimensions "
+                f"{sizes}"
+            )
+
+    def _plans(
+        self,
+        variables: Mapping[Hashable, Variable],
+        known: Mapping[str, Array],
+        explicit: Collection[Hashable],
+    ) -> list[Plan]:
+        rules = Rules(
+            self.target.format,
+            self._mode,
+            self._append_dim,
+            self._write_region or {},
+            self._safe_chunks and not self._align_chunks,
+            self._align_chunks,
+            self.target.keep_empty,
+        )
+        return [
+            plan(
+                name, variable, known.get(_xarray.encode_name(name)), rules,
+                explicit=name in explicit,
+            )
+            for name, variable in variables.items()
+        ]  # fmt: skip
+
+    def _commit(self, plans: Iterable[Plan], attributes: Mapping[str, Any]) -> list[Array]:
+        """Store all documents; the arrays, in the order of the plans."""
+        target = self.target
+        arrays = []
+        grown = []
+        for item in plans:
+            metadata = item.metadata
+            if metadata is None:
+                assert item.known is not None, "what is not new is known"
+                metadata = item.known.metadata
+                if item.shape != item.known.shape:
+                    metadata = metadata.replace(shape=item.shape)
+                    grown.append((item.known, item.shape))
+            path = target.path_of(item.name)
+            arrays.append(array_at(target.store, path, target.format, metadata, item.keep_empty))
+        new = [item for item in plans if item.metadata is not None]
+        if target.group is None:
+            for item in new:
+                self._record(item)
+            target.copies.create_root(attributes)
+        self._create(new)
+        self._grow(grown)
+        for array in arrays:
+            if any(array.path == old.path for old, _ in grown):
+                target.copies.record(array.path, array.metadata)
+        if target.group is not None and self._mode != "r+":
+            for item in new:
+                self._record(item)
+            self._set_attributes(attributes)
+        return arrays
+
+    def _record(self, item: Plan) -> None:
+        assert item.metadata is not None, "new arrays have metadata"
+        self.target.copies.record(self.target.path_of(item.name), item.metadata)
+
+    def _create(self, new: Iterable[Plan]) -> None:
+        target = self.target
+        for item in new:
+            path = target.path_of(item.name)
+            assert item.metadata is not None, "new arrays have metadata"
+            if target.group is None:
+                write(target.store, documents_of(target.format, path, item.metadata))
+            elif not target.format.create(target.store, path, item.metadata):
+                raise NodeExistsError(
+                    f"{target.store} {'/' + path!r}",
+                    f"is in the way of the variable {item.name!r}, and is no array that can be "
+                    "written to",
+                )
+
+    def _grow(self, grown: list[tuple[Array, tuple[int, ...]]]) -> None:
+        """Let all arrays grow, or none."""
+        target = self.target
+        done: list[tuple[Array, tuple[int, ...]]] = []
+        try:
+            for array, shape in grown:
+                grow(array, shape, target.format)
+                done.append((array, shape))
+        except StaleError:
+            for array, shape in done:
+                new = array.metadata.replace(shape=shape)
+                grow(
+                    array_at(target.store, array.path, target.format, new, None),
+                    array.shape,
+                    target.format,
+                )
+            raise
+
+    def _set_attributes(self, attributes: Mapping[str, Any]) -> None:
+        group = self.target.group
+        assert group is not None, "groups that are there have attributes"
+        if self.target.path == self.target.copies.root:
+            self.target.copies.change_root(attributes, group.attrs.asdict())
+            return
+        if group.attrs.asdict() != attributes:
+            group.attrs.put(attributes)
+        self.target.copies.record(group.path, group.metadata)

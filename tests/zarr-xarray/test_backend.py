@@ -1,0 +1,202 @@
+"""Reading by xarray's ``engine="zarr_core"``."""
+
+import pickle
+
+import numpy as np
+import pytest
+import xarray as xr
+import zarr_core
+import zarr_xarray
+from counting_store import CountingStore
+from zarr_xarray import ZarrCoreBackend
+
+
+@pytest.fixture(params=[3, 2], ids=["v3", "v2"])
+def zarr_format(request):
+    return request.param
+
+
+@pytest.fixture
+def field(tmp_path, zarr_format):
+    """A store with an array in chunks, a coordinate, an attribute."""
+    ds = xr.Dataset(
+        {"t": (("y", "x"), np.arange(60.0).reshape(6, 10), {"units": "K"})},
+        coords={"x": np.arange(10) * 2, "y": [0, 1, 2, 3, 4, 5]},
+        attrs={"title": "field"},
+    )
+    path = str(tmp_path / "field.zarr")
+    zarr_xarray.to_zarr(ds, path, encoding={"t": {"chunks": (2, 4)}}, zarr_format=zarr_format)
+    return path, ds
+
+
+def test_a_dataset_comes_back(field):
+    path, expected = field
+    with xr.open_dataset(path, engine="zarr_core") as ds:
+        xr.testing.assert_identical(ds, expected)
+        assert ds["t"].encoding["chunks"] == (2, 4)
+        assert ds["t"].encoding["preferred_chunks"] == {"y": 2, "x": 4}
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        {"x": 3},
+        {"x": slice(1, 9, 3), "y": slice(None, None, -2)},
+        {"x": [7, 1, 1], "y": [True, False, True, False, False, True]},
+        {"x": xr.DataArray([1, 5, 9], dims="p"), "y": xr.DataArray([5, 0, 2], dims="p")},
+        {"x": xr.DataArray([[1], [5]], dims=("p", "q")), "y": slice(1, 3)},
+    ],
+    ids=["integer", "slices", "outer", "points", "points with a slice"],
+)
+def test_selections_are_lazy_and_right(field, selection):
+    path, expected = field
+    ds = xr.open_dataset(path, engine="zarr_core")
+    lazy = ds["t"].isel(selection)
+    assert not lazy.variable._in_memory
+    xr.testing.assert_identical(lazy.load(), expected["t"].isel(selection))
+
+
+def test_only_the_chunks_of_a_selection_are_read(field):
+    path, _ = field
+    store = CountingStore(zarr_core.LocalStore(path))
+    ds = xr.open_dataset(store, engine="zarr_core")
+    store.calls.clear()
+    assert float(ds["t"].isel(x=3, y=3)) == 33
+    assert len({call.key for call in store.calls}) == 1
+
+
+def test_chunks_for_dask_are_those_that_are_stored(field):
+    path, expected = field
+    ds = xr.open_dataset(path, engine="zarr_core", chunks={})
+    assert ds["t"].chunks == ((2, 2, 2), (4, 4, 2))
+    xr.testing.assert_identical(ds.compute(scheduler="threads"), expected)
+
+
+def test_chunks_for_dask_are_shards_where_there_are_some(tmp_path):
+    ds = xr.Dataset({"t": (("x",), np.arange(16))})
+    path = tmp_path / "a.zarr"
+    ds.zarr_core.to_zarr(path, encoding={"t": {"chunks": (2,), "shards": (8,)}})
+    found = xr.open_dataset(path, engine="zarr_core", chunks={})
+    assert found["t"].chunks == ((8, 8),)
+    # What was read so can be stored so.
+    found.zarr_core.to_zarr(tmp_path / "b.zarr")
+    again = zarr_core.open_array(tmp_path / "b.zarr", path="t")
+    assert (again.chunks, again.shards) == ((2,), (8,))
+
+
+def test_what_is_open_pickles(field):
+    path, expected = field
+    ds = xr.open_dataset(path, engine="zarr_core")
+    xr.testing.assert_identical(pickle.loads(pickle.dumps(ds)).load(), expected)
+
+
+def test_several_stores_are_one_dataset(tmp_path):
+    for number in range(3):
+        ds = xr.Dataset({"a": ("t", [number])}, coords={"t": [number]})
+        ds.zarr_core.to_zarr(tmp_path / f"{number}.zarr")
+    with xr.open_mfdataset(str(tmp_path / "*.zarr"), engine="zarr_core") as ds:
+        assert ds["a"].values.tolist() == [0, 1, 2]
+
+
+def test_groups_and_trees(tmp_path, zarr_format):
+    tree = xr.DataTree.from_dict(
+        {"/": xr.Dataset({"a": ("x", [1])}), "/b/c": xr.Dataset({"d": 2.5}), "/e": xr.Dataset()}
+    )
+    path = tmp_path / "tree.zarr"
+    tree.zarr_core.to_zarr(path, zarr_format=zarr_format)
+    for consolidated in (True, False):
+        options = {"engine": "zarr_core", "consolidated": consolidated}
+        xr.testing.assert_identical(xr.open_datatree(path, **options), tree)
+        assert float(xr.open_dataset(path, group="b/c", **options)["d"]) == 2.5
+        assert sorted(xr.open_groups(path, **options)) == ["/", "/b", "/b/c", "/e"]
+        below = xr.open_datatree(path, group="b", **options)
+        assert float(below["c/d"]) == 2.5
+
+
+def test_what_is_not_there_is_a_missing_file(tmp_path, field):
+    with pytest.raises(FileNotFoundError, match="No group found"):
+        xr.open_dataset(tmp_path / "none.zarr", engine="zarr_core")
+    with pytest.raises(FileNotFoundError, match="consolidated"):
+        xr.open_dataset(field[0], engine="zarr_core", group="none")
+
+
+def test_consolidated_metadata_may_be_insisted_on(tmp_path):
+    path = tmp_path / "a.zarr"
+    xr.Dataset({"a": 1}).zarr_core.to_zarr(path, consolidated=False)
+    assert int(xr.open_dataset(path, engine="zarr_core")["a"]) == 1
+    with pytest.raises(ValueError, match="no consolidated metadata"):
+        xr.open_dataset(path, engine="zarr_core", consolidated=True)
+
+
+def test_arrays_without_names_of_dimensions_are_refused_or_dropped(tmp_path):
+    group = zarr_core.create_group(tmp_path / "a.zarr")
+    group.create_array("a", shape=(2, 3), dtype="int8")
+    group.create_array("b", shape=(2,), dtype="int8", dimension_names=["x"])
+    with pytest.raises(KeyError, match="dimension_names"):
+        xr.open_dataset(tmp_path / "a.zarr", engine="zarr_core")
+    ds = xr.open_dataset(tmp_path / "a.zarr", engine="zarr_core", drop_variables="a")
+    assert list(ds) == ["b"]
+
+
+def test_guesses_only_what_is_plainly_zarr(tmp_path, field):
+    guess = ZarrCoreBackend().guess_can_open
+    assert guess("s3://bucket/field.zarr")
+    assert guess("field.zarr/")
+    assert guess(zarr_core.MemoryStore())
+    assert not guess("field.nc")
+    assert not guess(tmp_path)
+    assert not guess(b"CDF\x01")
+    xr.Dataset().zarr_core.to_zarr(tmp_path / "plain")
+    assert guess(tmp_path / "plain")
+
+
+def test_the_engine_of_zarr_python_can_be_replaced_for_reading(field):
+    path, expected = field
+    with zarr_xarray.use_for_zarr_engine(), xr.open_zarr(path, chunks=None) as ds:
+        inner = ds["t"].variable._data
+        assert "StoredArray" in repr(inner)
+        xr.testing.assert_identical(ds, expected)
+    assert "StoredArray" not in repr(xr.open_zarr(path, chunks=None)["t"].variable._data)
+
+
+@pytest.mark.parametrize("place", ["attributes", "document"])
+def test_dimensions_of_nczarr(place):
+    store = zarr_core.MemoryStore()
+    zarr_core.create_group(store, zarr_format=2, attributes={"_nczarr_group": {}, "title": "x"})
+    array = zarr_core.create_array(store, name="a", shape=(2, 3), dtype="i2", zarr_format=2)
+    array[...] = [[1, 2, 3], [4, 5, 6]]
+    if place == "attributes":
+        array.attrs["_nczarr_array"] = {"dimension_references": ["/g/y", "/x"]}
+    else:
+        document = bytes(store.get("a/.zarray")).replace(
+            b"{", b'{"_NCZARR_ARRAY": {"dimrefs": ["/g/y", "/x"]},', 1
+        )
+        store.set("a/.zarray", document)
+    ds = xr.open_dataset(store, engine="zarr_core", mask_and_scale=False)
+    assert ds["a"].dims == ("y", "x")
+    assert set(ds["a"].attrs) == {"_FillValue"}
+    assert ds.attrs == {"title": "x"}
+
+
+def test_fill_values_mask_in_version_2_and_on_demand():
+    for zarr_format, given, missing in ((2, None, True), (3, None, False), (3, True, True)):
+        store = zarr_core.MemoryStore()
+        group = zarr_core.create_group(store, zarr_format=zarr_format)
+        names = {"dimension_names": ["x"]} if zarr_format == 3 else {}
+        array = group.create_array("a", shape=2, dtype="int16", fill_value=-1, **names)
+        array.attrs["_ARRAY_DIMENSIONS"] = ["x"]
+        array[:] = [-1, 5]
+        ds = ZarrCoreBackend().open_dataset(store, use_zarr_fill_value_as_mask=given)
+        assert bool(np.isnan(ds["a"].values[0])) is missing
+
+
+async def _loaded(ds):
+    return await ds.load_async()
+
+
+def test_loading_by_an_event_loop(field):
+    import asyncio
+
+    path, expected = field
+    ds = xr.open_dataset(path, engine="zarr_core")
+    xr.testing.assert_identical(asyncio.run(_loaded(ds)), expected)
