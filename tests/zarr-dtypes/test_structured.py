@@ -67,6 +67,27 @@ def test_fill_values():
     assert np.isnan(array[0]["in"]["y"])
 
 
+@pytest.mark.parametrize(("endian", "order"), [("little", "<"), ("big", ">"), (None, "<")])
+def test_packed_fill_values_have_the_byte_order_of_the_array(endian, order):
+    fill = np.array((7, 0.5), [("a", f"{order}i4"), ("b", f"{order}f8")])
+    document = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [2],
+        "data_type": {
+            "name": "structured",
+            "configuration": {"fields": [["a", "int32"], ["b", "float64"]]},
+        },
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_key_encoding": {"name": "default"},
+        "fill_value": base64.b64encode(fill.tobytes()).decode(),
+        "codecs": [{"name": "bytes", "configuration": {"endian": endian} if endian else {}}],
+    }
+    array = zarr.open({"zarr.json": json.dumps(document).encode()}, mode="r")
+    assert array[...].tolist() == [(7, 0.5)] * 2
+    assert array.fill_value.tolist() == (7, 0.5)
+
+
 def test_new_arrays_are_struct():
     assert type(data_type_for(DTYPE)) is Struct
     array = zarr.create_array(data=VALUES, dtype=DEFINITION, compressors=None)

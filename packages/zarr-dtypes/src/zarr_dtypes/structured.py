@@ -4,7 +4,7 @@ Name:           structured
 Specification:  zarr-extensions, data-types/structured
 Configuration:  {"fields": [["x", "float32"], ...]}
 Schema:         schemas/data_type/structured.json
-Fill value:     as for struct; mostly the packed bytes, little-endian, in base64
+Fill value:     as for struct; mostly the packed bytes in base64, in the byte order of the array
 NumPy:          as for struct
 
 Only read: new arrays get ``struct``.
@@ -19,7 +19,7 @@ from zarr_dtypes.struct import Struct, made_field
 
 if TYPE_CHECKING:
     import numpy as np
-    from zarr_core.extension import ExtensionDefinition
+    from zarr_core.extension import JSON, ExtensionDefinition
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +46,13 @@ class Structured(Struct):
     def implied_byte_order(self) -> Literal["little"]:
         """The specification's rule for arrays whose ``bytes`` codec has no ``endian``."""
         return "little"
+
+    def fill_value_as_stored(
+        self, value: JSON, endian: Literal["little", "big"] | None
+    ) -> np.ndarray[Any, Any]:
+        """Decode a fill value; packed bytes have the byte order of the array."""
+        decoded = self.fill_value_from_json(value)
+        if endian != "big" or not isinstance(value, str):
+            return decoded
+        kept = self.numpy_dtype
+        return decoded.astype(kept.newbyteorder("<")).view(kept.newbyteorder(">")).astype(kept)

@@ -18,6 +18,8 @@ from zarr_core.registry.fallback import make_data_type
 from zarr_core.registry.resolve import make, require
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
 
     from zarr_core.definition import ExtensionDefinition
@@ -232,8 +234,16 @@ def _fill_value(
 ) -> np.ndarray[Any, Any]:
     """The fill value; that of a data type which nobody knows is anyone's guess."""
     try:
-        return data_type.fill_value_from_json(metadata.fill_value)
+        return data_type.fill_value_as_stored(metadata.fill_value, _endian(metadata.codecs))
     except ValueError:
         if is_fallback:
             return data_type.default_fill_value()
         raise
+
+
+def _endian(codecs: Iterable[ExtensionDefinition]) -> Any:
+    """What the ``bytes`` codec says; the chain itself is checked later."""
+    for codec in codecs:
+        if codec.name == "bytes":
+            return codec.configuration.get("endian")
+    return None

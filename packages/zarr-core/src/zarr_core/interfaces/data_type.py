@@ -137,6 +137,27 @@ class DataType(ABC):
             If the value is not permitted for this type; the message says what is.
         """
 
+    def fill_value_as_stored(
+        self, value: JSON, endian: Literal["little", "big"] | None
+    ) -> np.ndarray[Any, Any]:
+        """Decode the fill value of an array whose elements are stored in a byte order.
+
+        By default the order is no matter; it is where the JSON form has packed bytes.
+
+        Parameters
+        ----------
+        value : JSON
+            As in :meth:`fill_value_from_json`.
+        endian : {"little", "big"}, optional
+            What the ``bytes`` codec of the array says.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fill_value_from_json` does.
+        """
+        return self.fill_value_from_json(value)
+
     @abstractmethod
     def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
         """Encode a fill value (shape ``()``), so that decoding gives the same bits."""
