@@ -52,6 +52,11 @@ TOPICS = (
     "ext_n5_default",
     "ext_zfp",
     "ext_numbers",
+    "ext_times",
+    "ext_records",
+    "ext_utf32",
+    "ext_rectilinear",
+    "ext_rectilinear_refused",
 )
 """Modules of this package that declare cases, each by a function ``cases``."""
 

@@ -1,4 +1,4 @@
-"""The registered codecs vlen-utf8 and vlen-bytes with their data types string and bytes."""
+"""The registered codecs for elements of any length: vlen-utf8, vlen-bytes."""
 
 from __future__ import annotations
 

@@ -1,0 +1,357 @@
+"""The registered chunk grid rectilinear, with the encodings of chunk keys on it."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.documents import array
+from zarr_conformance.corpus.encode import blocks, crc32c, document, gzip, raw, shard
+from zarr_conformance.corpus.ext_cases import BYTES, CRC32C, GZIP, named, sharded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from zarr_conformance.corpus.case import Expectation
+
+_NEEDS = ("chunk_grid:rectilinear",)
+_LINE = np.arange(1, 11, dtype="<i4")
+_TABLE = np.arange(1, 61, dtype="<i4").reshape(6, 10)
+
+
+def grid(*shapes: Any, **more: Any) -> dict[str, Any]:
+    """The grid with these lengths."""
+    return named("rectilinear", **({"kind": "inline", "chunk_shapes": list(shapes)} | more))
+
+
+def parts(
+    values: Any, lengths: Sequence[Sequence[int]], fill: int = 99
+) -> dict[tuple[int, ...], Any]:
+    """Chunks by their coordinates, whole ones also where they go beyond the array."""
+    starts = [[0, *accumulate(of)] for of in lengths]
+    found = {}
+    for at in np.ndindex(*(len(of) for of in lengths)):
+        whole = np.full([of[n] for of, n in zip(lengths, at, strict=True)], fill, values.dtype)
+        index = tuple(
+            slice(of[n], min(of[n + 1], size))
+            for of, n, size in zip(starts, at, values.shape, strict=True)
+        )
+        inner = values[index]
+        whole[tuple(slice(0, size) for size in inner.shape)] = inner
+        found[at] = whole
+    return found
+
+
+def _keys(chunks: dict[tuple[int, ...], Any], encode: Any = raw) -> dict[str, bytes]:
+    return {"/".join(("c", *map(str, at))): encode(part) for at, part in chunks.items()}
+
+
+def clauses_of(*names: str) -> tuple[str, ...]:
+    """Clauses of the grids, or of others by their whole ids."""
+    return tuple(it if it.startswith(("ext-", "v3-")) else f"ext-grids.{it}" for it in names)
+
+
+def read(
+    what: str,
+    names: Sequence[str],
+    says: str,
+    shapes: Sequence[Any],
+    chunks: dict[str, bytes],
+    values: Any = _LINE,
+    *,
+    expect: Expectation | None = None,
+    selection: Any = None,
+    shape: Any = None,
+    needs: tuple[str, ...] = (),
+    **members: Any,
+) -> Case:
+    """An array of this grid is read."""
+    told = array(**({"shape": list(shape or values.shape), "chunk_grid": grid(*shapes)} | members))
+    return Case(
+        f"ext-grids/rectilinear/{what}",
+        clauses_of(
+            *(it if it.startswith(("ext-", "v3-")) else f"rectilinear.{it}" for it in names)
+        ),
+        says,
+        "read",
+        expect or Accept(Node(values=Values(raw(values)))),
+        {"zarr.json": document(told), **chunks},
+        needs=(*_NEEDS, *needs),
+        selection=selection,
+    )
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    yield from _lengths()
+    yield from _example()
+    yield from _tables()
+    yield from _codecs()
+    yield from _keys_of_chunks()
+
+
+_FORMS: tuple[tuple[str, Any, list[int], tuple[str, ...]], ...] = (
+    ("integer", 4, [4, 4, 4], ("integer",)),
+    ("integer-whole", 10, [10], ("integer",)),
+    ("integer-larger", 16, [16], ("integer", "overflow")),
+    ("integer-one", 1, [1] * 10, ("integer",)),
+    ("list", [1, 2, 3, 4], [1, 2, 3, 4], ("list",)),
+    ("list-of-one", [10], [10], ("list",)),
+    ("list-larger", [3, 9], [3, 9], ("list", "overflow")),
+    ("list-chunks-beyond", [5, 5, 5, 5], [5, 5, 5, 5], ("list", "overflow")),
+    ("runs", [[2, 5]], [2] * 5, ("runs",)),
+    ("runs-mixed", [[1, 3], 3, [2, 2]], [1, 1, 1, 3, 2, 2], ("runs", "list")),
+    ("runs-of-one", [[4, 1], [6, 1]], [4, 6], ("runs",)),
+    ("runs-beyond", [[4, 1000000000]], [4, 4, 4], ("runs", "overflow")),
+    ("runs-two", [[3, 2], [2, 2]], [3, 3, 2, 2], ("runs",)),
+    ("descending", [7, 2, 1], [7, 2, 1], ("list",)),
+)
+
+
+def _lengths() -> Iterator[Case]:
+    for what, told, lengths, names in _FORMS:
+        chunks = {
+            at: part for at, part in parts(_LINE, [lengths]).items() if sum(lengths[: at[0]]) < 10
+        }
+        always = ("name", "kind", "chunk-shapes", "positive", "sum", "indexing", *names)
+        yield read(what, always, f"{told!r} stands for {lengths}.", [told], _keys(chunks))
+        yield read(
+            f"{what}-part",
+            ("indexing", *names),
+            "A part of it.",
+            [told],
+            _keys(chunks),
+            _LINE[2:9:3],
+            selection=((2, 9, 3),),
+            shape=(10,),
+        )
+    yield read(
+        "missing",
+        ("indexing", "list"),
+        "Chunks that are not stored have the fill value.",
+        [[1, 2, 3, 4]],
+        {"c/1": raw(_LINE[1:3])},
+        np.array([-1, 2, 3] + [-1] * 7, "<i4"),
+        fill_value=-1,
+    )
+    yield read(
+        "no-elements",
+        ("sum", "integer"),
+        "A dimension without elements has no chunks.",
+        [4],
+        {},
+        np.zeros(0, "<i4"),
+    )
+    yield read(
+        "no-elements-no-lengths",
+        ("sum", "list"),
+        "No lengths add up to 0; whether a list may be empty is open.",
+        [[]],
+        {},
+        np.zeros(0, "<i4"),
+        expect=Either(Node("array")),
+    )
+    yield read(
+        "no-dimensions",
+        ("chunk-shapes",),
+        "An array without dimensions has one chunk.",
+        [],
+        {"c": raw(np.array(7, "<i4"))},
+        np.array(7, "<i4"),
+    )
+
+
+def _example() -> Iterator[Case]:
+    """The example of the text, five dimensions of 6 elements."""
+    values = np.arange(6**5, dtype="<i2").reshape((6,) * 5)
+    shapes: list[Any] = [4, [1, 2, 3], [[4, 2]], [[1, 3], 3], [4, 4, 4]]
+    lengths = [[4, 4], [1, 2, 3], [4, 4], [1, 1, 1, 3], [4, 4]]
+    yield read(
+        "example",
+        ("chunk-shapes", "integer", "list", "runs", "overflow", "indexing"),
+        "The example of the text.",
+        shapes,
+        _keys(parts(values, lengths)),
+        values,
+        data_type="int16",
+    )
+    yield read(
+        "example-part",
+        ("indexing",),
+        "A part of the example of the text.",
+        shapes,
+        _keys(parts(values, lengths)),
+        values[1:6:2, 2:4, 5:6, 0:6, 3:5],
+        selection=((1, 6, 2), (2, 4, 1), (5, 6, 1), (0, 6, 1), (3, 5, 1)),
+        shape=values.shape,
+        data_type="int16",
+    )
+
+
+def _tables() -> Iterator[Case]:
+    lengths = [[1, 2, 3], [7, 3]]
+    stored = _keys(parts(_TABLE, lengths))
+    always = ("indexing", "list", "chunk-shapes")
+    yield read("table", always, "Two dimensions.", lengths, stored, _TABLE)
+    for what, selection in (
+        ("corner", ((5, 6, 1), (9, 10, 1))),
+        ("row", ((2, 3, 1), (0, 10, 1))),
+        ("steps", ((0, 6, 2), (1, 10, 4))),
+        ("chunk", ((1, 3, 1), (7, 10, 1))),
+    ):
+        yield read(
+            f"table-{what}",
+            ("indexing",),
+            "A part of it.",
+            lengths,
+            stored,
+            _TABLE[tuple(slice(*it) for it in selection)],
+            selection=selection,
+            shape=_TABLE.shape,
+        )
+    yield read(
+        "table-regular",
+        ("regular", "integer"),
+        "chunk_shape of a regular grid means the same here.",
+        [4, 6],
+        _keys(blocks(_TABLE, (4, 6), 99)),
+        _TABLE,
+    )
+    told = array(shape=[6, 10], chunk_grid=grid(*lengths))
+    yield Case(
+        "ext-grids/rectilinear/created",
+        clauses_of("rectilinear.indexing", "rectilinear.list"),
+        "What is written, byte for byte.",
+        "create",
+        Accept(Node(values=Values(raw(_TABLE)), stored=stored)),
+        needs=_NEEDS,
+        document=told,
+    )
+    yield Case(
+        "ext-grids/rectilinear/kept",
+        clauses_of("rectilinear.runs", "rectilinear.overflow"),
+        "To set an attribute leaves the grid as it is written.",
+        "update",
+        Accept(
+            Node(
+                documents={
+                    "zarr.json": {"chunk_grid": grid([[1, 3], 3], 16), "attributes": {"harness": 1}}
+                }
+            )
+        ),
+        {"zarr.json": document(array(shape=[6, 10], chunk_grid=grid([[1, 3], 3], 16)))},
+        needs=_NEEDS,
+    )
+
+
+def _codecs() -> Iterator[Case]:
+    lengths = [[1, 2, 3], [7, 3]]
+    chunks = parts(_TABLE, lengths)
+    turn = named("transpose", order=[1, 0])
+    for what, codecs, encode in (
+        ("gzip", [BYTES, GZIP], lambda part: gzip(raw(part))),
+        ("crc32c", [BYTES, CRC32C], lambda part: crc32c(raw(part))),
+        ("transpose", [turn, BYTES], lambda part: raw(np.ascontiguousarray(part.T))),
+    ):
+        yield read(
+            f"codecs-{what}",
+            ("indexing",),
+            "Each chunk is encoded with its own shape.",
+            lengths,
+            _keys(chunks, encode),
+            _TABLE,
+            codecs=codecs,
+        )
+    yield read(
+        "codecs-reshape",
+        ("indexing", "ext-codecs.reshape.dimensions"),
+        "Lists of dimensions go with chunks of all shapes.",
+        lengths,
+        _keys(chunks),
+        _TABLE,
+        needs=("codec:reshape",),
+        codecs=[named("reshape", shape=[[0, 1]]), BYTES],
+    )
+    wide = [[2, 4], [6, 4]]
+
+    def sharded_part(part: Any) -> bytes:
+        inner = blocks(part, (2, 2))
+        return shard({n: raw(it) for n, it in enumerate(inner.values())}, len(inner))
+
+    shards = _keys(parts(_TABLE, wide), sharded_part)
+    yield read(
+        "shards",
+        ("indexing", "list"),
+        "Shards of several sizes with inner chunks of one.",
+        wide,
+        shards,
+        _TABLE,
+        codecs=[sharded([BYTES], 2, 2)],
+    )
+    yield read(
+        "shards-part",
+        ("indexing",),
+        "A part across shards of several sizes.",
+        wide,
+        shards,
+        _TABLE[1:5, 3:9],
+        selection=((1, 5, 1), (3, 9, 1)),
+        shape=_TABLE.shape,
+        codecs=[sharded([BYTES], 2, 2)],
+    )
+    told = array(shape=[6, 10], chunk_grid=grid(*lengths), codecs=[sharded([BYTES], 2, 2)])
+    yield Case(
+        "ext-grids/rectilinear/no-shards-that-do-not-fit",
+        clauses_of("rectilinear.chunk-shapes"),
+        "Inner chunks of (2, 2) do not divide chunks of (1, 7).",
+        "open",
+        Reject("metadata", "extension"),
+        {"zarr.json": document(told)},
+    )
+
+
+def _keys_of_chunks() -> Iterator[Case]:
+    lengths = [[1, 2, 3], [7, 3]]
+    chunks = parts(_TABLE, lengths)
+    for name, separator, first in (
+        ("default", "/", "c/"),
+        ("default", ".", "c."),
+        ("v2", ".", ""),
+        ("v2", "/", ""),
+    ):
+        what = f"{name}-{'slash' if separator == '/' else 'period'}"
+        told = named(name, separator=separator)
+        clauses = (f"ext-key-encodings.{name}.linked", "ext-key-encodings.any-grid", "indexing")
+        stored = {first + separator.join(map(str, at)): raw(part) for at, part in chunks.items()}
+        yield read(
+            f"keys-{what}",
+            clauses,
+            "Keys are made of the coordinates in the grid.",
+            lengths,
+            stored,
+            _TABLE,
+            chunk_key_encoding=told,
+        )
+        yield Case(
+            f"ext-key-encodings/{name}/{what}",
+            (*clauses[:2], "ext-grids.regular.linked", "ext-data-types.core.linked"),
+            "The same on a regular grid.",
+            "read",
+            Accept(Node(values=Values(raw(_TABLE)))),
+            {
+                "zarr.json": document(
+                    array(
+                        shape=[6, 10],
+                        chunk_grid=named("regular", chunk_shape=[4, 6]),
+                        chunk_key_encoding=told,
+                    )
+                ),
+                **{
+                    first + separator.join(map(str, at)): raw(part)
+                    for at, part in blocks(_TABLE, (4, 6), 99).items()
+                },
+            },
+        )
