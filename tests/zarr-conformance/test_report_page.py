@@ -73,7 +73,7 @@ def test_what_strangers_write_is_never_markup(page):
 
 
 def test_it_is_small(page):
-    assert page.stat().st_size < 400_000
+    assert page.stat().st_size < 1_000_000
 
 
 def test_it_is_the_same_every_time(page):

@@ -66,7 +66,7 @@ def write_files(files: Files, runs: Sequence[Judged], corpus: Sequence[Case]) ->
     """
     by_id = {case.id: case for case in corpus}
     if files.json is not None:
-        _write(files.json, json.dumps(to_json(runs, corpus), indent=1) + "\n")
+        _write(files.json, json.dumps(to_json(runs, corpus)) + "\n")
     if files.junit is not None:
         _write(files.junit, junit(runs, by_id))
     if files.html is not None:
