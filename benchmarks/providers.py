@@ -1,6 +1,6 @@
 """Providers of the same codec side by side: ``python -m benchmarks.providers``.
 
-Every provider that is listed for a codec of zarr-fast, alternatives too, encodes a chunk at
+Every provider of a codec that has alternatives, those too, encodes a chunk at
 some levels, then decodes what it wrote: megabytes a second of the chunk, best of several,
 and how many bytes are stored for a hundred.
 """

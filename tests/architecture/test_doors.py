@@ -19,9 +19,9 @@ DOORS = {
     "importlib_metadata": {"zarr_core.registry.installed"},
     "pluggy": {"zarr_core.registry.hookspecs"},
     "numcodecs": {"zarr_codecs._numcodecs"},
-    "deflate": {"zarr_codecs._deflate", "zarr_fast.libdeflate"},
-    "fastcrc": {"zarr_fast.fastcrc"},
-    "isal": {"zarr_fast.isal"},
+    "deflate": {"zarr_codecs.libdeflate"},
+    "fastcrc": {"zarr_codecs.fastcrc"},
+    "isal": {"zarr_codecs.isal"},
     "zstandard": {"zarr_codecs._zstandard"},
     "google_crc32c": {"zarr_codecs.crc32c"},
     "asyncio": {"zarr_bridge.offered", "zarr_stores.sftp_link", "zarr_xarray.lazy"},
@@ -31,7 +31,12 @@ DOORS = {
 # Imported where they are used and at no other time.
 ONLY_WITHIN_FUNCTIONS = DOORS.keys() - {"pluggy"}
 # Modules that are themselves imported only within functions.
-LATE = ("zarr_fast.", "zarr_stores.sftp_link")
+LATE = (
+    "zarr_codecs.fastcrc",
+    "zarr_codecs.isal",
+    "zarr_codecs.libdeflate",
+    "zarr_stores.sftp_link",
+)
 
 
 def module_name(file, package):

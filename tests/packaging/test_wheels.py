@@ -41,7 +41,7 @@ except LookupError as error:
 else:
     raise SystemExit("gzip came from nowhere")
 foreign = {
-    "numcodecs", "zarr_bridge", "zarr_codecs", "zarr_conformance", "zarr_dtypes", "zarr_fast", "zarr_formats", "zarr_grids", "zarr_sharding", "zarr_stores", "zarr",
+    "numcodecs", "zarr_bridge", "zarr_codecs", "zarr_conformance", "zarr_dtypes", "zarr_formats", "zarr_grids", "zarr_sharding", "zarr_stores", "zarr",
 } & sys.modules.keys()
 assert not foreign, foreign
 print("fine")

@@ -110,23 +110,26 @@ print(*sorted(name for name in sys.modules if name.startswith("acme")))
 
 @pytest.fixture(scope="module")
 def acme(tmp_path_factory):
-    """Three wheels: two share a name, one cannot be imported."""
+    """Three wheels: two claim one name, one has an alternative too, one cannot be imported."""
     folder = tmp_path_factory.mktemp("acme")
     codec = SOURCES["codec"]
     return [
-        wheel(folder, name, {"codec": lines}, {f"{name.replace('-', '_')}.py": source})
-        for name, lines, source in (
+        wheel(folder, name, kinds, {f"{name.replace('-', '_')}.py": source})
+        for name, kinds, source in (
             (
                 "acme-one",
-                {"acme.one": "acme_one:Extension", "acme.both": "acme_one:Extension"},
+                {"codec": {"acme.one": "acme_one:Extension", "acme.both": "acme_one:Extension"}},
                 codec,
             ),
             (
                 "acme-two",
-                {"acme.two": "acme_two:Extension", "acme.both": "acme_two:Extension"},
+                {
+                    "codec": {"acme.two": "acme_two:Extension", "acme.both": "acme_two:Extension"},
+                    "codec.fast": {"acme.one": "acme_two:Extension"},
+                },
                 codec,
             ),
-            ("acme-broken", {"acme.broken": "acme_broken:Extension"}, "1 / 0"),
+            ("acme-broken", {"codec": {"acme.broken": "acme_broken:Extension"}}, "1 / 0"),
         )
     ]
 
@@ -136,6 +139,7 @@ EXPECTED = [
     "codec acme.both  acme-two 1.0 (acme_two:Extension)  not used",
     "codec acme.broken  acme-broken 1.0 (acme_broken:Extension)",
     "codec acme.one  acme-one 1.0 (acme_one:Extension)",
+    "codec acme.one  acme-two[fast] 1.0 (acme_two:Extension)  alternative",
     "codec acme.two  acme-two 1.0 (acme_two:Extension)",
     "acme.one [1, 2, 3] acme_one",
     "acme.two [1, 2, 3] acme_two",

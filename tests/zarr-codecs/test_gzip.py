@@ -1,9 +1,11 @@
 import gzip
+import os
 import sys
 import zlib
 
 import numcodecs
 import pytest
+import zarr_codecs
 from zarr_codecs import _deflate
 from zarr_codecs.gzip import GzipCodec
 from zarr_core.extension import ChecksumError, ChunkDecodeError
@@ -16,11 +18,14 @@ def library(request, monkeypatch):
     """With the optional library, and as if it were not installed."""
     if request.param == "zlib":
         monkeypatch.setitem(sys.modules, "deflate", None)
+        monkeypatch.delitem(sys.modules, "zarr_codecs.libdeflate", raising=False)
+        monkeypatch.delattr(zarr_codecs, "libdeflate", raising=False)
     else:
         pytest.importorskip("deflate")
-    _deflate._libdeflate.cache_clear()
+    _deflate.libdeflate.cache_clear()
+    assert (_deflate.libdeflate() is None) == (request.param == "zlib")
     yield request.param
-    _deflate._libdeflate.cache_clear()
+    _deflate.libdeflate.cache_clear()
 
 
 def decode(data, size):
@@ -121,6 +126,15 @@ def test_says_what_is_wrong(library):
         with pytest.raises(ChunkDecodeError, match=message) as caught:
             GzipCodec().decode_into(data, memoryview(bytearray(size)))
         assert caught.value.codec == "gzip"
+
+
+@pytest.mark.parametrize("content", [CONTENT, os.urandom(1 << 16)], ids=["small", "stored"])
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_same_member_again_is_more_than_was_promised(library, count, content):
+    encoded = gzip.compress(content, 9) + gzip.compress(content, 1) * (count - 1)
+    for data in (encoded, memoryview(encoded)):
+        with pytest.raises(ChunkDecodeError, match=f"more than {len(content)} bytes"):
+            GzipCodec().decode(data, len(content))
 
 
 def test_bomb_costs_no_memory(library, at_most):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ChecksumError, ChunkDecodeError
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer
 
-_FEED = 1 << 16  # bytes given to a decompressor at once; what zlib leaves over is copied
+_FEED = 1 << 16  # bytes given to a decompressor at once; what it leaves over is copied
 _PIECE = 1 << 18  # bytes taken from it at once; still in the cache when copied
 
 
@@ -59,7 +58,7 @@ def gather(pieces: Iterator[bytes], decoded_size: int | None, name: str) -> Buff
 
 
 def inflated(
-    data: Buffer, new: Callable[[], zlib._Decompress], several: bool, name: str
+    data: Buffer, new: Callable[[], Any], errors: type[Exception], several: bool, name: str
 ) -> Iterator[bytes]:
     """Give what DEFLATE streams in a container of zlib or gzip hold.
 
@@ -68,7 +67,9 @@ def inflated(
     data : Buffer
         The encoded bytes.
     new : callable
-        Makes what decompresses one stream.
+        Makes what decompresses one stream, with the methods of that of ``zlib``.
+    errors : type
+        What it raises about damaged bytes.
     several : bool
         Whether another stream may follow the first (RFC 1952, section 2.2).
     name : str
@@ -96,7 +97,7 @@ def inflated(
                     if stream.eof or len(piece) < _PIECE:
                         break
                     feed = stream.unconsumed_tail
-            except zlib.error as error:
+            except errors as error:
                 raise _damage(str(error), begin, name) from error
         position -= len(stream.unused_data)
         if not several and position < len(view):
@@ -160,9 +161,10 @@ def _following(position: int, name: str) -> ChunkDecodeError:
 
 
 def _damage(message: str, begin: int, name: str) -> ChunkDecodeError:
-    if "incorrect data check" in message or "incorrect length check" in message:
+    # zlib speaks of an incorrect data or length check, isal of an incorrect checksum.
+    if "check" in message and "header" not in message:
         what = "CRC-32 or length of a gzip member" if name == "gzip" else "Adler-32 of the stream"
         return ChecksumError(f"the {what} is not that of its content", name)
-    if begin and "header" in message:
+    if begin and ("header" in message or "wrapper" in message):
         return _following(begin, name)
     return ChunkDecodeError(message, name)

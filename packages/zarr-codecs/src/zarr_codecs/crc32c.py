@@ -14,52 +14,23 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import BytesToBytesCodec, ChecksumError, ChunkDecodeError
+from zarr_codecs._checksum import ChecksumCodec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from zarr_core.extension import Buffer
 
-_SIZE = 4
-
 
 @dataclass(frozen=True, slots=True)
-class Crc32cCodec(BytesToBytesCodec):
+class Crc32cCodec(ChecksumCodec):
     """Append a CRC-32C of the bytes, 32 bits in little endian."""
 
-    @property
-    def detects_damage(self) -> bool:
-        """Whether there is a checksum: always."""
-        return True
+    name = "crc32c"
 
-    def encoded_size(self, decoded_size: int) -> int:
-        """Four bytes more."""
-        return decoded_size + _SIZE
-
-    def encode(self, data: Buffer) -> Buffer:
-        """Append the checksum."""
-        return b"".join((data, checksum_function()(data).to_bytes(_SIZE, "little")))
-
-    def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
-        """Verify the checksum; gives a view of ``data`` without it."""
-        size = len(data) - _SIZE
-        if size < 0:
-            raise ChunkDecodeError(f"{len(data)} bytes; the checksum alone takes {_SIZE}", "crc32c")
-        if decoded_size is not None and size != decoded_size:
-            raise ChunkDecodeError(f"decodes to {size} bytes instead of {decoded_size}", "crc32c")
-        view = memoryview(data)
-        content = view[:size]
-        stored, found = int.from_bytes(view[size:], "little"), checksum_function()(content)
-        if stored != found:
-            raise ChecksumError(
-                f"the stored checksum is {stored:#010x}, that of the bytes {found:#010x}", "crc32c"
-            )
-        return content
-
-    def decode_into(self, data: Buffer, out: memoryview) -> None:
-        """Verify the checksum, and copy the bytes before it."""
-        out[:] = self.decode(data, len(out))
+    def checksum(self, data: Buffer) -> int:
+        """The checksum of bytes."""
+        return checksum_function()(data)
 
 
 @cache

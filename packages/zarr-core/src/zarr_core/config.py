@@ -37,7 +37,7 @@ class Settings:
     providers : mapping of str to str
         Which distribution provides an extension that several offer, such as
         ``{"codec.gzip": "zarr-codecs"}``, or which alternative of a distribution, as
-        ``{"codec.gzip": "zarr-fast[isal]"}``.
+        ``{"codec.gzip": "zarr-codecs[isal]"}``.
         Environment: ``ZARR_CORE_PROVIDERS="codec.gzip=zarr-codecs,..."``.
     fallback : {"error", "warn", "use"}
         What to do about an unknown data type that names a fallback: refuse, open

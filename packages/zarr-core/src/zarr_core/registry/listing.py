@@ -54,7 +54,7 @@ class InstalledExtension:
 
     @property
     def choice(self) -> str:
-        """What the setting ``providers`` says to have this one: ``zarr-codecs``, ``zarr-fast[isal]``."""
+        """What the setting ``providers`` says to have this one: ``zarr-codecs``, ``zarr-codecs[isal]``."""
         return f"{self.distribution}[{self.alternative}]" if self.alternative else self.distribution
 
     @property

@@ -41,7 +41,7 @@ class Provider:
 
     @property
     def choice(self) -> str:
-        """What the setting ``providers`` says to have this one: ``zarr-codecs``, ``zarr-fast[isal]``."""
+        """What the setting ``providers`` says to have this one: ``zarr-codecs``, ``zarr-codecs[isal]``."""
         return f"{self.distribution}[{self.alternative}]" if self.alternative else self.distribution
 
     @property

@@ -1,10 +1,9 @@
-"""What codecs that add a checksum have in common, whichever library computes it."""
+"""What all codecs that add a checksum have in common."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from zarr_core.extension import BytesToBytesCodec, ChecksumError, ChunkDecodeError
 
@@ -41,7 +40,7 @@ class ChecksumCodec(BytesToBytesCodec):
 
     def encode(self, data: Buffer) -> Buffer:
         """Add the checksum."""
-        checksum = self.checksum(data).to_bytes(_SIZE, "little")
+        checksum = (self.checksum(data) & 0xFFFFFFFF).to_bytes(_SIZE, "little")
         return b"".join((checksum, data) if self.at_start else (data, checksum))
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
@@ -57,7 +56,7 @@ class ChecksumCodec(BytesToBytesCodec):
         stored, content = view[size:], view[:size]
         if self.at_start:
             stored, content = view[:_SIZE], view[_SIZE:]
-        expected, found = int.from_bytes(stored, "little"), self.checksum(content)
+        expected, found = int.from_bytes(stored, "little"), self.checksum(content) & 0xFFFFFFFF
         if expected != found:
             raise ChecksumError(
                 f"the stored checksum is {expected:#010x}, that of the bytes {found:#010x}",
@@ -68,25 +67,3 @@ class ChecksumCodec(BytesToBytesCodec):
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Verify the checksum, and copy the bytes beside it."""
         out[:] = self.decode(data, len(out))
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedChecksumCodec(ChecksumCodec):
-    """Store the checksum at either end.
-
-    Parameters
-    ----------
-    location : {"start", "end"}
-        Where it stands.
-    """
-
-    location: Literal["start", "end"] = "start"
-
-    def __post_init__(self) -> None:
-        if self.location not in ("start", "end"):
-            raise ValueError(f'location must be "start" or "end", not {self.location!r}')
-
-    @property
-    def at_start(self) -> bool:
-        """Whether it stands before the bytes."""
-        return self.location == "start"

@@ -2,12 +2,13 @@
 
 import gzip
 import json
-import tracemalloc
+import os
+import subprocess
+import sys
 import zlib
 from importlib.metadata import entry_points
 from importlib.resources import files
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,19 +21,19 @@ from zarr_core.extension import (
     make_extension,
 )
 
-DATA = Path(__file__).parents[1] / "zarr-codecs" / "data"
-STORED = (np.arange(600, dtype="<i4") ** 2 % 1009).tobytes()
-"""What the files of DATA decode to."""
 CONTENT = bytes(range(256)) * 8
 USUAL = "zarr-codecs"
 ALTERNATIVES = [
-    (point.name, f"zarr-fast[{word}]")
+    (point.name, f"zarr-codecs[{word}]")
     for word in ("deflate", "fastcrc", "isal")
     for point in entry_points(group=f"zarr_core.codec.{word}")
-    if point.value.startswith("zarr_fast.")
+    if point.value.startswith("zarr_codecs.")
 ]
-GZIP = [choice for name, choice in ALTERNATIVES if name == "gzip"]
+ISAL = "zarr-codecs[isal]"
 ZLIB = [choice for name, choice in ALTERNATIVES if name == "numcodecs.zlib"]
+DEFLATE = [("gzip", ISAL), *(("numcodecs.zlib", choice) for choice in ZLIB)]
+MODULES = {f"zarr_codecs.{name}" for name in ("fastcrc", "isal", "libdeflate")}
+WBITS = {"gzip": 31, "numcodecs.zlib": 15}
 
 
 def made(name, choice, **configuration):
@@ -40,12 +41,12 @@ def made(name, choice, **configuration):
         return make_extension("codec", ExtensionDefinition(name, configuration), complete=False)
 
 
-def schema_of(name, package="zarr_fast"):
-    return json.loads((files(package) / f"schemas/codec/{name}.json").read_text())
+def schema_of(name):
+    return json.loads((files("zarr_codecs") / f"schemas/codec/{name}.json").read_text())
 
 
 def test_there_are_some():
-    assert len(ALTERNATIVES) == 10
+    assert len(ALTERNATIVES) == 8
 
 
 # --- the kit for authors ---
@@ -55,15 +56,17 @@ def kit(name, choice):
     @pytest.fixture(autouse=True)
     def _chosen(self):
         with config.set(providers={f"codec.{name}": choice}):
-            assert type(self.make({})).__module__.startswith("zarr_fast.")
+            assert type(self.make({})).__module__ in MODULES
             yield
 
     given = {"name": name, "examples": 5, "configurations": schema_of(name)["examples"]}
+    if name == "numcodecs.zlib":  # an Adler-32 may miss what a wrong code does to few bytes
+        given["detects"] = lambda self, chain: False
     return type("Tests", (BytesToBytesCodecTests,), {**given, "_chosen": _chosen})
 
 
 for _name, _choice in ALTERNATIVES:
-    _title = "".join(part.title() for part in f"{_choice[10:-1]}.{_name}".split("."))
+    _title = "".join(part.title() for part in f"{_choice[12:-1]}.{_name}".split("."))
     globals()[f"Test{_title}"] = kit(_name, _choice)
 
 
@@ -123,15 +126,12 @@ def test_damaged_bytes_are_refused_or_have_the_same_content(name, choice):
 # --- DEFLATE ---
 
 
-@pytest.mark.parametrize("choice", GZIP)
+@pytest.mark.parametrize(("name", "choice"), DEFLATE)
 @pytest.mark.parametrize("level", range(10))
-def test_the_standard_library_reads_every_level(choice, level):
-    encoded = bytes(made("gzip", choice, level=level).encode(CONTENT))
-    assert gzip.decompress(encoded) == CONTENT
+def test_the_standard_library_reads_every_level(name, choice, level):
+    encoded = bytes(made(name, choice, level=level).encode(CONTENT))
+    assert zlib.decompress(encoded, WBITS[name]) == CONTENT
     assert (len(encoded) > len(CONTENT)) == (level == 0)
-    zipped = bytes(made("numcodecs.zlib", choice, level=level).encode(CONTENT))
-    assert zlib.decompress(zipped) == CONTENT
-    assert (len(zipped) > len(CONTENT)) == (level == 0)
 
 
 @pytest.mark.parametrize("choice", ZLIB)
@@ -139,24 +139,21 @@ def test_the_default_level_of_zlib(choice):
     assert zlib.decompress(made("numcodecs.zlib", choice, level=-1).encode(CONTENT)) == CONTENT
 
 
-@pytest.mark.parametrize("choice", GZIP)
-def test_more_effort_never_gives_many_more_bytes(choice):
+@pytest.mark.parametrize(("name", "choice"), DEFLATE)
+def test_more_effort_never_gives_many_more_bytes(name, choice):
     content = b"".join(b"%d," % (number * number) for number in range(20000))
-    sizes = [len(made("gzip", choice, level=level).encode(content)) for level in range(10)]
+    sizes = [len(made(name, choice, level=level).encode(content)) for level in range(10)]
     assert all(after <= before * 1.03 for before, after in pairwise(sizes))
     assert sizes[1] < 0.6 * sizes[0]
 
 
-@pytest.mark.parametrize("choice", GZIP)
 @pytest.mark.parametrize("name", ["level-0-zlib", "tensorstore", "two-members", "with-file-name"])
-def test_reads_what_others_have_stored(choice, name):
-    encoded = (DATA / f"gzip-{name}.bin").read_bytes()
-    assert bytes(made("gzip", choice).decode(encoded, len(STORED))) == STORED
+def test_isal_reads_what_others_have_stored(name, golden, content):
+    assert bytes(made("gzip", ISAL).decode(golden(f"gzip-{name}"), len(content))) == content
 
 
-@pytest.mark.parametrize("choice", GZIP)
-def test_members_after_each_other(choice):
-    codec = made("gzip", choice)
+def test_isal_reads_members_after_each_other():
+    codec = made("gzip", ISAL)
     large = bytes(1 << 19)
     empty = gzip.compress(b"")
     assert codec.decode(empty + gzip.compress(CONTENT) + empty, len(CONTENT)) == CONTENT
@@ -167,8 +164,7 @@ def test_members_after_each_other(choice):
     assert out == CONTENT * 3
 
 
-@pytest.mark.parametrize("choice", GZIP)
-def test_says_what_is_wrong(choice):
+def test_isal_says_what_is_wrong():
     encoded = gzip.compress(CONTENT)
     size = len(CONTENT)
     flipped = {place: bytearray(encoded) for place in (-1, -5)}
@@ -177,35 +173,69 @@ def test_says_what_is_wrong(choice):
     for data, kind, message in [
         (b"", ChunkDecodeError, "cut short|0 bytes of DEFLATE cannot hold"),
         (encoded[:-1], ChunkDecodeError, "cut short"),
-        (
-            encoded + b"garbage!!!",
-            ChunkDecodeError,
-            f"no stream of gzip follow byte {len(encoded)}",
-        ),
+        (encoded + b"garbage!!!", ChunkDecodeError, f"no gzip member follow byte {len(encoded)}"),
         (gzip.compress(CONTENT + b"x"), ChunkDecodeError, f"more than {size} bytes"),
         (gzip.compress(CONTENT[1:]), ChunkDecodeError, f"{size - 1} bytes instead of {size}"),
         (zlib.compress(CONTENT), ChunkDecodeError, "header|wrapper"),
         *((data, ChecksumError, "not that of its content") for data in flipped.values()),
     ]:
         for decode in (
-            lambda data: made("gzip", choice).decode(data, size),
-            lambda data: made("gzip", choice).decode_into(data, memoryview(bytearray(size))),
+            lambda data: made("gzip", ISAL).decode(data, size),
+            lambda data: made("gzip", ISAL).decode_into(data, memoryview(bytearray(size))),
         ):
             with pytest.raises(kind, match=message) as caught:
                 decode(data)
             assert caught.value.codec == "gzip"
 
 
-@pytest.mark.parametrize("choice", GZIP)
-@pytest.mark.parametrize("name", ["gzip", "numcodecs.zlib"])
-def test_a_bomb_costs_no_memory(choice, name):
-    bomb = zlib.compress(bytes(1 << 26), wbits=31 if name == "gzip" else 15)
+@pytest.mark.parametrize(("name", "choice"), DEFLATE)
+def test_a_bomb_costs_no_memory(name, choice, at_most):
+    bomb = zlib.compress(bytes(1 << 26), wbits=WBITS[name])
     codec = made(name, choice)
-    tracemalloc.start()
-    with pytest.raises(ChunkDecodeError, match="more than 16 bytes"):
+    with at_most(2_000_000), pytest.raises(ChunkDecodeError, match="more than 16 bytes"):
         codec.decode(bomb, 16)
-    with pytest.raises(ChunkDecodeError, match="cannot hold"):
+    with at_most(100_000), pytest.raises(ChunkDecodeError, match="cannot hold"):
         codec.decode(bomb, 1 << 40)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 2_000_000
+
+
+# --- who is used ---
+
+PROGRAM = """
+import sys
+import zarr_core as zarr
+for line in zarr.installed_extensions(load=False):
+    if line.name == "gzip" and line.kind == "codec":
+        print(line.choice, "used" if line.wins else line.note)
+array = zarr.create_array(data=[1, 2, 3], compressors="gzip")
+print(array[:].tolist(), type(array.compressors[0]).__module__)
+print(*sorted({"isal", "fastcrc"} & set(sys.modules)))
+"""
+
+
+def run(program, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_nobody_chose_and_nothing_is_imported():
+    said = run(PROGRAM).stdout.splitlines()
+    assert said[0] == "zarr-codecs used"
+    assert said[1:] == ["zarr-codecs[isal] alternative", "[1, 2, 3] zarr_codecs.gzip", ""]
+
+
+def test_the_environment_chooses():
+    said = run(PROGRAM, ZARR_CORE_PROVIDERS=f"codec.gzip={ISAL}").stdout.splitlines()
+    assert said[:2] == ["zarr-codecs not used", "zarr-codecs[isal] used"]
+    assert said[2:] == ["[1, 2, 3] zarr_codecs.isal", "isal"]
+
+
+def test_a_library_that_is_missing_is_an_error_that_helps():
+    program = "import sys; sys.modules['isal'] = None\n" + PROGRAM
+    done = run(program, ZARR_CORE_PROVIDERS=f"codec.gzip={ISAL}")
+    assert done.returncode
+    assert "pip install 'zarr-codecs[isal]'" in done.stderr.splitlines()[-1]

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 from isal import isal_zlib
 from isal.igzip_lib import IsalError
 
-from zarr_fast import _streams
-from zarr_fast._checksummed import PlacedChecksumCodec
-from zarr_fast._deflated import GZIP, ZLIB, DeflateCodec
+from zarr_codecs import _streams, checksums
+from zarr_codecs._deflate import GZIP, ZLIB, DeflateCodec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,12 +106,10 @@ class NumcodecsZlibCodec(IsalCodec):
     container = ZLIB
 
 
-class NumcodecsAdler32Codec(PlacedChecksumCodec):
+class NumcodecsAdler32Codec(checksums.Adler32Codec):
     """Add an Adler-32, that of zlib."""
 
     __slots__ = ()
-
-    name = "numcodecs.adler32"
 
     def checksum(self, data: Buffer) -> int:
         """The checksum of bytes."""

@@ -10,46 +10,40 @@ Compatible:     zarr-python, TensorStore, zarrs
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from fastcrc import crc32
 
-from zarr_fast._checksummed import ChecksumCodec, PlacedChecksumCodec
+from zarr_codecs import checksums, crc32c
 
 if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
 
-@dataclass(frozen=True, slots=True)
-class Crc32cCodec(ChecksumCodec):
+class Crc32cCodec(crc32c.Crc32cCodec):
     """Append a CRC-32C of the bytes."""
-
-    name = "crc32c"
-
-    def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
-        return crc32.iscsi(data)
-
-
-@dataclass(frozen=True, slots=True)
-class NumcodecsCrc32cCodec(PlacedChecksumCodec):
-    """Add a CRC-32C; at the end unless told otherwise."""
-
-    location: Literal["start", "end"] = "end"
-    name = "numcodecs.crc32c"
-
-    def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
-        return crc32.iscsi(data)
-
-
-class NumcodecsCrc32Codec(PlacedChecksumCodec):
-    """Add a CRC-32, that of gzip."""
 
     __slots__ = ()
 
-    name = "numcodecs.crc32"
+    def checksum(self, data: Buffer) -> int:
+        """The checksum of bytes."""
+        return crc32.iscsi(data)
+
+
+class NumcodecsCrc32cCodec(checksums.NumcodecsCrc32cCodec):
+    """Add a CRC-32C; at the end unless told otherwise."""
+
+    __slots__ = ()
+
+    def checksum(self, data: Buffer) -> int:
+        """The checksum of bytes."""
+        return crc32.iscsi(data)
+
+
+class NumcodecsCrc32Codec(checksums.Crc32Codec):
+    """Add a CRC-32, that of gzip."""
+
+    __slots__ = ()
 
     def checksum(self, data: Buffer) -> int:
         """The checksum of bytes."""
