@@ -29,6 +29,9 @@ def answer(asked):
     if what == "exit":
         print("Fatal: \\x1b[31mall is lost", file=sys.stderr, flush=True)
         os._exit(3)
+    if what == "talk":
+        print("panicked" + "." * 100000 + "aborting", file=sys.stderr, flush=True)
+        os._exit(1)
     if what == "abort":
         os.abort()
     if what == "hang":
@@ -129,6 +132,13 @@ def test_a_line_without_end_fills_no_memory(outcomes, monkeypatch):
     found = outcomes(case("endless"), case("a"), jobs=1)
     assert found["endless"].answer.outcome == "crash"
     assert found["a"].verdict.grade == "pass"
+
+
+def test_long_last_words_are_told_by_their_beginning_and_end(outcomes):
+    reason = outcomes(case("talk"))["talk"].verdict.reason
+    assert "last words: panicked.." in reason
+    assert reason.endswith("..aborting")
+    assert len(reason) < 2000
 
 
 def test_a_crash_is_no_refusal(outcomes):

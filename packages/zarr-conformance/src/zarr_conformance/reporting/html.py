@@ -21,6 +21,7 @@ from zarr_conformance.reporting.summary import line, strength, summary
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from zarr_conformance.clauses.clause import Specification
     from zarr_conformance.corpus.case import Case
     from zarr_conformance.reporting.results import Judged, Result
 
@@ -92,11 +93,18 @@ def page_data(runs: Iterable[Judged], corpus: Sequence[Case]) -> dict[str, Any]:
                     for clause in text.clauses
                 ],
             }
-            for text in specifications().values()
+            for text in sorted(specifications().values(), key=_place)
         ],
         "cases": [details(case) for case in corpus],
         "runs": [_run(run, number, by_id) for run in runs],
     }
+
+
+def _place(text: Specification) -> tuple[bool, ...]:
+    """Where a text stands: version 3 with its core at the head, older ones, the registry."""
+    name = text.name
+    draft, three = name.endswith("-draft"), name.startswith("v3-")
+    return (name.startswith("ext-"), draft, not three, name != "v3-core")
 
 
 def _run(run: Judged, number: dict[str, int], by_id: dict[str, Case]) -> dict[str, Any]:

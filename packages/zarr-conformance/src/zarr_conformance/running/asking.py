@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-CHANGES = ("update", "create")
+CHANGES = ("update", "create", "erase", "store")
 """Operations that change a store: they are given a copy."""
 
 _DOCUMENTS = (".zarray", ".zgroup", ".zattrs", ".zmetadata")
@@ -59,6 +59,8 @@ def request(case: Case, store: Path, into: Path, values: Path) -> dict[str, Any]
         asked["selection"] = case.selection
     if case.operation == "update":
         asked["attributes"] = {"harness": 1}
+    if case.operation == "store":
+        asked["calls"] = [list(call) for call in case.calls]
     if case.operation == "create":
         asked["document"] = case.document
         if (elements := values_of(case)) is not None:

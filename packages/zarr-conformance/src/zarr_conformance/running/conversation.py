@@ -22,6 +22,7 @@ LONGEST_LINE = 16 << 20
 """Bytes of an answer; more is none, elements come in files."""
 
 _PATIENCE = 0.05  # between two looks at the memory of a program that does not answer
+_WORDS = 1200  # bytes of standard error that are told
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -184,11 +185,17 @@ class Conversation:
         return AdapterDiedError(how + self._last_words())
 
     def _last_words(self) -> str:
-        """The end of what it has written to standard error since it was asked."""
+        """What it has written to standard error since it was asked: the beginning, the end."""
         with self._log.open("rb") as log:
-            log.seek(max(self._said, self._log.stat().st_size - 1000))
-            words = log.read().decode("utf-8", "replace").strip()
-        return f"; last words: {words}" if words else ""
+            log.seek(self._said)
+            words = log.read(_WORDS // 2)
+            rest = self._log.stat().st_size - log.tell()
+            if rest > _WORDS // 2:
+                log.seek(rest - _WORDS // 2, os.SEEK_CUR)
+                words += b" ... "
+            words += log.read()
+        said = words.decode("utf-8", "replace").strip()
+        return f"; last words: {said}" if said else ""
 
     def close(self) -> None:
         """End the program with all its children."""
