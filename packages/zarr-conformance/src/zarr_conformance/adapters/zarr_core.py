@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import zarr_core
 from zarr_core.extension import (
     ArrayToBytesCodec,
+    ByteRange,
     CodecChainError,
     CodecError,
     ExtensionDefinition,
@@ -17,6 +19,7 @@ from zarr_core.extension import (
     NodeNameError,
     NodeNotFoundError,
     NodeTypeError,
+    StoreKeyError,
     make_extension,
 )
 
@@ -31,7 +34,7 @@ class ZarrCore(Adapter):
 
     implementation = "zarr-core"
     formats = (0, 1, 2, 3)
-    operations = ("open", "read", "list", "update", "create")
+    operations = ("open", "read", "list", "update", "create", "erase", "store")
 
     def version(self) -> str:
         return version("zarr-core")
@@ -56,10 +59,40 @@ class ZarrCore(Adapter):
         _open(asked, "r+").attrs.update(asked["attributes"])
 
     def create(self, asked: Mapping[str, Any], values: Any) -> None:
+        if "shape" not in asked["document"]:
+            zarr_core.create_group(
+                asked["store"],
+                path=asked["path"] or None,
+                zarr_format=asked["zarr_format"],
+                attributes=asked["document"].get("attributes"),
+            )
+            return
         array: Any = _made(asked)
         if values is None:
             return
         array[...] = as_elements(values, asked, array.dtype, array.shape)
+
+    def erase(self, asked: Mapping[str, Any]) -> None:
+        del zarr_core.open_group(asked["store"], mode="r+")[asked["path"]]
+
+    def call(self, asked: Mapping[str, Any], operation: str, *arguments: Any) -> Any:
+        store, _ = zarr_core.locate(asked["store"])
+        if operation == "get_partial_values":
+            ranges = [(key, ByteRange(*part)) for key, part in arguments[0]]
+            return [_text(it) for it in store.get_partial_values(ranges)]
+        if operation == "set":
+            store.set(arguments[0], b64decode(arguments[1]))
+            return None
+        if operation == "set_partial_values":
+            parts = [(key, start, b64decode(it)) for key, start, it in arguments[0]]
+            store.set_partial_values(parts)
+            return None
+        given = getattr(store, operation)(*arguments)
+        if operation == "get":
+            return _text(given)
+        if operation == "list_dir":
+            return [sorted(given[0]), sorted(given[1])]
+        return None if given is None else sorted(given)
 
     def category(self, error: BaseException) -> str:
         kinds: tuple[tuple[Any, str], ...] = (
@@ -70,11 +103,16 @@ class ZarrCore(Adapter):
             (NodeNameError, "metadata"),
             (NodeNotFoundError, "missing"),
             (NodeTypeError, "missing"),
+            (StoreKeyError, "metadata"),
         )
         for kind, category in kinds:
             if isinstance(error, kind):
                 return category
         return super().category(error)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else b64encode(value).decode()
 
 
 def _open(asked: Mapping[str, Any], mode: Any) -> Any:
@@ -92,6 +130,9 @@ def _made(asked: Mapping[str, Any]) -> Any:
     }
     if asked["zarr_format"] == 2:
         return zarr_core.create_array(asked["store"], **_version_2(document), **common)
+    if asked["zarr_format"] == 0:
+        common["zarr_format"] = "draft"
+        return zarr_core.create_array(asked["store"], **_draft(document), **common)
     data_type = ExtensionDefinition.from_json(document["data_type"])
     chain = [ExtensionDefinition.from_json(it) for it in document["codecs"]]
     kinds = [type(make_extension("codec", it)) for it in chain]
@@ -122,6 +163,26 @@ def _version_2(document: Mapping[str, Any]) -> dict[str, Any]:
         "fill_value": document["fill_value"],
         "order": document["order"],
         "chunk_key_encoding": {"name": "v2", "configuration": {"separator": separator}},
+    }
+
+
+def _draft(document: Mapping[str, Any]) -> dict[str, Any]:
+    grid = document["chunk_grid"]
+    configuration = {"separator": grid["separator"], "scalar": "c"}
+    return {
+        "dtype": document["data_type"],
+        "chunks": grid["chunk_shape"],
+        "fill_value": document["fill_value"],
+        "order": document["chunk_memory_layout"],
+        "compressors": [
+            {"name": it["type"].split("/")[-2], "configuration": it["configuration"]}
+            for it in document.get("codecs", ())
+        ],
+        "storage_transformers": [
+            {"name": "sharding", "configuration": {"type": it["type"], **it["configuration"]}}
+            for it in document.get("storage_transformers", ())
+        ],
+        "chunk_key_encoding": {"name": "v3_draft", "configuration": configuration},
     }
 
 

@@ -31,6 +31,7 @@ TOPICS = (
     "v3_chains",
     "v3_sharding",
     "v3_shard_damage",
+    "v3_stores",
     "v2_array",
     "v2_data_types",
     "v2_codecs",
@@ -41,6 +42,7 @@ TOPICS = (
     "draft_data_types",
     "draft_chunks",
     "draft_sharding",
+    "draft_created",
     "ext_zstd",
     "ext_rounding",
     "ext_cast_value",
@@ -150,6 +152,8 @@ def as_json(case: Case) -> dict[str, Any]:
         entry["selection"] = [list(part) for part in case.selection]
     if case.document is not None:
         entry["document"] = case.document
+    if case.calls:
+        entry["calls"] = [list(call) for call in case.calls]
     return entry
 
 
@@ -160,7 +164,15 @@ def _expectation(case: Case) -> dict[str, Any]:
         return {"outcome": "reject", "categories": categories}
     entry: dict[str, Any] = {"outcome": "accept" if isinstance(expect, Accept) else "either"}
     node = expect.node
-    for name in ("node_type", "shape", "attributes", "dimension_names", "members", "documents"):
+    for name in (
+        "node_type",
+        "shape",
+        "attributes",
+        "dimension_names",
+        "members",
+        "results",
+        "documents",
+    ):
         value = getattr(node, name)
         if value is not None:
             entry[name] = list(value) if isinstance(value, tuple) else value

@@ -81,14 +81,18 @@ def _exact() -> Iterator[Case]:
         values = np.array(some, np.dtype(first).newbyteorder("<"))
         yield from _both(
             f"exact-{first}-{second}",
-            clauses_of("name", "data-type", "exact", "order", "real"),
+            clauses_of("name", "data-type", "exact", "order", "real", "additional"),
             f"What both {first} and {second} have stays what it is.",
             values,
             values.astype(np.dtype(second).newbyteorder("<")),
         )
     limits = np.array([-128, 127, -1, 0], "<i8")
     yield from _both(
-        "exact-limits", clauses_of("exact"), "The limits of int8.", limits, limits.astype("i1")
+        "exact-limits",
+        clauses_of("exact", "none-holds", "out-of-range-default"),
+        "The limits of int8.",
+        limits,
+        limits.astype("i1"),
     )
     large = np.array([2**53, -(2**53), 2**62, 0], "<i8")
     yield from _both(

@@ -168,7 +168,7 @@ def _bits() -> Iterator[Case]:
     high = np.array([0x000, 0x120, 0xFF0, 0x340], "<u2")
     yield from _both(
         "first-bit",
-        _clauses("first-bit", "last-bit", "elements", "extended"),
+        _clauses("first-bit", "last-bit", "elements", "extended", "bit-order"),
         "Eight bits out of the middle.",
         high,
         packed([it >> 4 for it in high.tolist()], 8),

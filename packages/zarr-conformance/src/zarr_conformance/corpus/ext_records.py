@@ -69,7 +69,14 @@ def cases() -> Iterator[Case]:
 
 def _structs() -> Iterator[Case]:
     zero = {"id": 0, "flags": 0, "value": 0.0}
-    always = ("struct.fields", "struct.field", "struct.names", "struct.order", "struct.packed")
+    always: tuple[str, ...] = (
+        "struct.fields",
+        "struct.field",
+        "struct.names",
+        "struct.order",
+        "struct.packed",
+    )
+    always += ("struct.variable", "struct.no-vlen")
     little = b"".join(struct.pack("<iBd", *it) for it in _ROWS)
     big = b"".join(struct.pack(">iBd", *it) for it in _ROWS)
     row = fields(**_ROW)

@@ -188,7 +188,11 @@ def _scale_offset() -> Iterator[Case]:
         values = np.array(some, dtype)
         kept = np.array(stored, dtype) if stored else values - np.int64(told["offset"])
         clauses = _clauses(
-            "scale-offset", "name", "arithmetic", *(it for it in ("offset", "scale") if it in told)
+            "scale-offset",
+            "name",
+            "arithmetic",
+            "additional",
+            *(it for it in ("offset", "scale") if it in told),
         )
         says = "Stored is the element less the offset, times the scale."
         codecs = [{"name": "scale_offset", "configuration": told}, BYTES]
@@ -335,7 +339,7 @@ def _fixed() -> Iterator[Case]:
     told: dict[str, Any] = {"offset": 10, "scale": 0.1, "dtype": "<f4", "astype": "|u1"}
     yield read(
         "ext-codecs/scale-offset/fixedscaleoffset",
-        _clauses("scale-offset", "legacy"),
+        _clauses("scale-offset", "legacy", "legacy-numbers"),
         "The codec of numcodecs may be read.",
         bytes([0, 1, 2, 9]),
         Either(Node(values=Values(raw(values)))),

@@ -67,7 +67,7 @@ def _refused(what: str, name: str, says: str, told: Any) -> Case:
 
 def cases() -> Iterator[Case]:
     """All of them."""
-    always = ("configuration", "length", "bytes", "endian")
+    always = ("configuration", "length", "bytes", "endian", "no-vlen")
     little = _utf32(_STRINGS)
     for what, stored, codecs in (
         ("little-endian", little, [BYTES]),
