@@ -71,7 +71,7 @@ def exact(value, target, rule):
         return int(result) if isinstance(target, Integers) else float(result)
     if rule.out_of_range == "clamp":
         if isinstance(target, Floats) and target.infinite:
-            return math.copysign(math.inf, result)
+            return math.inf if result > 0 else -math.inf  # it may be too large for a float
         return high if result > high else low
     if rule.out_of_range is None or isinstance(target, Floats):
         return None
