@@ -131,7 +131,12 @@ def plan(
 
 def _attributes_and_fill_value(variable: Variable, format_: Format) -> tuple[dict[str, Any], Any]:
     """The attributes to store, with the fill value of the array or None."""
-    attributes = dict(variable.attrs)
+    attributes = {
+        name: value
+        for name, value in variable.attrs.items()
+        # JSON has no NaN, and that NaN is missing goes without saying.
+        if not (name == "missing_value" and _is_nan(value))
+    }
     if fill_value_masks(format_.zarr_format, None):
         return attributes, attributes.pop("_FillValue", None)
     fill_value = variable.encoding.pop("fill_value", None)
@@ -141,6 +146,10 @@ def _attributes_and_fill_value(variable: Variable, format_: Format) -> tuple[dic
     if missing is not None:
         attributes["_FillValue"] = _xarray.FillValueCoder.encode(missing, variable.dtype)
     return attributes, fill_value
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def _place(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from xarray import conventions
-from zarr_core.extension import NodeExistsError
+from zarr_core.extension import NodeExistsError, ZarrError
 
 from zarr_xarray import _xarray
 from zarr_xarray.dimensions import dimensions_of, shown
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
     from zarr_xarray.target import Target
 
-_ATTEMPTS = 5
+_ATTEMPTS = 8
+_PAUSE = 0.01  # seconds, twice as long each time
 
 
 class DatasetStore(_xarray.ZarrStore):
@@ -63,6 +65,12 @@ class DatasetStore(_xarray.ZarrStore):
         return type(self)(
             self.target.child(group), self._mode, self._append_dim, self._write_region,
             self._safe_chunks, self._align_chunks,
+        )  # fmt: skip
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (
+            self.target, self._mode, self._append_dim, self._write_region, self._safe_chunks,
+            self._align_chunks,
         )  # fmt: skip
 
     # --- what is there ---
@@ -157,26 +165,40 @@ class DatasetStore(_xarray.ZarrStore):
         writer = _xarray.ArrayWriter() if writer is None else writer
         trust = self._append_dim is not None
         for attempt in range(_ATTEMPTS):
-            known = self._known(variables, trust)
-            encoded, encoded_attributes = self._encoded(variables, attributes, known)
-            plans = self._plans(encoded, known, check_encoding_set)
             try:
-                arrays = self._commit(plans, encoded_attributes)
+                plans, arrays = self._prepared(variables, attributes, check_encoding_set, trust)
                 break
             except StaleError:
                 # Copies that nobody kept in step, or somebody who appends as well.
+                sleep(0 if trust else _PAUSE * 2**attempt)
                 trust = False
-                if attempt + 1 == _ATTEMPTS:
-                    raise RuntimeError(
-                        f"{self.target.store} {'/' + self.target.path!r} is being changed by "
-                        "others all the time; write when they have finished"
-                    ) from None
+        else:
+            raise ZarrError(
+                f"{self.target.store} {'/' + self.target.path!r} cannot be appended to along "
+                f"{self._append_dim!r}: its arrays differ in length, as after an append that was "
+                "interrupted, or others change them all the time; resize() them to one length"
+            )
         for item, array in zip(plans, arrays, strict=True):
             writer.add(item.data, array, item.region)
 
     def close(self) -> None:
         if self.target.closes:
             self.target.store.close()
+
+    def _prepared(
+        self,
+        variables: Mapping[Hashable, Variable],
+        attributes: Mapping[str, Any],
+        explicit: Collection[Hashable],
+        trust: bool,
+    ) -> tuple[list[Plan], list[Array]]:
+        """Plans whose documents are stored, with the arrays to write to."""
+        known = self._known(variables, trust)
+        if not self._of_one_length(known):
+            raise StaleError(self.target.path)
+        encoded, encoded_attributes = self._encoded(variables, attributes, known)
+        plans = self._plans(encoded, known, explicit)
+        return plans, self._commit(plans, encoded_attributes)
 
     def _known(self, variables: Mapping[Hashable, Variable], trust: bool) -> dict[str, Array]:
         """The arrays of these variables that are there.
@@ -190,6 +212,17 @@ class DatasetStore(_xarray.ZarrStore):
         growing = [name for name, item in names.items() if self._append_dim in item.dims]
         found = self.target.copied(growing) if trust else {}
         return found | self.target.stored(name for name in names if name not in found)
+
+    def _of_one_length(self, known: Mapping[str, Array]) -> bool:
+        """Whether arrays end together along the dimension that grows.
+
+        If not, somebody is about to let them grow, one after the other, or was interrupted.
+        """
+        lengths: set[int] = set()
+        for array in known.values() if self._append_dim is not None else ():
+            sizes = zip(dimensions_of(array, array.attrs.asdict()), array.shape, strict=True)
+            lengths.update(size for name, size in sizes if name == self._append_dim)
+        return len(lengths) <= 1
 
     def _encoded(
         self,
@@ -315,11 +348,15 @@ class DatasetStore(_xarray.ZarrStore):
                 )
 
     def _grow(self, grown: list[tuple[Array, tuple[int, ...]]]) -> None:
-        """Let all arrays grow, or none."""
+        """Let all arrays grow, or none.
+
+        All who append begin with the same array: one of them is first, and the others find out
+        before they have changed anything.
+        """
         target = self.target
         done: list[tuple[Array, tuple[int, ...]]] = []
         try:
-            for array, shape in grown:
+            for array, shape in sorted(grown, key=lambda item: item[0].path):
                 grow(array, shape, target.format)
                 done.append((array, shape))
         except StaleError:

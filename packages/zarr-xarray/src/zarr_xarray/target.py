@@ -167,7 +167,19 @@ def open_target(
         raise
     format_ = format_named(found.zarr_format)
     copies = Copies(store, root, format_, consolidate)
+    if mode != "r+":
+        _record_between(copies, path)
     return Target(store, path, format_, copies, found, closes, keep_empty)
+
+
+def _record_between(copies: Copies, path: str) -> None:
+    """Note the groups that lead from the root to a group, some of which may be new."""
+    below = path[len(copies.root) :].strip("/").split("/")
+    for depth in range(1, len(below)):
+        between = "/".join([copies.root, *below[:depth]]).lstrip("/")
+        metadata = copies.format.read(copies.store, between)
+        if metadata is not None:
+            copies.record(between, metadata)
 
 
 def _existing(store: Store, path: str, mode: str, zarr_format: int | str | None) -> Group | None:

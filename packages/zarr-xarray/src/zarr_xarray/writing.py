@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from xarray import DataArray, Dataset
+from zarr_core.extension import NodeExistsError
 
 from zarr_xarray import _xarray
 from zarr_xarray.store import DatasetStore
@@ -131,6 +132,8 @@ def to_zarr(
         writes = writer.sync(
             compute=compute, chunkmanager_store_kwargs=dict(chunkmanager_store_kwargs or {})
         )
+    except NodeExistsError as error:
+        raise FileExistsError(str(error)) from error
     finally:
         if compute:
             root.close()

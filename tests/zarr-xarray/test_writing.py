@@ -1,0 +1,287 @@
+"""Writing datasets by ``to_zarr``."""
+
+import pickle
+import threading
+
+import dask
+import dask.array
+import numpy as np
+import pytest
+import xarray as xr
+import zarr_core
+from zarr_xarray import to_zarr
+
+ENGINE = {"engine": "zarr_core"}
+
+
+@pytest.fixture(params=[3, 2], ids=["v3", "v2"])
+def zarr_format(request):
+    return request.param
+
+
+@pytest.fixture
+def store():
+    return zarr_core.MemoryStore()
+
+
+def line(start=0, stop=4, **more):
+    values = np.arange(start, stop)
+    return xr.Dataset({"a": ("x", values * 1.5)}, coords={"x": values}, **more)
+
+
+def read(store, **options):
+    return xr.open_dataset(store, **ENGINE, **options).load()
+
+
+def test_modes(store, zarr_format):
+    to_zarr(line(), store, zarr_format=zarr_format)
+    with pytest.raises(FileExistsError):
+        to_zarr(line(), store)
+    with pytest.raises(FileExistsError):
+        to_zarr(line(), store, "w-")
+    with pytest.raises(ValueError, match="non-pre-existing"):
+        to_zarr(xr.Dataset({"b": 1}), store, "r+")
+    to_zarr(line() + 1, store, "r+")
+    to_zarr(xr.Dataset({"b": 1}, attrs={"t": 1}), store, "a")
+    xr.testing.assert_equal(read(store), (line() + 1).assign(b=1))
+    assert read(store, consolidated=False).attrs == {"t": 1}
+    to_zarr(xr.Dataset({"c": 2}), store, "w", zarr_format=zarr_format)
+    xr.testing.assert_identical(read(store), xr.Dataset({"c": 2}))
+    with pytest.raises(FileNotFoundError):
+        to_zarr(line(), zarr_core.MemoryStore(), "r+")
+    with pytest.raises(ValueError, match="mode"):
+        to_zarr(line(), store, "x")
+
+
+def test_what_is_there_keeps_its_format_and_other_groups(store, zarr_format):
+    to_zarr(line(), store, zarr_format=zarr_format)
+    to_zarr(line(4, 8), store, group="b/c")
+    to_zarr(line(8, 9), store, "w", group="b/d")
+    assert zarr_core.open_group(store)["b/c/a"].zarr_format == zarr_format
+    for consolidated in (True, False):
+        for group, expected in ((None, line()), ("b/c", line(4, 8)), ("b/d", line(8, 9))):
+            found = read(store, group=group, consolidated=consolidated)
+            xr.testing.assert_identical(found, expected)
+    assert not zarr_core.check_consolidated(zarr_core.open_group(store))
+
+
+def test_appending_keeps_copies_in_step(store, zarr_format):
+    to_zarr(line(), store, zarr_format=zarr_format)
+    to_zarr(line(4, 9), store, append_dim="x", consolidated=False)
+    assert not zarr_core.check_consolidated(zarr_core.open_group(store))
+    xr.testing.assert_identical(read(store), line(0, 9))
+
+
+def test_appending_does_not_believe_stale_copies(store, zarr_format):
+    to_zarr(line(), store, zarr_format=zarr_format)
+    for name in ("a", "x"):  # as others append, who know nothing of the copies
+        zarr_core.open_array(store, path=name).append(np.arange(2))
+    zarr_core.open_array(store, path="a").attrs["units"] = "K"
+    to_zarr(line(), store, append_dim="x")
+    found = read(store)
+    assert found["x"].values.tolist() == [0, 1, 2, 3, 0, 1, 0, 1, 2, 3]
+    assert found["a"].attrs == {"units": "K"}
+    assert not zarr_core.check_consolidated(zarr_core.open_group(store))
+
+
+def test_an_interrupted_append_is_noticed(store):
+    to_zarr(line(), store)
+    zarr_core.open_array(store, path="a").resize(6)
+    with pytest.raises(zarr_core.extension.ZarrError, match="differ in length"):
+        to_zarr(line(), store, append_dim="x")
+    assert zarr_core.open_array(store, path="x").shape == (4,)
+
+
+def test_two_who_append_lose_nothing(tmp_path, zarr_format):
+    path = tmp_path / "a.zarr"
+    to_zarr(line(0, 1), path, zarr_format=zarr_format)
+    failures = []
+
+    def work(first):
+        try:
+            for start in range(first, first + 20, 4):
+                to_zarr(line(start, start + 4), path, append_dim="x")
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in (100, 200)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    found = read(path)
+    assert sorted(found["x"].values) == [0, *range(100, 120), *range(200, 220)]
+    assert (found["a"] == found["x"] * 1.5).all()
+
+
+def test_regions(store, zarr_format):
+    whole = line(0, 10)
+    to_zarr(xr.zeros_like(whole).assign_coords(x=whole.x), store, zarr_format=zarr_format)
+    part = whole.isel(x=slice(3, 6))
+    to_zarr(part, store, region="auto")
+    to_zarr(whole.isel(x=slice(6, 8)).drop_vars("x"), store, region={"x": slice(6, 8)})
+    expected = np.where((whole.x >= 3) & (whole.x < 8), whole.a, 0)
+    assert read(store)["a"].values.tolist() == expected.tolist()
+    with pytest.raises(KeyError, match="x"):
+        to_zarr(part.assign_coords(x=[20, 21, 22]), store, region="auto")
+    with pytest.raises(ValueError, match="sizes"):
+        to_zarr(part.drop_vars("x"), store, region={"x": slice(0, 2)})
+
+
+def test_chunks_of_dask_that_meet_in_one_stored_object_are_refused(store):
+    ds = xr.Dataset({"a": ("x", dask.array.arange(24, chunks=4))})
+    shards = {"a": {"chunks": (2,), "shards": (8,)}}
+    with pytest.raises(ValueError, match="overlap"):
+        to_zarr(ds, store, encoding=shards)
+    assert not [*store.list()]  # nothing was stored
+    to_zarr(ds, store, encoding=shards, align_chunks=True)
+    xr.testing.assert_equal(read(store), ds.compute())
+    with pytest.raises(ValueError, match="overlap"):
+        to_zarr(ds.isel(x=slice(4, 16)), store, region={"x": slice(4, 16)})
+    to_zarr(ds.chunk(x=8), store, region={"x": slice(None)})
+    to_zarr(ds, store, "w", encoding=shards, safe_chunks=False)
+
+
+def test_elements_can_be_computed_later(tmp_path, zarr_format):
+    ds = xr.Dataset({"a": ("x", dask.array.ones(6, chunks=2)), "b": ("x", np.arange(6))})
+    later = to_zarr(ds, tmp_path / "a.zarr", compute=False, zarr_format=zarr_format)
+    array = zarr_core.open_array(tmp_path / "a.zarr", path="a")
+    assert array.nchunks_initialized == 0
+    assert read(tmp_path / "a.zarr")["b"].values.tolist() == [*range(6)]
+    dask.compute(pickle.loads(pickle.dumps(later)), scheduler="processes")
+    xr.testing.assert_equal(read(tmp_path / "a.zarr"), ds.compute())
+
+
+def test_encodings(store, zarr_format):
+    ds = xr.Dataset(
+        {
+            "packed": ("x", [1.5, np.nan, 3.0]),
+            "when": ("x", np.array(["2020-01-01", "NaT", "2021-01-01"], "M8[ns]")),
+            "how long": ("x", np.array([1, 2, 3], "m8[s]")),
+            "text": ("x", ["a", "", "bcd"]),
+            "objects": ("x", np.array(["a", "", "bcd"], object)),
+            "bytes": ("x", np.array([b"a", b"", b"bcd"])),
+            "yes": ("x", [True, False, True]),
+            "complex": ("x", [1j, 2, 3]),
+        }
+    )
+    encoding = {
+        "packed": {"dtype": "int16", "scale_factor": 0.5, "_FillValue": -1, "compressors": None},
+        "when": {"units": "days since 2000-01-01", "compressors": "gzip"},
+        "text": {"chunks": (2,), "compressor": {"id": "zstd", "level": 3}},
+    }
+    to_zarr(ds, store, encoding=encoding, zarr_format=zarr_format)
+    found = read(store)
+    for name in ds:
+        text = {"dtype": "U3"} if name in ("text", "objects") else {"dtype": ds[name].dtype}
+        xr.testing.assert_equal(found[name].astype(**text), ds[name].astype(**text))
+    raw = zarr_core.open_group(store)
+    assert raw["packed"].dtype == "int16"
+    assert raw["packed"].compressors == ()
+    assert raw["when"].codecs[-1].name == "gzip"
+    assert raw["text"].chunks == (2,)
+    assert raw["packed"].fill_value == (-1 if zarr_format == 2 else 0)
+    # What was read can be written as it was, and in the other version.
+    for other in (2, 3):
+        again = zarr_core.MemoryStore()
+        to_zarr(found, again, zarr_format=other)
+        xr.testing.assert_identical(read(again), found)
+        assert zarr_core.open_group(again)["when"].codecs[-1].name == "gzip"
+
+
+def test_version_2_has_fill_values_only_where_elements_are_missing(store):
+    ds = xr.Dataset({"a": ("x", [0, 1]), "b": ("x", [0.0, np.nan])})
+    to_zarr(ds, store, zarr_format=2)
+    xr.testing.assert_identical(read(store), ds)
+    assert zarr_core.open_array(store, path="a").fill_value is None
+    assert np.isnan(zarr_core.open_array(store, path="b").fill_value)
+
+
+def test_shards_are_left_out_in_version_2_unless_asked_for(store):
+    ds = line(0, 8)
+    ds["a"].encoding = {"chunks": (2,), "shards": (4,)}
+    with pytest.warns(UserWarning, match="shards"):
+        to_zarr(ds, store, zarr_format=2)
+    xr.testing.assert_identical(read(store), ds)
+
+
+def test_missing_values_that_are_no_numbers_need_not_be_said(store, zarr_format):
+    ds = xr.Dataset({"a": ("x", [1.0, np.nan], {"missing_value": np.nan})})
+    to_zarr(ds, store, zarr_format=zarr_format)
+    assert np.isnan(read(store)["a"].values[1])
+
+
+def test_attributes_without_json_form_are_refused_before_anything_is_stored(store):
+    for ds in (line(attrs={"bad": object()}), line().assign(b=((), 1, {"bad": object()}))):
+        with pytest.raises(TypeError, match="bad"):
+            to_zarr(ds, store)
+        assert not [*store.list()]
+
+
+def test_data_arrays_with_and_without_a_name(store, zarr_format):
+    for array in (
+        xr.DataArray([1, 2], dims="x", name="a"),
+        xr.DataArray([1, 2], dims="x"),
+        xr.DataArray([1, 2], dims="x", coords={"x": [3, 4]}, name="x"),
+    ):
+        array.zarr_core.to_zarr(store, mode="w", zarr_format=zarr_format)
+        found = xr.open_dataarray(store, **ENGINE)
+        xr.testing.assert_identical(found.load(), array)
+
+
+def test_names_that_version_3_reserves(store):
+    with pytest.raises(ValueError, match="reserved"):
+        to_zarr(xr.Dataset({"__a": 1}), store)
+    assert not [*store.list()]
+
+
+def test_empty_chunks(tmp_path, zarr_format):
+    ds = xr.Dataset({"a": ("x", np.zeros(4), {"_FillValue": 0.0})})
+    for keep, count in ((None, 0), (False, 0), (True, 2)):
+        encoding = {
+            "a": {"chunks": (2,), "fill_value": 0.0} if zarr_format == 3 else {"chunks": (2,)}
+        }
+        to_zarr(
+            ds, tmp_path, "w", encoding=encoding, write_empty_chunks=keep, zarr_format=zarr_format
+        )
+        assert zarr_core.open_array(tmp_path, path="a").nchunks_initialized == count
+    with pytest.raises(ValueError, match="write_empty_chunks"):
+        to_zarr(
+            ds, tmp_path, "w", encoding={"a": {"write_empty_chunks": False}},
+            write_empty_chunks=True,
+        )  # fmt: skip
+
+
+def test_trees(store, zarr_format):
+    tree = xr.DataTree.from_dict({"/": line(), "/b": line() + 1, "/b/c": xr.Dataset({"d": 1})})
+    encoding = {"/b": {"a": {"chunks": (2,)}}}
+    to_zarr(tree, store, encoding=encoding, zarr_format=zarr_format)
+    xr.testing.assert_identical(xr.open_datatree(store, **ENGINE), tree)
+    group = zarr_core.open_group(store)
+    assert group["b/a"].chunks == (2,)
+    assert "b/x" not in group  # inherited
+    assert not zarr_core.check_consolidated(group)
+    with pytest.raises(ValueError, match="group"):
+        to_zarr(tree, store, "w", encoding={"/z": {}})
+    with pytest.raises(ValueError, match="append_dim"):
+        to_zarr(tree, store, append_dim="x")
+
+
+def test_one_of_several_makes_a_store(tmp_path):
+    results = []
+
+    def work(number):
+        try:
+            to_zarr(line() + number, tmp_path / "a.zarr")
+            results.append(number)
+        except FileExistsError:
+            pass
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 1
+    xr.testing.assert_equal(read(tmp_path / "a.zarr"), line() + results[0])
