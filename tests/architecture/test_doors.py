@@ -25,6 +25,8 @@ DOORS = {
     "zstandard": {"zarr_codecs._zstandard"},
     "google_crc32c": {"zarr_codecs.crc32c"},
     "asyncio": {"zarr_bridge.offered", "zarr_stores.sftp_link", "zarr_xarray.lazy"},
+    "fsspec": {"zarr_stores.fsspec_place"},
+    "icechunk": {"zarr_bridge.icechunk"},
     "logging": {"zarr_stores.logged"},
     "multiprocessing": set(),
 }

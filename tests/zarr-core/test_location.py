@@ -244,3 +244,11 @@ def test_paths_that_break_the_grammar():
             locate({}, path)
     with pytest.raises(TypeError, match="a path of a node is a string"):
         locate({}, 5)
+
+
+def test_a_message_about_an_unknown_scheme_tells_no_secret():
+    with pytest.raises(zarr.errors.UnknownExtensionError) as caught:
+        zarr.open("nobodys://me:pass@word/slash@host/place?token=hidden")
+    assert "host/place" in str(caught.value)
+    assert not {"pass", "word", "hidden"} & set(str(caught.value).replace("@", "/").split("/"))
+    assert "hidden" not in str(caught.value)

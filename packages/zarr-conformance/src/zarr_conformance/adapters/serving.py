@@ -8,7 +8,8 @@ One JSON object a line comes in, one goes out.  What is asked::
 
 ``open`` and ``list`` have no ``into``; ``update`` has ``attributes`` to set; ``create`` has a
 ``document`` (of format 2: ``.zarray``, with ``attributes`` if there are any) and, if elements are
-to be written, a file ``values`` with them, of ``kind`` raw or json.  What is answered::
+to be written, a file ``values`` with them, of ``kind`` raw or json; ``store`` has ``calls``, each an
+operation of the abstract store interface with its arguments.  What is answered::
 
     {"id": 1, "result": {"implementation": "zarr-core", "version": "0.1", "formats": [2, 3],
                          "operations": ["open", "read", "list", "update", "create"]}}
@@ -85,6 +86,14 @@ class Adapter(ABC):
         """Make an array as ``asked["document"]`` describes it, then write the elements, if any."""
         raise UnsupportedError(f"{self.implementation} does not offer {asked['operation']}")
 
+    def erase(self, asked: Mapping[str, Any]) -> None:
+        """Remove a node with everything below it."""
+        raise UnsupportedError(f"{self.implementation} does not offer {asked['operation']}")
+
+    def call(self, asked: Mapping[str, Any], operation: str, *arguments: Any) -> Any:
+        """Do one operation of the abstract store interface; give what it gives as JSON."""
+        raise UnsupportedError(f"{self.implementation} does not offer {asked['operation']}")
+
     def category(self, error: BaseException) -> str:
         """What kind of refusal an error is; ``"other"`` if the implementation does not tell."""
         return "unsupported" if isinstance(error, UnsupportedError) else "other"
@@ -134,8 +143,10 @@ class Adapter(ABC):
             file = asked.get("values")
             self.create(asked, None if file is None else Path(file).read_bytes())
             return {}
+        if operation == "store":
+            return {"results": [self.call(asked, *call) for call in asked["calls"]]}
         work: Callable[[Mapping[str, Any]], dict[str, Any] | None]
-        work = {"open": self.open, "update": self.update}[operation]
+        work = {"open": self.open, "update": self.update, "erase": self.erase}[operation]
         return work(asked) or {}
 
 

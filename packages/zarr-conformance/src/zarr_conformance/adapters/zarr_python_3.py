@@ -28,7 +28,7 @@ class ZarrPython3(Adapter):
 
     implementation = "zarr-python"
     formats = (2, 3)
-    operations = ("open", "read", "list", "update", "create")
+    operations = ("open", "read", "list", "update", "create", "erase")
 
     def version(self) -> str:
         return str(zarr.__version__)
@@ -57,6 +57,14 @@ class ZarrPython3(Adapter):
         _open(asked, "r+").attrs.update(asked["attributes"])
 
     def create(self, asked: Mapping[str, Any], values: Any) -> None:
+        if "shape" not in asked["document"]:
+            zarr.create_group(
+                asked["store"],
+                path=asked["path"],
+                zarr_format=asked["zarr_format"],
+                attributes=asked["document"].get("attributes"),
+            )
+            return
         described = _version_2 if asked["zarr_format"] == 2 else _version_3
         array = zarr.create_array(
             asked["store"],
@@ -66,6 +74,10 @@ class ZarrPython3(Adapter):
         )
         if values is not None:
             array[...] = as_elements(values, asked, array.dtype, array.shape)
+
+    def erase(self, asked: Mapping[str, Any]) -> None:
+        group = zarr.open_group(asked["store"], mode="r+", zarr_format=asked["zarr_format"])
+        del group[asked["path"]]
 
     def category(self, error: BaseException) -> str:
         kind = type(error).__name__

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 JSON: TypeAlias = Any
 
-Operation: TypeAlias = Literal["open", "read", "list", "update", "create"]
+Operation: TypeAlias = Literal["open", "read", "list", "update", "create", "erase", "store"]
 """What an implementation is asked to do.
 
 ``open``
@@ -22,7 +22,11 @@ Operation: TypeAlias = Literal["open", "read", "list", "update", "create"]
 ``update``
     Set the attribute ``harness`` to 1, keep everything else.
 ``create``
-    Make the array that ``document`` describes, write the elements.
+    Make the node that ``document`` describes, write the elements, if any.
+``erase``
+    Remove the node with everything below it.
+``store``
+    Do ``calls`` with the store itself.
 """
 
 CATEGORIES = ("metadata", "extension", "chunk", "missing", "unsupported", "other")
@@ -62,6 +66,8 @@ class Node:
     values: Values | None = None
     members: Mapping[str, str] | None = None
     """Paths below a group, each with its node type; exactly these."""
+    results: tuple[JSON, ...] | None = None
+    """What the calls of ``store`` give: values as base64, None for a missing key, keys sorted."""
     documents: Mapping[str, JSON] | None = None
     """JSON documents that the store holds afterwards, by their keys: these members, and more
     if the implementation likes."""
@@ -129,6 +135,9 @@ class Case:
         Start, stop, step in each dimension: the part to read.
     document : JSON
         What to create, for ``create``.
+    calls : tuple of tuple, optional
+        What to do, for ``store``, each the name of an operation of the abstract store
+        interface with its arguments; values as base64.
     """
 
     id: str
@@ -142,3 +151,4 @@ class Case:
     needs: tuple[str, ...] = ()
     selection: tuple[tuple[int, int, int], ...] | None = None
     document: JSON = None
+    calls: tuple[tuple[JSON, ...], ...] = ()

@@ -111,15 +111,20 @@ def refused(
     *,
     values: Any = VALUES,
     needs: tuple[str, ...] = (),
+    stored: bytes | None = None,
     **members: Any,
 ) -> Case:
-    """A document like this is refused."""
+    """A document like this is refused; with a chunk, when that is read at the latest."""
+    key = "/".join(("c", *("0" for _ in values.shape)))
     return Case(
         case_id,
         clauses,
         says,
-        "open",
+        "open" if stored is None else "read",
         expect or Reject("metadata", "extension"),
-        {"zarr.json": document(one(values, **members))},
+        {
+            "zarr.json": document(one(values, **members)),
+            **({} if stored is None else {key: stored}),
+        },
         needs=needs,
     )

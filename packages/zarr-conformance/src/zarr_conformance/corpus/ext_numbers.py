@@ -174,7 +174,7 @@ def _elements(name: str, kind: _Kind) -> Iterator[Case]:
                 codecs=[named("bytes", endian=endian)],
             )
         yield _refused(
-            "no-endian",
+            "byte-order",
             name,
             "name",
             "Two bytes need a byte order.",

@@ -96,6 +96,7 @@ def _booleans() -> Iterator[Case]:
             _clauses("padding-default", "first-bit", "last-bit"),
             "By default all bits are kept, padding is not told.",
             packed(some.astype(int).tolist(), 1),
+            Either(Node(values=Values(raw(some)))) if kind == "name" else None,
             values=some,
             needs=_NEEDS,
             fill_value=False,

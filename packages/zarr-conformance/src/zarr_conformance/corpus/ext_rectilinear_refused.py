@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.corpus.case import Case, Reject
+from zarr_conformance.corpus.case import Case, Either, Node, Reject
 from zarr_conformance.corpus.documents import array
 from zarr_conformance.corpus.encode import document, raw
 from zarr_conformance.corpus.ext_rectilinear import clauses_of, grid, read
@@ -82,15 +82,22 @@ def _bad(what: str, name: str, told: Any) -> Case:
 def _damage() -> Iterator[Case]:
     for what, stored in (
         ("short", raw(_LINE[:1])),
-        ("cut-at-the-array", raw(_LINE[8:])),
         ("of-its-neighbour", raw(_LINE[:5])),
         ("empty", b""),
     ):
         yield read(
             f"damage-{what}",
-            ("overflow", "indexing") if "cut" in what else ("indexing",),
-            "A chunk has the shape that the grid gives it, also where it goes beyond the array.",
-            [[5, 3, 4]],
+            ("indexing",),
+            "A chunk has the shape that the grid gives it.",
+            [[5, 3, 2]],
             {"c/2": stored},
             expect=Reject("chunk"),
         )
+    yield read(
+        "damage-cut-at-the-array",
+        ("overflow", "indexing"),
+        "A chunk beyond the array that is cut: its elements are there, its shape is not.",
+        [[5, 3, 4]],
+        {"c/2": raw(_LINE[8:])},
+        expect=Either(Node("array")),
+    )

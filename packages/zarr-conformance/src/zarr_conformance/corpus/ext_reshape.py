@@ -137,6 +137,7 @@ def _refused() -> Iterator[Case]:
             _clauses(clause),
             f"A chunk of (2, 3, 4) cannot be reshaped to {shape!r}.",
             values=_CUBE,
+            stored=raw(_CUBE),
             codecs=[{"name": "reshape", "configuration": {"shape": shape}}, BYTES],
         )
     for kind, told in (("left-out", {}), ("further-member", {"shape": [24], "nobodys": 1})):
@@ -152,6 +153,7 @@ def _refused() -> Iterator[Case]:
         _clauses("product", "order"),
         "The codec behind it has chunks of its own number of dimensions.",
         values=_CUBE,
+        stored=raw(_CUBE),
         codecs=[named("reshape", shape=[6, 4]), named("transpose", order=[2, 1, 0]), BYTES],
     )
     yield refused(
@@ -159,5 +161,6 @@ def _refused() -> Iterator[Case]:
         _clauses("order"),
         "It takes an array and gives an array.",
         values=_CUBE,
+        stored=raw(_CUBE),
         codecs=[BYTES, named("reshape", shape=[24])],
     )

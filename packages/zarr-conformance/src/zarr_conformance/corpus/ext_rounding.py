@@ -215,6 +215,7 @@ def _scale_offset() -> Iterator[Case]:
             _clauses("scale-offset", "optional", "offset", "scale"),
             "Without configuration nothing is done.",
             raw(values),
+            Either(Node(values=Values(raw(values)))) if kind == "name" else None,
             values=values,
             needs=_SCALE,
             codecs=[codec, BYTES],

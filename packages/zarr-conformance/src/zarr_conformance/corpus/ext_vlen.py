@@ -67,7 +67,7 @@ def _read(
     told = _told(codec, len(items), **members)
     return Case(
         f"ext-codecs/{codec}/{what}",
-        tuple(it if "ext-" in it else f"ext-codecs.{codec}.{it}" for it in clauses),
+        tuple(it if "ext-" in it or "v3-" in it else f"ext-codecs.{codec}.{it}" for it in clauses),
         says,
         "read",
         expect or Accept(Node(values=listed(items))),
@@ -108,7 +108,7 @@ def _elements(codec: str, items: Sequence[Any]) -> Iterator[Case]:
         yield _read(
             codec,
             f"form-{form}",
-            ("name",),
+            ("name", "v3-core.extensions.short-hand" if form == "short" else "name"),
             "It has no configuration, so all forms are the same.",
             items,
             stored,
@@ -247,14 +247,16 @@ def _refused(codec: str) -> Iterator[Case]:
             f"ext-codecs/{codec}/no-{name}",
             (f"ext-codecs.{codec}.data-type",),
             f"The codec {codec} is not compatible with {name}.",
-            "open",
+            "read",
             Reject("metadata", "extension"),
-            {"zarr.json": document(_told(codec, 2, data_type=data_type, fill_value=fill))},
+            {
+                "zarr.json": document(_told(codec, 2, data_type=data_type, fill_value=fill)),
+                "c/0": encoded([b"\xff\0\0\0", b"\1\0\0\0"]),
+            },
         )
     for what, codecs in (
         ("configuration", [named(codec, level=1)]),
         ("behind-bytes", [BYTES, {"name": codec}]),
-        ("bytes-codec", [BYTES]),
     ):
         yield Case(
             f"ext-codecs/{codec}/no-{what}",
@@ -352,6 +354,7 @@ def _fills() -> Iterator[Case]:
                 "A data type without configuration may be an object.",
                 ["", ""] if data_type == "string" else [b"", b""],
                 None,
+                Either(Node("array")),
                 data_type=definition,
             )
         yield Case(

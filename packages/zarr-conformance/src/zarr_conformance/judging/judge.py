@@ -68,7 +68,7 @@ def _refused(case: Case, answer: Answer) -> Verdict:
 
 def _differences(case: Case, node: Node, answer: Answer, untold: list[str]) -> Iterator[str]:
     """What is not as it should be; what the answer does not tell goes into ``untold``."""
-    for name in ("node_type", "shape", "attributes", "dimension_names", "members"):
+    for name in ("node_type", "shape", "attributes", "dimension_names", "members", "results"):
         expected = getattr(node, name)
         if expected is None:
             continue

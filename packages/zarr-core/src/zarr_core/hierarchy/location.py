@@ -167,7 +167,13 @@ _CHAINS = "fsspec"
 
 
 def _store_named(name: str, url: str, read_only: bool, options: dict[str, Any]) -> Store:
-    return _store_class(name, url).from_url(url, read_only=read_only, **options)
+    return _store_class(name, _shown(url)).from_url(url, read_only=read_only, **options)
+
+
+def _shown(url: str) -> str:
+    """A URL for messages: without users, passwords and questions, of which some are secret."""
+    scheme, separator, rest = url.partition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2].partition('?')[0]}"
 
 
 def _store_class(name: str, where: str) -> type[Store]:
