@@ -47,8 +47,9 @@ def details(case: Case) -> dict[str, Any]:
             told["texts"][key] = short(text, _LONGEST)
     if case.selection is not None:
         told["selection"] = [list(part) for part in case.selection]
-    if case.document is not None:
-        told["document"] = short(pretty(case.document), _LONGEST)
+    for name in ("document", "calls"):
+        if name in entry:
+            told["document"] = short(pretty(entry[name]), _LONGEST)
     if (values := values_of(case)) is not None:
         expect.pop("values")
         as_text = values.kind == "json"

@@ -83,7 +83,7 @@ function cards() {
 }
 
 function covered() {
-  const head = ["", "clauses", "judged", "shown by a positive case", "take a refusal", "shown by a negative case", "all that they take"];
+  const head = ["", "clauses", "judged", "with a positive case", "that ask for refusals", "with a negative case", "complete"];
   const table = make("table", {}, make("thead", {}, make("tr", {}, ...head.map((it) => make("th", { scope: "col" }, it)))));
   const sums = head.slice(1).map(() => 0);
   const add = (name, numbers) => table.append(make("tr", {}, make("th", { scope: "row" }, name), ...numbers.map((it) => make("td", {}, String(it)))));
