@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from registered_codecs import chain, data_type, made, representation, round_trip
 from zarr_codecs._casting import ROUNDINGS, Rule, cast
@@ -125,6 +125,8 @@ def test_every_pair(source, target):
     rounding=st.sampled_from(ROUNDINGS),
     target=st.sampled_from(["float32", "float16", "int64", "uint64", "int32", "uint8"]),
 )
+@example(float.fromhex("0x1.ffffffp1023"), "towards-positive", "float32")  # rounds beyond float64
+@example(float.fromhex("-0x1.ffffffp1023"), "nearest-away", "float16")
 def test_any_float(value, rounding, target):
     rule = Rule(rounding, "clamp")
     kind, dtype = _TYPES[target], np.dtype(target)

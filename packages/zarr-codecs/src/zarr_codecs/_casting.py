@@ -234,7 +234,8 @@ def _to_precision(values: Array, target: Floats, rounding: str) -> Array:
         # Without any other digit it is the exponent, as it is stored, that is even.
         middle = (np.abs(scaled) == 1.5) & ((unit - target.low_exponent) % 2 == 0)
         result[middle] = 1
-    signed: Array = np.copysign(np.ldexp(result, unit), values)
+    with np.errstate(over="ignore"):  # the largest may become infinity, which is said later
+        signed: Array = np.copysign(np.ldexp(result, unit), values)
     return signed
 
 
