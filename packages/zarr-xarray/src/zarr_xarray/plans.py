@@ -208,7 +208,7 @@ def _draft(
         "shape": variable.shape,
         "dtype": str if _xarray.vlen_type(variable.dtype) is str else variable.dtype,
         "fill_value": fill_value,
-        **_options(name, encoding, rules.format, explicit),
+        **_options(name, variable.dtype, encoding, rules.format, explicit),
     }
     if rules.format.zarr_format == 3:
         options["dimension_names"] = variable.dims
@@ -224,7 +224,11 @@ def _draft(
 
 
 def _options(
-    name: Hashable, encoding: Mapping[str, Any], format_: Format, explicit: bool
+    name: Hashable,
+    dtype: np.dtype[Any],
+    encoding: Mapping[str, Any],
+    format_: Format,
+    explicit: bool,
 ) -> dict[str, Any]:
     """What an encoding says about the array, without what its format cannot have.
 
@@ -236,6 +240,10 @@ def _options(
             options[key] = encoding[key]  # here None means that there are none
     if isinstance(options["chunks"], tuple):
         options["chunks"] = tuple(max(1, length) for length in options["chunks"])
+    serializer = options.get("serializer")
+    of_text = isinstance(serializer, dict) and str(serializer.get("name")).startswith("vlen-")
+    if of_text and not explicit and dtype.kind not in "TO":
+        del options["serializer"]  # it was text of variable length, and has become something else
     foreign: list[str] = []
     if format_.zarr_format == 2:
         foreign = [key for key in ("shards", "chunk_key_encoding") if key in options]

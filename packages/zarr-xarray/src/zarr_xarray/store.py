@@ -131,9 +131,8 @@ class DatasetStore(_xarray.ZarrStore):
     # --- writing ---
 
     def encode_variable(self, variable: Variable, name: Hashable | None = None) -> Variable:
-        encoded: Variable = _xarray.encode_variable(
-            variable, name=name, zarr_format=self.target.format.zarr_format
-        )
+        # In version 2, too, text of variable length stays what it is.
+        encoded: Variable = _xarray.encode_variable(variable, name=name, zarr_format=3)
         return encoded
 
     def encode_attribute(self, a: Any) -> Any:

@@ -1,0 +1,101 @@
+"""Datasets of all kinds come back as they were."""
+
+import hypothesis.extra.numpy as npst
+import hypothesis.strategies as st
+import numpy as np
+import xarray as xr
+import zarr_core
+from hypothesis import given, settings
+from zarr_xarray import to_zarr
+
+SIZES = {"x": 4, "y": 3, "z": 1, "empty": 0}
+DTYPES = st.sampled_from(["i1", "i4", "u8", "f4", "f8", "c16", "?", "U3", "S2", "M8[ns]"])
+NAMES = st.text("abcäß 0_", min_size=1, max_size=6).filter(
+    lambda name: not name.startswith("__") and name not in SIZES and name.isprintable()
+)
+ATTRIBUTES = st.dictionaries(
+    st.text("abc", min_size=1), st.one_of(st.integers(-99, 99), st.text(), st.lists(st.integers()))
+)
+
+
+@st.composite
+def variables(draw):
+    dims = tuple(draw(st.lists(st.sampled_from([*SIZES]), unique=True, max_size=3)))
+    dtype = np.dtype(draw(DTYPES))
+    elements = None
+    if dtype.kind == "M":  # a day about every 40 years, which have no subtleties
+        elements = st.integers(-20000, 20000).map(lambda day: np.datetime64(day, "D").astype(dtype))
+    elif dtype.kind == "U":
+        elements = st.text("abä", max_size=3)
+    values = draw(npst.arrays(dtype, tuple(SIZES[dim] for dim in dims), elements=elements))
+    variable = xr.Variable(dims, values, draw(ATTRIBUTES))
+    if dims and draw(st.booleans()):
+        chunks = tuple(draw(st.integers(1, 4)) for _ in dims)
+        variable.encoding["chunks"] = chunks
+    return variable
+
+
+@settings(max_examples=60)
+@given(
+    st.dictionaries(NAMES, variables(), max_size=4),
+    ATTRIBUTES,
+    st.sampled_from([2, 3]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_datasets_come_back(found, attributes, zarr_format, consolidated, chunked):
+    names = {
+        name: variable for name, variable in found.items() if zarr_format == 3 or name.isascii()
+    }
+    ds = xr.Dataset(names, attrs=attributes)
+    store = zarr_core.MemoryStore()
+    to_zarr(ds, store, zarr_format=zarr_format, consolidated=consolidated)
+    back = xr.open_dataset(store, engine="zarr_core", chunks={} if chunked else None)
+    xr.testing.assert_identical(back.compute(), ds)
+    again = zarr_core.MemoryStore()
+    to_zarr(back, again, zarr_format=5 - zarr_format if all(map(str.isascii, names)) else 3)
+    xr.testing.assert_identical(xr.open_dataset(again, engine="zarr_core").load(), ds)
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from([2, 3]))
+def test_selections_are_those_of_memory(data, zarr_format):
+    ds = xr.Dataset({"a": (("x", "y"), np.arange(35).reshape(5, 7))})
+    store = zarr_core.MemoryStore()
+    to_zarr(ds, store, encoding={"a": {"chunks": (2, 3)}}, zarr_format=zarr_format)
+    lazy = xr.open_dataset(store, engine="zarr_core", cache=False)["a"]
+    expected = ds["a"]
+    for _ in range(data.draw(st.integers(1, 2))):  # selections of selections
+        indexers = {}
+        for dim, size in expected.sizes.items():
+            if size:
+                # xarray itself fails at slices of nothing that go backwards.
+                slices = st.slices(size).filter(
+                    lambda part, n=size: range(n)[part] or part.step is None
+                )
+                integers = st.integers(-size, size - 1)
+                indexers[dim] = data.draw(
+                    st.one_of(integers, slices, st.lists(integers, max_size=4))
+                )
+        lazy, expected = lazy.isel(indexers), expected.isel(indexers)
+    xr.testing.assert_identical(lazy.load(), expected)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(1, 5), min_size=1, max_size=5), st.integers(1, 4), st.sampled_from([2, 3])
+)
+def test_appended_pieces_are_the_whole(lengths, chunk, zarr_format):
+    store = zarr_core.MemoryStore()
+    start = 0
+    for length in lengths:
+        values = np.arange(start, start + length)
+        piece = xr.Dataset({"a": (("k", "x"), [values, -values])}, coords={"x": values})
+        if start:
+            to_zarr(piece, store, append_dim="x")
+        else:
+            to_zarr(piece, store, encoding={"a": {"chunks": (1, chunk)}}, zarr_format=zarr_format)
+        start += length
+    found = xr.open_dataset(store, engine="zarr_core")
+    assert found["x"].values.tolist() == [*range(start)]
+    assert found["a"].values.tolist() == [[*range(start)], [-value for value in range(start)]]

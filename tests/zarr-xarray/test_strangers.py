@@ -1,0 +1,170 @@
+"""Data that xarray writes through zarr-python, read here; and the reverse."""
+
+import warnings
+
+import dask.array
+import numpy as np
+import pytest
+import xarray as xr
+from zarr_xarray import to_zarr
+
+zarr = pytest.importorskip("zarr", "3.1")
+
+KINDS = {
+    "bool": np.array([True, False, True]),
+    **{
+        name: np.array([0, 1, 100], name)
+        for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+    },
+    **{name: np.array([0, 1.5, np.nan], name) for name in ("f2", "f4", "f8")},
+    "c8": np.array([1j, 2, np.nan], "c8"),
+    "c16": np.array([1j, 2, 3], "c16"),
+    "big endian": np.array([1, 2, 3], ">i4"),
+    "fixed text": np.array(["a", "", "bcd"]),
+    "objects": np.array(["a", "", "bcd"], object),
+    "bytes": np.array([b"a", b"", b"bcd"]),
+    "datetime": np.array(["2020-01-01", "NaT", "1950-06-01T12:00"], "M8[ns]"),
+    "datetime in seconds": np.array(["2020-01-01", "2021-01-01", "1950-06-01T12:00"], "M8[s]"),
+    "timedelta": np.array([1, "NaT", 3], "m8[ns]"),
+}
+ENCODINGS = {
+    "packed": ([1.5, np.nan, 3.0], {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -9}),
+    "float32": ([1.5, np.nan, 3.0], {"dtype": "f4", "_FillValue": -1.0}),
+    "unsigned": ([1, 2, 3], {"dtype": "u1", "_FillValue": 255}),
+    "days": (KINDS["datetime"], {"units": "days since 1900-01-01", "dtype": "f8"}),
+    "calendar": (KINDS["datetime in seconds"], {"calendar": "proleptic_gregorian"}),
+    "chunks": (np.arange(3), {"chunks": (2,)}),
+}
+
+
+def dataset():
+    variables = {f"kind {name}": ("x", values) for name, values in KINDS.items()}
+    variables |= {f"encoding {name}": ("x", value) for name, (value, _) in ENCODINGS.items()}
+    variables["scalar"] = ((), 3.5, {"units": "m"})
+    variables["plane"] = (("y", "x"), np.arange(12.0).reshape(4, 3), {"list": [1, 2.5, "a"]})
+    coords = {"x": [3, 1, 2], "label": ("y", list("abcd")), "y": np.arange(4) / 2}
+    ds = xr.Dataset(variables, coords=coords, attrs={"title": "ä", "numbers": [1, 2]})
+    for name, (_, encoding) in ENCODINGS.items():
+        ds[f"encoding {name}"].encoding = dict(encoding)
+    return ds
+
+
+@pytest.fixture(params=[3, 2], ids=["v3", "v2"])
+def zarr_format(request):
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings_of_strangers():
+    with warnings.catch_warnings():
+        for category in (UserWarning, RuntimeWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
+        yield
+
+
+@pytest.mark.parametrize("consolidated", [True, False])
+def test_what_zarr_python_writes_reads_the_same(tmp_path, zarr_format, consolidated):
+    path = tmp_path / "a.zarr"
+    dataset().to_zarr(path, zarr_format=zarr_format, consolidated=consolidated)
+    theirs = xr.open_dataset(path, engine="zarr", consolidated=consolidated).load()
+    ours = xr.open_dataset(path, engine="zarr_core", consolidated=consolidated).load()
+    xr.testing.assert_identical(ours, theirs)
+    for name in theirs.variables:
+        assert ours[name].dtype == theirs[name].dtype, name
+
+
+@pytest.mark.parametrize("consolidated", [True, False])
+def test_what_is_written_here_reads_the_same_there(tmp_path, zarr_format, consolidated):
+    to_zarr(dataset(), tmp_path / "o.zarr", zarr_format=zarr_format, consolidated=consolidated)
+    dataset().to_zarr(tmp_path / "t.zarr", zarr_format=zarr_format, consolidated=consolidated)
+    found = [
+        xr.open_dataset(tmp_path / name, engine="zarr", consolidated=consolidated).load()
+        for name in ("o.zarr", "t.zarr")
+    ]
+    xr.testing.assert_identical(*found)
+    for name in found[0].variables:
+        assert found[0][name].dtype == found[1][name].dtype, name
+
+
+def test_each_appends_to_what_the_other_wrote(tmp_path, zarr_format):
+    parts = [
+        xr.Dataset(
+            {"a": ("t", [n, n + 0.5]), "s": ("t", ["x", "yz"])}, coords={"t": [2 * n, 2 * n + 1]}
+        )
+        for n in range(4)
+    ]
+    path = tmp_path / "a.zarr"
+    parts[0].to_zarr(path, zarr_format=zarr_format)
+    to_zarr(parts[1], path, append_dim="t")
+    parts[2].to_zarr(path, append_dim="t")
+    to_zarr(parts[3], path, append_dim="t")
+    expected = xr.concat(parts, "t")
+    for engine in ("zarr", "zarr_core"):
+        found = xr.open_dataset(path, engine=engine).load()
+        xr.testing.assert_equal(found.drop_vars("s"), expected.drop_vars("s"))
+        assert found["s"].values.tolist() == ["x", "yz"] * 4
+
+
+def test_regions_of_what_the_other_wrote(tmp_path, zarr_format):
+    whole = xr.Dataset({"a": ("x", np.arange(8.0))}, coords={"x": np.arange(8)})
+    path = tmp_path / "a.zarr"
+    xr.zeros_like(whole).assign_coords(x=whole.x).to_zarr(
+        path, zarr_format=zarr_format, encoding={"a": {"chunks": (2,)}}
+    )
+    to_zarr(whole.isel(x=slice(2, 6)), path, region="auto")
+    whole.isel(x=slice(6, 8)).to_zarr(path, region="auto")
+    for engine in ("zarr", "zarr_core"):
+        found = xr.open_dataset(path, engine=engine)["a"].values
+        assert found.tolist() == [0, 0, 2, 3, 4, 5, 6, 7]
+
+
+def test_shards(tmp_path):
+    ds = xr.Dataset({"a": (("x", "y"), dask.array.arange(64, chunks=64).reshape(8, 8))})
+    encoding = {"a": {"chunks": (2, 2), "shards": (4, 8)}}
+    ds.chunk(x=4, y=8).to_zarr(tmp_path / "t.zarr", encoding=encoding)
+    to_zarr(ds.chunk(x=4, y=8), tmp_path / "o.zarr", encoding=encoding)
+    for name, engine in (("t.zarr", "zarr_core"), ("o.zarr", "zarr")):
+        found = xr.open_dataset(tmp_path / name, engine=engine)
+        xr.testing.assert_equal(found.load(), ds.compute())
+        assert found["a"].encoding["shards"] == (4, 8)
+
+
+def test_encodings_that_were_read_suit_the_other(tmp_path):
+    ds = dataset()[["plane", "encoding packed", "kind objects"]]
+    compressed = {"plane": {"compressors": [{"name": "gzip", "configuration": {"level": 3}}]}}
+    to_zarr(ds, tmp_path / "o.zarr", encoding=compressed)
+    ours = xr.open_dataset(tmp_path / "o.zarr", engine="zarr_core")
+    ours.to_zarr(tmp_path / "t.zarr")
+    assert zarr.open(tmp_path / "t.zarr")["plane"].compressors[0].level == 3
+    theirs = xr.open_dataset(tmp_path / "t.zarr", engine="zarr")
+    to_zarr(theirs, tmp_path / "again.zarr")
+    to_zarr(theirs, tmp_path / "version 2.zarr", zarr_format=2)
+    for name in ("again.zarr", "version 2.zarr"):
+        found = xr.open_dataset(tmp_path / name, engine="zarr").load()
+        xr.testing.assert_identical(found, ours.load())
+
+
+def test_trees(tmp_path, zarr_format):
+    tree = xr.DataTree.from_dict(
+        {"/": xr.Dataset({"a": ("x", [1, 2])}), "/b/c": xr.Dataset({"d": 2.5}), "/e": xr.Dataset()}
+    )
+    to_zarr(tree, tmp_path / "o.zarr", zarr_format=zarr_format)
+    tree.to_zarr(tmp_path / "t.zarr", zarr_format=zarr_format)
+    for name, engine in (("o.zarr", "zarr"), ("t.zarr", "zarr_core")):
+        xr.testing.assert_identical(xr.open_datatree(tmp_path / name, engine=engine), tree)
+
+
+def test_data_arrays_without_a_name(tmp_path, zarr_format):
+    array = xr.DataArray([[1, 2]], dims=("y", "x"), coords={"x": [5, 6]})
+    array.to_zarr(tmp_path / "t.zarr", zarr_format=zarr_format)
+    array.zarr_core.to_zarr(tmp_path / "o.zarr", zarr_format=zarr_format)
+    for name, engine in (("o.zarr", "zarr"), ("t.zarr", "zarr_core")):
+        found = xr.open_dataarray(tmp_path / name, engine=engine).load()
+        xr.testing.assert_identical(found, array)
+
+
+def test_stores_of_zarr_python(tmp_path, zarr_format):
+    store = zarr.storage.MemoryStore()
+    to_zarr(dataset()[["plane"]], store, zarr_format=zarr_format)
+    found = xr.open_dataset(store, engine="zarr_core").load()
+    xr.testing.assert_identical(found, xr.open_dataset(store, engine="zarr").load())
