@@ -186,8 +186,14 @@ def as_bytes(elements: Any) -> tuple[bytes, str]:
             for it in array.reshape(-1).tolist()
         ]
         return json.dumps(flat, ensure_ascii=False).encode(), "json"
-    if (bits := _FEW_BITS.get(array.dtype.name)) is not None:
-        # What ml_dtypes has in the bits above a number stands for nothing.
-        array = np.ascontiguousarray(array).view("u1") & ((1 << bits) - 1)
+    array = without_unused_bits(array, array.dtype.name)
     little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
     return little.tobytes(), "raw"
+
+
+def without_unused_bits(elements: Any, data_type: str) -> Any:
+    """Elements with zeros where a byte has more bits than the number; those stand for nothing."""
+    bits = _FEW_BITS.get(data_type)
+    if bits is None:
+        return elements
+    return np.ascontiguousarray(elements).view("u1") & np.uint8((1 << bits) - 1)

@@ -20,6 +20,7 @@ _UNKNOWN = (
     "is not registered",
     "is not one of the supported data types",
     "Unsupported zarr dtype",
+    'but received: "rectilinear"',  # for a chunk_grid
 )
 _UNSUPPORTED = (
     "UNIMPLEMENTED",

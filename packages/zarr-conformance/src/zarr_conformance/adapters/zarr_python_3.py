@@ -92,9 +92,10 @@ class ZarrPython3(Adapter):
 
 
 def _open(asked: Mapping[str, Any], mode: str) -> Any:
-    return zarr.open(
-        asked["store"], path=asked["path"], mode=mode, zarr_format=asked["zarr_format"]
-    )
+    with zarr.config.set({"array.rectilinear_chunks": True}):  # not so by default
+        return zarr.open(
+            asked["store"], path=asked["path"], mode=mode, zarr_format=asked["zarr_format"]
+        )
 
 
 def _fill_value(data_type: Any, value: Any, zarr_format: int) -> Any:
@@ -129,7 +130,7 @@ def _version_3(document: Mapping[str, Any]) -> dict[str, Any]:
     if _name(grid) != "regular" or document.get("storage_transformers"):
         raise UnsupportedError("create_array makes regular chunks, without transformers")
     codecs = document["codecs"]
-    classes = [zarr.registry.get_codec_class(_name(it)) for it in codecs]
+    classes = [_codec_class(_name(it)) for it in codecs]
     kinds = import_module("zarr.abc.codec")
     serial = [n for n, it in enumerate(classes) if issubclass(it, kinds.ArrayBytesCodec)]
     if len(serial) != 1:
@@ -146,6 +147,13 @@ def _version_3(document: Mapping[str, Any]) -> dict[str, Any]:
         "chunk_key_encoding": document["chunk_key_encoding"],
         "attributes": document.get("attributes"),
     }
+
+
+def _codec_class(name: str) -> Any:
+    try:
+        return zarr.registry.get_codec_class(name)
+    except KeyError as error:
+        raise UnsupportedError(f"has no codec {name}") from error
 
 
 def _name(definition: Any) -> str:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.adapters.serving import Adapter, UnsupportedError, as_elements
+from zarr_conformance.adapters.serving import (
+    Adapter,
+    UnsupportedError,
+    as_elements,
+    without_unused_bits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +42,8 @@ class Zarrista(Adapter):
         if isinstance(tensor, zarrista.VariableLengthTensor):
             return told(array), tensor.to_numpy()
         # As bytes: NumPy has not all data types that it reads.
-        return told(array), np.frombuffer(tensor.buffer(), "u1")
+        elements = np.frombuffer(tensor.buffer(), "u1")
+        return told(array), without_unused_bits(elements, str(array.metadata["data_type"]))
 
     def list(self, asked: Mapping[str, Any]) -> dict[str, str]:
         group = zarrista.Group.open(*_place(asked))
