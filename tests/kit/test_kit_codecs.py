@@ -106,7 +106,10 @@ SPECIAL = {
     "numcodecs.lzma": {"configurations": [{"preset": 0}], "working_memory": 1 << 27},
     "n5.block": UNWRITABLE,
     "n5.lz4": UNWRITABLE,
-    "n5_default": {"shapes": fixed(3, 2)},
+    "n5_default": {
+        "shapes": fixed(3, 2),
+        "data_types": ["int8", "uint8", "int16", "uint32", "int64", "float32", "float64"],
+    },
     "numcodecs.astype": {**LOSSY, "data_types": ["float64"], "same": close(1e-6)},
     "numcodecs.bitround": {**LOSSY, "data_types": FLOATS, "same": close(1e-3)},
     "numcodecs.categorize": {**OBJECTS, "values": texts},
