@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 zarr: Any = import_module("zarr")
 
+_SWITCHED_ON = {"array.rectilinear_chunks": True}
+"""What it can do and does not by default."""
+
 
 class ZarrPython3(Adapter):
     """Arrays and groups of formats 2 and 3, through its public interface."""
@@ -54,7 +57,9 @@ class ZarrPython3(Adapter):
         }
 
     def update(self, asked: Mapping[str, Any]) -> None:
-        _open(asked, "r+").attrs.update(asked["attributes"])
+        node = _open(asked, "r+")
+        with zarr.config.set(_SWITCHED_ON):
+            node.attrs.update(asked["attributes"])
 
     def create(self, asked: Mapping[str, Any], values: Any) -> None:
         if "shape" not in asked["document"]:
@@ -92,7 +97,7 @@ class ZarrPython3(Adapter):
 
 
 def _open(asked: Mapping[str, Any], mode: str) -> Any:
-    with zarr.config.set({"array.rectilinear_chunks": True}):  # not so by default
+    with zarr.config.set(_SWITCHED_ON):
         return zarr.open(
             asked["store"], path=asked["path"], mode=mode, zarr_format=asked["zarr_format"]
         )

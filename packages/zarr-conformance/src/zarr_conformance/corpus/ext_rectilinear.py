@@ -105,7 +105,8 @@ _FORMS: tuple[tuple[str, Any, list[int], tuple[str, ...]], ...] = (
     ("runs", [[2, 5]], [2] * 5, ("runs",)),
     ("runs-mixed", [[1, 3], 3, [2, 2]], [1, 1, 1, 3, 2, 2], ("runs", "list")),
     ("runs-of-one", [[4, 1], [6, 1]], [4, 6], ("runs",)),
-    ("runs-beyond", [[4, 1000000000]], [4, 4, 4], ("runs", "overflow")),
+    ("runs-beyond", [[4, 1000]], [4, 4, 4], ("runs", "overflow")),
+    ("runs-far-beyond", [[4, 1000000000]], [4, 4, 4], ("runs", "overflow")),
     ("runs-two", [[3, 2], [2, 2]], [3, 3, 2, 2], ("runs",)),
     ("descending", [7, 2, 1], [7, 2, 1], ("list",)),
 )

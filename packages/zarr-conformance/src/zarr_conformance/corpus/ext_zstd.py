@@ -275,7 +275,7 @@ def _damage() -> Iterator[Case]:
 
 
 def _chains() -> Iterator[Case]:
-    zstd = named("zstd", level=1)
+    zstd = named("zstd", level=1, checksum=False)
     for what, codecs, stored in (
         ("crc32c", [BYTES, zstd, CRC32C], crc32c(frame(_DATA))),
         ("behind-crc32c", [BYTES, CRC32C, zstd], frame(crc32c(_DATA))),
@@ -294,7 +294,7 @@ def _chains() -> Iterator[Case]:
     for what, codecs in (("alone", [zstd]), ("before-bytes", [zstd, BYTES])):
         yield refused(
             f"ext-codecs/zstd/no-chain-{what}",
-            ("ext-codecs.zstd.format",),
+            ("v3-core.codecs.kinds", "ext-codecs.zstd.name"),
             "It takes bytes and gives bytes.",
             codecs=codecs,
         )
