@@ -1,4 +1,4 @@
-"""Arrays of the draft of version 3 that are made, byte for byte."""
+"""Nodes of the draft of version 3 that are made, or removed, byte for byte."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Node, Reject, Values
-from zarr_conformance.corpus.draft_documents import SHARDING, array, entry, regular
+from zarr_conformance.corpus.draft_documents import SHARDING, array, case, entry, regular
 from zarr_conformance.corpus.encode import blocks, raw, shard
 
 if TYPE_CHECKING:
@@ -130,4 +130,42 @@ def cases() -> Iterator[Case]:
             Reject("metadata"),
             _told(),
             f"g/{name}",
+        )
+    yield from _erased()
+
+
+def _erased() -> Iterator[Case]:
+    chunk = raw(np.array([1, 2], "<i4"))
+    there = {
+        "meta/g.group.json": {"attributes": {}},
+        "meta/g/a.array.json": array(),
+        "data/g/a/c0": chunk,
+        "meta/g/ab.array.json": array(),
+        "data/g/ab/c0": chunk,
+        "meta/h/a.array.json": array(),
+        "data/h/a/c1": chunk,
+    }
+    for what, path, clause, gone in (
+        ("array", "g/a", "erase-array", ("meta/g/a.array.json", "data/g/a/c0")),
+        ("implicit-group", "h", "erase-implicit", ("meta/h/a.array.json", "data/h/a/c1")),
+        ("explicit-group", "g", "erase-explicit", tuple(it for it in there if "/g" in it)),
+    ):
+        stays = {key: it for key, it in there.items() if key not in gone}
+        yield case(
+            f"erased/{what}",
+            clause,
+            "Documents and chunks of the node, and of all below it, are gone; others stay.",
+            Accept(
+                Node(
+                    stored={key: it for key, it in stays.items() if isinstance(it, bytes)},
+                    documents={
+                        "zarr.json": entry(),
+                        **{key: it for key, it in stays.items() if isinstance(it, dict)},
+                    },
+                    absent=gone,
+                )
+            ),
+            there,
+            "erase",
+            path=path,
         )
