@@ -84,6 +84,27 @@ def test_appending_does_not_believe_stale_copies(store, zarr_format):
     assert not zarr_core.check_consolidated(zarr_core.open_group(store))
 
 
+@pytest.mark.parametrize("requests", [None, 4])
+def test_what_has_grown_shrinks_again_if_not_all_can_grow(zarr_format, requests):
+    store = zarr_core.MemoryStore()
+    store.requests = requests
+    to_zarr(line(), store, zarr_format=zarr_format)
+    # Another array in the place of the last, of which the copies know nothing.
+    old = zarr_core.open_array(store, path="x")
+    attributes = old.attrs.asdict()
+    names = {"dimension_names": ["x"]} if zarr_format == 3 else {}
+    new = zarr_core.create_array(
+        store, name="x", data=old[:], chunks=3, attributes=attributes, overwrite=True,
+        zarr_format=zarr_format, **names,
+    )  # fmt: skip
+    to_zarr(line(4, 9), store, append_dim="x")
+    new.refresh()
+    assert new.chunks == (3,)
+    for consolidated in (True, False):
+        found = read(store, consolidated=consolidated, mask_and_scale=False)
+        xr.testing.assert_equal(found, line(0, 9))
+
+
 def test_an_interrupted_append_is_noticed(store):
     to_zarr(line(), store)
     zarr_core.open_array(store, path="a").resize(6)

@@ -6,7 +6,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from xarray import conventions
-from zarr_core.extension import NodeExistsError, ZarrError
+from zarr_core.extension import NodeExistsError, ZarrError, in_flight
 
 from zarr_xarray import _xarray
 from zarr_xarray.dimensions import dimensions_of, shown
@@ -318,7 +318,8 @@ class DatasetStore(_xarray.ZarrStore):
                 self._record(item)
             target.copies.create_root(attributes)
         self._create(new)
-        self._grow(grown)
+        if grown:
+            self._grow(grown)
         for array in arrays:
             if any(array.path == old.path for old, _ in grown):
                 target.copies.record(array.path, array.metadata)
@@ -334,7 +335,8 @@ class DatasetStore(_xarray.ZarrStore):
 
     def _create(self, new: Iterable[Plan]) -> None:
         target = self.target
-        for item in new:
+
+        def create(item: Plan) -> None:
             path = target.path_of(item.name)
             assert item.metadata is not None, "new arrays have metadata"
             if target.group is None:
@@ -346,27 +348,35 @@ class DatasetStore(_xarray.ZarrStore):
                     "written to",
                 )
 
-    def _grow(self, grown: list[tuple[Array, tuple[int, ...]]]) -> None:
+        for _ in in_flight(new, create, target.store.requests):
+            pass
+
+    def _grow(self, grown: Iterable[tuple[Array, tuple[int, ...]]]) -> None:
         """Let all arrays grow, or none.
 
         All who append begin with the same array: one of them is first, and the others find out
         before they have changed anything.
         """
         target = self.target
-        done: list[tuple[Array, tuple[int, ...]]] = []
-        try:
-            for array, shape in sorted(grown, key=lambda item: item[0].path):
-                grow(array, shape, target.format)
-                done.append((array, shape))
-        except StaleError:
-            for array, shape in done:
-                new = array.metadata.replace(shape=shape)
-                grow(
-                    array_at(target.store, array.path, target.format, new, None),
-                    array.shape,
-                    target.format,
-                )
-            raise
+
+        def attempt(item: tuple[Array, tuple[int, ...]]) -> bool:
+            try:
+                grow(*item, target.format)
+            except StaleError:
+                return False
+            return True
+
+        first, *others = sorted(grown, key=lambda item: item[0].path)
+        if not attempt(first):
+            raise StaleError(first[0].path)
+        found = [*in_flight(others, attempt, target.store.requests)]
+        if all(has_grown for _, has_grown in found):
+            return
+        for array, shape in (first, *(item for item, has_grown in found if has_grown)):
+            new = array.metadata.replace(shape=shape)
+            there = array_at(target.store, array.path, target.format, new, None)
+            grow(there, array.shape, target.format)
+        raise StaleError(target.path)
 
     def _set_attributes(self, attributes: Mapping[str, Any]) -> None:
         group = self.target.group
