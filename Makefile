@@ -3,8 +3,9 @@
 PYTHON ?= $(shell for p in python3 python python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV ?= .venv
-JOBS ?= 2
-PYTEST ?= -n $(JOBS)
+# More than processors, as tests of servers wait.
+JOBS ?= 3
+PYTEST ?= -n $(JOBS) --dist worksteal
 
 BIN := $(VENV)/bin
 PROJECTS := $(wildcard packages/*/pyproject.toml)
