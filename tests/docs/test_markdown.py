@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from zarr_core.registry import discovery
+from zarr_python_state import forget_offers
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -61,8 +62,7 @@ def reader(installed_examples, tmp_path, monkeypatch):
     yield
     monkeypatch.undo()
     discovery.refresh()
-    if "zarr" in sys.modules:  # a document may have changed what it uses
-        sys.modules["zarr"].config.reset()
+    forget_offers()  # and what else a document may have changed in zarr-python
 
 
 @each_document([file for file in DOCUMENTS if list(snippets(file.read_text()))])

@@ -13,6 +13,7 @@ import zarr_core as zarr
 from zarr_bridge.offer import register
 from zarr_core.errors import ExtensionLoadError
 from zarr_core.registry import discovery
+from zarr_python_state import forget_offers
 
 ROOT = Path(__file__).parents[2]
 VALUES = np.arange(-300, 300, dtype="int32").reshape(20, 30) * 70_001
@@ -36,6 +37,12 @@ def registered(acme, monkeypatch):
         yield register()
     monkeypatch.undo()
     discovery.refresh()
+
+
+@pytest.fixture(autouse=True)
+def _forgotten_afterwards():
+    yield
+    forget_offers()
 
 
 def written(tmp_path, **codecs):
