@@ -29,4 +29,6 @@ assert sys.modules["zarr"] is None
 
 
 def test_zarr_python_is_never_imported():
-    subprocess.run([sys.executable, "-W", "error", "-c", PROGRAM], check=True, timeout=120)
+    # Engines of others may well need zarr-python; xarray says so.
+    strict = ["-W", "error", "-W", "ignore:Engine:RuntimeWarning"]
+    subprocess.run([sys.executable, *strict, "-c", PROGRAM], check=True, timeout=120)
