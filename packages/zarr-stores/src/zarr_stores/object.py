@@ -242,8 +242,6 @@ class ObjectStore(Store):
         -----
         The new value is stored if the old one is still there; else it is changed anew.
         To erase a value services have no condition: it is looked at just before.
-        A change that the service made although it answered with an error of its own (5xx), upon
-        which the request is repeated, is made a second time.
         """
         self._check_to_change(key)
         with key_lock(self._place, key):
