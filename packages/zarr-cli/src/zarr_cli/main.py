@@ -1,0 +1,80 @@
+"""The command ``zarr-core``: a group whose commands are imported when they are used."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from zarr_cli import failing
+from zarr_cli.table import ENTRIES, SECTIONS
+
+PROGRAM = "zarr-core"
+
+
+class LazyGroup(click.Group):
+    """Finds commands in the table, lists them from there, explains their errors."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(ENTRIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = ENTRIES.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, attribute = entry.home.partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return failing.with_traceback_option(command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in ENTRIES and not name.startswith("-") and not ctx.resilient_parsing:
+            close = get_close_matches(name, ENTRIES, 1)
+            meant = f"did you mean {close[0]!r}?" if close else f"see {PROGRAM} --help."
+            ctx.fail(f"there is no command {name!r}; {meant}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, ENTRIES)) + 2
+        for title, section in SECTIONS.items():
+            if section:
+                with formatter.section(title):
+                    rows = [(entry.name.ljust(width - 2), entry.summary) for entry in section]
+                    formatter.write_dl(rows)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        return [
+            *(
+                CompletionItem(entry.name, help=entry.summary)
+                for entry in ENTRIES.values()
+                if entry.name.startswith(incomplete)
+            ),
+            *click.Command.shell_complete(self, ctx, incomplete),
+        ]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with failing.explained(ctx):
+            return super().invoke(ctx)
+
+
+@click.command(
+    cls=LazyGroup,
+    name=PROGRAM,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="A PLACE is a path or a URL of a store, with #path/in/the/hierarchy behind it if need "
+    "be: field.zarr, s3://bucket/field.zarr#north/elevation, field.zip.",
+)
+@click.version_option(package_name="zarr-cli", prog_name=PROGRAM)
+def cli() -> None:
+    """Look at Zarr hierarchies, judge them, change them."""
+
+
+def main() -> None:
+    """Run the command with the arguments of the process."""
+    failing.with_traceback_option(cli)(prog_name=PROGRAM)

@@ -1,0 +1,93 @@
+"""How results are printed: styled for a terminal, plain in a pipe, or as JSON."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from rich.console import Console
+
+
+def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option ``--json``, as the argument ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(
+        function
+    )
+
+
+def print_json(document: Any) -> None:
+    """Print a document: two spaces a level, members in the order they have."""
+    import json  # noqa: PLC0415 - lazy: only if asked for
+
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def is_terminal() -> bool:
+    """Whether somebody looks at the output."""
+    return sys.stdout.isatty()
+
+
+def console() -> Console:
+    """The terminal, for what is more than lines of text."""
+    from rich.console import Console  # noqa: PLC0415 - lazy: only for a terminal
+
+    return Console(file=sys.stdout, highlight=False, soft_wrap=False)
+
+
+def print_pairs(rows: Iterable[tuple[str, str]]) -> None:
+    """Names with their values, a line each; long values continue below their beginning."""
+    rows = list(rows)
+    if is_terminal():
+        from rich.table import Table  # noqa: PLC0415 - as above
+        from rich.text import Text  # noqa: PLC0415 - as above
+
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(style="bold", no_wrap=True)
+        grid.add_column(overflow="fold")
+        for name, value in rows:
+            grid.add_row(Text(name), Text(value))
+        console().print(grid)
+        return
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, value in rows:
+        click.echo(f"{name:<{width}}  {value}".rstrip())
+
+
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[str] = ()
+) -> None:
+    """Rows under headings.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Headings.
+    rows : iterable of sequences of str
+        The cells.
+    right : iterable of str
+        Headings of the columns that are aligned to the right, as numbers are.
+    """
+    rows, aligned = [list(row) for row in rows], set(right)
+    if is_terminal():
+        from rich.table import Table  # noqa: PLC0415 - as above
+        from rich.text import Text  # noqa: PLC0415 - as above
+
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        for name in columns:
+            table.add_column(name, justify="right" if name in aligned else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console().print(table)
+        return
+    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
+    for row in ([*columns], *rows):
+        cells = (
+            cell.rjust(width) if name in aligned else cell.ljust(width)
+            for name, cell, width in zip(columns, row, widths, strict=True)
+        )
+        click.echo("  ".join(cells).rstrip())

@@ -1,0 +1,43 @@
+"""Which commands there are: what is needed to list them without importing any."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """A command that is imported when it is used.
+
+    Parameters
+    ----------
+    name : str
+        As it is typed.
+    home : str
+        Where the click command is: ``module:attribute``.
+    summary : str
+        The first sentence of its help.
+    """
+
+    name: str
+    home: str
+    summary: str
+
+
+SECTIONS: dict[str, tuple[Entry, ...]] = {
+    "Look": (
+        Entry("info", "zarr_cli.commands.info:command", "What an array or a group is, as a table."),
+    ),
+    "Judge": (),
+    "Change": (),
+    "Around": (
+        Entry(
+            "completion",
+            "zarr_cli.commands.completion:command",
+            "Print what makes a shell complete the words of this command.",
+        ),
+    ),
+}
+"""The commands as ``zarr-core --help`` lists them."""
+
+ENTRIES = {entry.name: entry for section in SECTIONS.values() for entry in section}
+"""The commands by their names."""
