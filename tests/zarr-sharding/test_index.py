@@ -137,3 +137,20 @@ def test_one_entry_is_found_as_all_are(rep, counting, location, endian, checksum
             wrong.locate_one(2)
     with pytest.raises(ChunkDecodeError, match="fewer"):
         index.of_unknown_shard(stored[1:])
+
+
+def test_sizes_of_inner_chunks_come_from_the_index_alone(rep, counting):
+    codec = ShardingCodec((2, 4), ["bytes", "gzip"])
+    decoded = rep((4, 8))
+    array = np.zeros((4, 8), decoded.data_type.numpy_dtype)
+    array[:2, 4:] = np.arange(8).reshape(2, 4)
+    array[2:, :4] = 1
+    stored = b"".join(codec.encode(array, decoded))
+    reader = counting(stored)
+    sizes = codec.inner_sizes(reader, decoded)
+    assert sizes.tolist()[0][0] == sizes.tolist()[1][1] == -1
+    index = codec._shard(decoded).index.read(BufferReader(stored))
+    assert sizes[0, 1] == index.locate_one(1)[1]
+    assert sizes[1, 0] == index.locate_one(2)[1]
+    assert reader.nbytes == codec._shard(decoded).index.size
+    assert index_from([(EMPTY, 5), (90, 2**63 + 5), (20, 9)]).sizes().tolist() == [5, 100, 9]

@@ -153,6 +153,12 @@ class ShardingCodec(ArrayToBytesCodec):
         """Give the codecs of an inner chunk, bound to it."""
         return self._shard(decoded).inner
 
+    def inner_sizes(
+        self, reader: ValueReader, decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Read the index alone, which knows the lengths."""
+        return self._shard(decoded).index.read(reader).sizes()
+
     def read_first(self, decoded: ArrayRepresentation) -> ByteRange:
         """The index, with as much beside it as costs no more; often that is the whole shard."""
         index = self._shard(decoded).index

@@ -223,6 +223,12 @@ class ShardIndex:
         found = zip(offset[order].tolist(), nbytes[order].tolist(), order.tolist(), strict=True)
         return list(found), missing
 
+    def sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Stored bytes of the inner chunks in their grid; -1 for those that are empty."""
+        nbytes = np.minimum(self.entries[:, 1], self.high)  # an entry may claim anything
+        empty = (self.entries == EMPTY).all(axis=1)
+        return np.where(empty, -1, nbytes.astype(np.int64)).reshape(self.grid)
+
     def present(self) -> Numbers:
         """Inner chunks that are not empty, whether or not they can be found."""
         return np.flatnonzero((self.entries != EMPTY).any(axis=1))

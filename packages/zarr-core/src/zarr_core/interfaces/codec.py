@@ -210,6 +210,31 @@ class ArrayToBytesCodec(Codec):
         """The codecs of the smaller chunks that this codec cuts its chunk into, if it does."""
         return None
 
+    def inner_sizes(
+        self, reader: ValueReader, decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+        """Stored bytes of each of the smaller chunks, without reading those.
+
+        Parameters
+        ----------
+        reader : ValueReader
+            The stored bytes.
+        decoded : ArrayRepresentation
+            The whole chunk.
+
+        Returns
+        -------
+        ndarray of int64 or None
+            An item for each smaller chunk, in the grid that they form; -1 for one that is
+            not stored.  None if the codec cannot tell, or has none.
+
+        Raises
+        ------
+        ChunkDecodeError
+            If what says so is damaged.
+        """
+        return None
+
     def read_first(self, decoded: ArrayRepresentation) -> ByteRange | None:
         """What :meth:`decode_part` reads before all else, such as an index; None if that depends.
 
