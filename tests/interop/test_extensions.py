@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 ROWS = rows()
 PLACES = itertools.count()
-WANTS = {("zarr", "cast_value"): "cast_value_rs"}
+WANTS = {
+    ("zarr", "cast_value"): "cast_value_rs",
+    ("zarr", "template"): "zarr_template",
+    ("zarrs", "template"): "zarr_template",
+}
 """What a peer has only where another package is installed."""
 each_row = pytest.mark.parametrize("row", ROWS, ids=str)
 

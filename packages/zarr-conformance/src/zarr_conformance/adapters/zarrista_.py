@@ -43,7 +43,8 @@ class Zarrista(Adapter):
             return told(array), tensor.to_numpy()
         # As bytes: NumPy has not all data types that it reads.
         elements = np.frombuffer(tensor.buffer(), "u1")
-        return told(array), without_unused_bits(elements, str(array.metadata["data_type"]))
+        name = array.metadata.get("data_type", "")  # documents of format 2 have none
+        return told(array), without_unused_bits(elements, str(name))
 
     def list(self, asked: Mapping[str, Any]) -> dict[str, str]:
         group = zarrista.Group.open(*_place(asked))
