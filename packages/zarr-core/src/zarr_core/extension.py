@@ -34,7 +34,7 @@ from zarr_core.errors import (
     ValueReplacedError,
     ZarrError,
 )
-from zarr_core.formats.detect import format_named, read_node
+from zarr_core.formats.detect import format_named, format_of_new, read_node
 from zarr_core.formats.foreign import foreign_key
 from zarr_core.formats.members import understanding
 from zarr_core.interfaces.chunk_grid import ChunkAxis, ChunkGrid
@@ -142,6 +142,7 @@ __all__ = [
     "data_type_for",
     "foreign_key",
     "format_named",
+    "format_of_new",
     "in_flight",
     "is_node_name",
     "json_pointer",
