@@ -68,7 +68,7 @@ from zarr_core.registry.provider import Provider
 from zarr_core.registry.resolve import make as make_extension
 from zarr_core.selection.normalised import Box, Outer, Points, Selection
 from zarr_core.selection.projection import Part, project, put, single_chunk, take
-from zarr_core.threads import in_flight
+from zarr_core.threads import in_flight, thread_count
 from zarr_core.threads import run as run_in_threads
 
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ __all__ = [
     "single_chunk",
     "strictjson",
     "take",
+    "thread_count",
     "understanding",
 ]
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 # Chunk keys of the "default" encoding, at any depth; those of "v2", below their array.
 _CHUNK = re.compile(r"(?:.*/)?c(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)", re.DOTALL).fullmatch
 _CHUNK_V2 = re.compile(r"[0-9]+(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)?", re.ASCII).fullmatch
-_BESIDE = frozenset((".zgroup", ".zattrs", ".zmetadata"))
+# The last is left where converting an array was interrupted.
+_BESIDE = frozenset((".zgroup", ".zattrs", ".zmetadata", ".conversion"))
 
 
 def foreign_key(store: Store, prefix: str) -> str | None:
