@@ -11,8 +11,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = sorted((ROOT / "packages").glob("*/src/*"))
-# Users import zarr_xarray itself.
-PLUGINS = [package for package in PACKAGES if package.name not in ("zarr_core", "zarr_xarray")]
+# Users import these themselves.
+PLUGINS = [
+    package for package in PACKAGES if package.name not in ("zarr_core", "zarr_dask", "zarr_xarray")
+]
 
 DOORS = {
     "jsonschema": {"zarr_core.metadata.schema"},
@@ -24,6 +26,7 @@ DOORS = {
     "isal": {"zarr_codecs.isal"},
     "zstandard": {"zarr_codecs._zstandard"},
     "google_crc32c": {"zarr_codecs.crc32c"},
+    "dask": {"zarr_core.hierarchy.array", "zarr_dask._dask"},
     "asyncio": {"zarr_bridge.offered", "zarr_stores.sftp_link", "zarr_xarray.lazy"},
     "fsspec": {"zarr_stores.fsspec_place"},
     "icechunk": {"zarr_bridge.icechunk"},
@@ -31,7 +34,7 @@ DOORS = {
     "multiprocessing": set(),
 }
 # Imported where they are used and at no other time.
-ONLY_WITHIN_FUNCTIONS = DOORS.keys() - {"pluggy"}
+ONLY_WITHIN_FUNCTIONS = DOORS.keys() - {"dask", "pluggy"}
 # Modules that are themselves imported only within functions.
 LATE = (
     "zarr_codecs.fastcrc",
@@ -98,7 +101,7 @@ def test_a_door_opens_when_it_is_needed(library):
 
 
 # What works with whole arrays, as users do, may also use what users have.
-USERS = ("zarr_formats.conversion", "zarr_conformance", "zarr_xarray")
+USERS = ("zarr_formats.conversion", "zarr_conformance", "zarr_dask", "zarr_xarray")
 
 
 def test_plugins_know_the_public_door_only():

@@ -367,6 +367,12 @@ class Array(DescribedArray):
         document = strictjson.encode(self._format.to_json(self.metadata))
         return ("zarr_core.Array", self.store.url, self.path, self._format.name, document)
 
+    def to_dask_array(self) -> Any:
+        """An array of Dask, in blocks of whole stored objects; what ``dask.array.asarray`` calls."""
+        from dask.array import from_array  # noqa: PLC0415 - only for those who have it
+
+        return from_array(self, inline_array=True)  # type: ignore[no-untyped-call]  # is Dask's
+
     def __reduce__(self) -> tuple[Any, ...]:
         from zarr_core.hierarchy.open import reopen  # noqa: PLC0415 - opening makes arrays
 

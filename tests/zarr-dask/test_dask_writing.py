@@ -1,0 +1,164 @@
+"""Arrays of Dask stored: where, in which blocks, and what is refused."""
+
+import threading
+
+import dask.array as da
+import numpy as np
+import pytest
+import zarr_core as zarr
+import zarr_dask
+from counting_store import CountingStore
+from dask.delayed import Delayed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarr_core.extension import NodeExistsError, StoreError, StoreReadOnlyError
+from zarr_dask.alignment import aligned, refuse_meeting
+from zarr_dask.chunking import edges_of
+
+VALUES = np.arange(100 * 90).reshape(100, 90)
+
+
+def blocks(chunks):
+    return da.from_array(VALUES, chunks=chunks)
+
+
+def test_blocks_become_chunks(tmp_path):
+    array = zarr_dask.to_zarr(
+        blocks((30, 40)), tmp_path, "a/b", dimension_names=("y", "x"), compressors="gzip"
+    )
+    assert array.chunks == (30, 40)
+    assert array.dimension_names == ("y", "x")
+    assert np.array_equal(zarr.open(tmp_path)["a/b"], VALUES)
+    with pytest.raises(NodeExistsError):
+        zarr_dask.to_zarr(blocks(50), tmp_path, "a/b")
+    again = zarr_dask.to_zarr(blocks(50), tmp_path, "a/b", overwrite=True, zarr_format=3)
+    assert again.chunks == (50, 50)
+
+
+def test_nothing_is_written_before_it_is_computed(tmp_path):
+    later = zarr_dask.to_zarr(blocks(50), tmp_path, compute=False)
+    assert isinstance(later, Delayed)
+    assert zarr.open(tmp_path).nchunks_initialized == 0
+    later.compute()
+    assert np.array_equal(zarr.open(tmp_path), VALUES)
+
+
+@pytest.mark.parametrize(
+    ("layout", "remedy"),
+    [
+        ({"chunks": (20, 45)}, "x.rechunk({0: 40})"),
+        ({"chunks": (10, 45), "shards": (40, 45)}, "x.rechunk({0: 40})"),
+        ({"chunks": [[25, 75], 90]}, "x.rechunk({0: (25, 75), 1: 90})"),
+    ],
+)
+def test_blocks_that_would_meet_are_refused_and_nothing_is_made(layout, remedy):
+    store = CountingStore(zarr.MemoryStore())
+    with pytest.raises(ValueError, match="would meet") as caught:
+        zarr_dask.to_zarr(blocks((30, 45)), store, **layout)
+    assert remedy in str(caught.value)
+    assert "shards" in str(caught.value) or "shards" not in layout
+    assert store.calls == []
+    array = zarr_dask.to_zarr(blocks((30, 45)), store, align=True, **layout)
+    assert np.array_equal(array, VALUES)
+    # Whole objects, each stored once, none read before.
+    assert not [key for key in store.keys("update") if not key.endswith("zarr.json")]
+    chunks = [key for key in store.keys("set") if not key.endswith("zarr.json")]
+    assert len(chunks) == len(set(chunks)) == np.prod(array.cdata_shape)
+    zarr_dask.to_zarr(eval(remedy, {"x": blocks((30, 45))}), None, **layout)
+
+
+def test_differing_blocks_become_chunks_if_asked():
+    x = blocks(((10, 60, 30), (45, 45)))
+    with pytest.raises(ValueError, match='chunks="blocks"'):
+        zarr_dask.to_zarr(x, None)
+    array = zarr_dask.to_zarr(x, None, chunks="blocks")
+    assert array.chunks == ((10, 60, 30), 45) or array.chunks == ((10, 60, 30), (45, 45))
+    assert np.array_equal(array, VALUES)
+    sharded = zarr_dask.to_zarr(x, None, chunks=(5, 15), shards="blocks")
+    assert (sharded.chunks, sharded.write_chunk_sizes[0]) == ((5, 15), (10, 60, 30))
+    assert np.array_equal(sharded, VALUES)
+
+
+def test_regions_of_arrays_that_are_there(tmp_path):
+    zarr.create_array(tmp_path, shape=(100, 90), chunks=(10, 10), shards=(20, 30), dtype="i8")
+    part = blocks((20, 30))[20:60, 30:]
+    array = zarr_dask.to_zarr(part, tmp_path, region=(slice(20, 60), slice(30, None)))
+    zarr_dask.to_zarr(part, array, region={0: slice(60, 100), 1: slice(30, 90)})
+    expected = np.zeros_like(VALUES)
+    expected[20:60, 30:] = expected[60:, 30:] = VALUES[20:60, 30:]
+    assert np.array_equal(array, expected)
+
+
+def test_regions_within_stored_objects_are_refused_unless_said_otherwise():
+    array = zarr.create_array(shape=(100, 90), chunks=(20, 90), dtype="i8")
+    part = blocks((20, 90))[:50]
+    with pytest.raises(ValueError, match="whole ones are 20:80"):
+        zarr_dask.to_zarr(part, array, region=slice(25, 75))
+    # From element 25 on, other edges fit.
+    with pytest.raises(ValueError, match=r"x\.rechunk\(\{0: \(15, 20, 15\)\}\)"):
+        zarr_dask.to_zarr(part, array, region=slice(25, 75), partial_edges=True)
+    zarr_dask.to_zarr(part, array, region=slice(25, 75), partial_edges=True, align=True)
+    assert np.array_equal(array[25:75], VALUES[:50])
+    assert not array[:25].any()
+
+
+@pytest.mark.parametrize(
+    ("region", "message"),
+    [
+        (slice(0, 99), "shape"),
+        (slice(0, 101), "beyond"),
+        (slice(0, 100, 2), "steps"),
+        ((slice(0, 100), 3), "steps"),
+        ((slice(0, 100), slice(0, 90), slice(0, 1)), "dimensions"),
+    ],
+)
+def test_wrong_regions(region, message):
+    array = zarr.create_array(shape=(100, 90), dtype="i8")
+    with pytest.raises(ValueError, match=message):
+        zarr_dask.to_zarr(blocks(100), array, region=region)
+
+
+def test_what_cannot_be_written():
+    array = zarr.create_array(shape=(100, 90), dtype="i8")
+    with pytest.raises(TypeError, match="compressors: for new arrays only"):
+        zarr_dask.to_zarr(blocks(100), array, compressors="gzip")
+    unknown = blocks(50)[da.from_array(VALUES[:, 0] > 3, chunks=50)]
+    with pytest.raises(ValueError, match="compute_chunk_sizes"):
+        zarr_dask.to_zarr(unknown, None)
+    readable = zarr.open(array, "r")
+    with pytest.raises(StoreReadOnlyError):
+        zarr_dask.to_zarr(blocks(100), readable)
+
+
+def test_memory_of_this_process_does_not_travel():
+    array = zarr.create_array(shape=(100, 90), chunks=50, dtype="i8")
+    for store in (da.store, zarr_dask.to_zarr):
+        with pytest.raises(StoreError, match="would be lost"):
+            store(blocks(50), array, scheduler="processes")
+    assert not np.any(array)
+
+
+def test_dask_stores_in_other_processes_by_itself(tmp_path):
+    array = zarr.create_array(tmp_path, shape=(200, 90), chunks=50, dtype="i8")
+    where = (slice(100, 200), slice(None))
+    da.store(blocks(50), array, regions=where, lock=False, scheduler="processes", num_workers=1)
+    da.store(blocks(50), array, regions=(slice(0, 100), slice(None)), lock=threading.Lock())
+    assert np.array_equal(array, np.concatenate([VALUES, VALUES]))
+
+
+lengths = st.lists(st.integers(1, 9), min_size=1, max_size=8).map(tuple)
+
+
+@given(lengths, lengths, st.integers(0, 9))
+@settings(max_examples=30)
+def test_aligned_blocks_never_meet(given_blocks, stored, start):
+    stored = (*stored, max(0, start + sum(given_blocks) - sum(stored)) or 1)
+    where = (slice(start, start + sum(given_blocks)),)
+    (wanted,) = aligned([given_blocks], where, [stored])
+    assert sum(wanted) == sum(given_blocks)
+    assert min(wanted) > 0
+    assert set(edges_of(wanted, start)[1:-1]) <= set(edges_of(stored))
+    assert aligned([wanted], where, [stored]) == (wanted,)
+    if wanted != given_blocks:
+        with pytest.raises(ValueError, match="would meet"):
+            refuse_meeting([given_blocks], [wanted], [stored], "chunks")
