@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+_JSON_WIDTH = 80
+
+
 def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the option ``--json``, as the argument ``as_json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(
@@ -21,10 +24,28 @@ def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def print_json(document: Any) -> None:
-    """Print a document: two spaces a level, members in the order they have."""
+    """Print a document, members in the order they have; what fits into a line is one."""
+    click.echo(json_text(document))
+
+
+def json_text(document: Any, indent: str = "") -> str:
+    """A document as text: two spaces a level, what fits into a line of it on one line."""
     import json  # noqa: PLC0415 - lazy: only if asked for
 
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    line = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    if len(indent) + len(line) <= _JSON_WIDTH or not document:
+        return line
+    deeper = indent + "  "
+    if isinstance(document, dict):
+        parts = [
+            f"{json.dumps(name, ensure_ascii=False)}: {json_text(value, deeper)}"
+            for name, value in document.items()
+        ]
+        return "{\n" + ",\n".join(deeper + part for part in parts) + f"\n{indent}}}"
+    if isinstance(document, (list, tuple)):
+        parts = [json_text(value, deeper) for value in document]
+        return "[\n" + ",\n".join(deeper + part for part in parts) + f"\n{indent}]"
+    return line
 
 
 def is_terminal() -> bool:
@@ -37,6 +58,16 @@ def console() -> Console:
     from rich.console import Console  # noqa: PLC0415 - lazy: only for a terminal
 
     return Console(file=sys.stdout, highlight=False, soft_wrap=False)
+
+
+def print_styled(parts: Iterable[tuple[str, str]]) -> None:
+    """One line made of texts, each with its style in the words of rich; continued if it is long."""
+    if not is_terminal():
+        click.echo("".join(text for text, _ in parts))
+        return
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    console().print(Text.assemble(*parts), soft_wrap=True)
 
 
 def print_pairs(rows: Iterable[tuple[str, str]]) -> None:

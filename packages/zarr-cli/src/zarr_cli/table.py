@@ -26,6 +26,21 @@ class Entry(NamedTuple):
 SECTIONS: dict[str, tuple[Entry, ...]] = {
     "Look": (
         Entry("info", "zarr_cli.commands.info:command", "What an array or a group is, as a table."),
+        Entry(
+            "serve",
+            "zarr_cli.commands.serve:command",
+            "Serve a store by HTTP for reading, with a page to look at it in a browser.",
+        ),
+        Entry(
+            "tree",
+            "zarr_cli.commands.tree:command",
+            "The arrays and groups below a group, with shapes, data types, chunks.",
+        ),
+        Entry(
+            "ls",
+            "zarr_cli.commands.ls:command",
+            "The names of the members of a group; those of groups end in a slash.",
+        ),
     ),
     "Judge": (),
     "Change": (),
