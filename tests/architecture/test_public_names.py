@@ -26,9 +26,9 @@ NAMES = {
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
         UnknownExtensionError UnsupportedFieldError ValueReader ValueReplacedError WrapperReader ZarrError
         check_key
-        check_prefix data_type_for foreign_key format_named in_flight is_node_name json_pointer
+        check_prefix data_type_for foreign_key format_named format_of_new in_flight is_node_name json_pointer
         key_lock make_extension normalise_path package_schema project put read_node run_in_threads
-        scratch single_chunk strictjson take understanding
+        scratch single_chunk strictjson take thread_count understanding
     """,
 }
 

@@ -6,7 +6,7 @@ import zarr_core as zarr
 from counting_store import CountingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_formats.conversion import ConversionError, convert, plan, recoding
+from zarr_formats.conversion import ConversionError, convert, memory, plan
 
 LONG = 23
 
@@ -49,7 +49,7 @@ def test_elements_stay_what_they_are(conversion):
     zarr.create_array(source, data=values, fill_value=random.integers(0, 3), **old)
     before = {key: bytes(source.get(key)) for key in source.list()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recoding, "BUFFER", budget)
+        patch.setattr(memory, "BUFFER", budget)
         done = convert(source, dest, **new)
     array = zarr.open_array(dest, mode="r")
     assert np.array_equal(array[...], values)
@@ -146,7 +146,7 @@ def test_each_chunk_is_decoded_as_seldom_as_memory_allows(budget, monkeypatch):
     source = CountingStore(zarr.MemoryStore())
     zarr.create_array(source, data=np.ones((64, 64)), chunks=(1, 64), compressors=None)
     source.calls.clear()
-    monkeypatch.setattr(recoding, "BUFFER", budget)
+    monkeypatch.setattr(memory, "BUFFER", budget)
     convert(source, zarr.MemoryStore(), chunks=(64, 1))
     reads = [key for key in source.keys("get", "get_into", "open_value") if key.startswith("c/")]
     columns = max(1, budget // 8 // 64)

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from zarr_core.extension import Progress
 
-from zarr_formats.conversion.errors import ConversionError
+from zarr_formats.conversion.errors import ConversionError, ElementsDifferError
 from zarr_formats.conversion.executing import convert
 from zarr_formats.conversion.planning import plan
 from zarr_formats.conversion.steps import Plan, Step
 
-__all__ = ["ConversionError", "Plan", "Progress", "Step", "convert", "plan"]
+__all__ = [
+    "ConversionError",
+    "ElementsDifferError",
+    "Plan",
+    "Progress",
+    "Step",
+    "convert",
+    "plan",
+]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from zarr_core import array_from_metadata
 from zarr_core.extension import MetadataValidationError, Problem, ZarrError
 
+from zarr_formats.conversion.asked import is_keep
 from zarr_formats.conversion.expressing import express_array, left_out, problems_of
 from zarr_formats.conversion.laying_out import key_encoding, lay_out, same_fill_value
 from zarr_formats.conversion.sameness import same_bytes
@@ -71,6 +72,10 @@ def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: 
         What a user wants to change.
     """
     alike = source.format_.name == dest.format_.name
+    try:
+        asked = asked.of(metadata)
+    except (ZarrError, ValueError) as error:
+        return Choice(metadata, problems=problems_of(error))
     if alike and not asked.layout() and asked.chunk_key_encoding is None:
         return Choice(metadata, metadata)
     base, notes = metadata, []
@@ -99,7 +104,7 @@ def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: 
         return Choice(metadata, problems=problems_of(error), notes=tuple(notes))
     recode = not same_bytes(model, relaxed.metadata) or relaxed.fill_changed
     choice = Choice(model, relaxed.metadata, recode, (), (*notes, *relaxed.notes))
-    return _checked(source, dest, path, choice)
+    return _checked(source, dest, path, choice, another_dtype=not is_keep(asked.dtype))
 
 
 def _unchanged(
@@ -145,7 +150,9 @@ def _opened(side: Side, path: str, metadata: ArrayMetadata) -> Array:
     )
 
 
-def _checked(source: Side, dest: Side, path: str, choice: Choice) -> Choice:
+def _checked(
+    source: Side, dest: Side, path: str, choice: Choice, *, another_dtype: bool = False
+) -> Choice:
     """The choice, with a problem if elements would be read as others."""
     try:
         old = _opened(source, path, choice.model)
@@ -164,7 +171,7 @@ def _checked(source: Side, dest: Side, path: str, choice: Choice) -> Choice:
     except ZarrError as error:
         problems += problems_of(error)
     else:
-        if old.dtype != new.dtype:
+        if old.dtype != new.dtype and not another_dtype:
             problems.append(Problem("/data_type", f"{old.dtype} would become {new.dtype}"))
         elif not choice.recode and not same_fill_value(old, new, undefined=True):
             message = f"{old.fill_value!r} would become {new.fill_value!r}"

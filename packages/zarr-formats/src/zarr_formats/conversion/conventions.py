@@ -13,6 +13,15 @@ ATTRIBUTE = "_ARRAY_DIMENSIONS"
 """The attribute in which xarray keeps the names of dimensions in version 2."""
 
 
+def dimension_names(metadata: ArrayMetadata) -> tuple[str | None, ...]:
+    """What the dimensions of an array are called, by itself or by the attribute; None for no name."""
+    names = metadata.dimension_names
+    attribute = metadata.attributes.get(ATTRIBUTE)
+    if names is None and isinstance(attribute, list) and len(attribute) == metadata.ndim:
+        names = tuple(name if isinstance(name, str) else None for name in attribute)
+    return (None,) * metadata.ndim if names is None else tuple(names)
+
+
 def namings(metadata: ArrayMetadata) -> Iterator[tuple[ArrayMetadata, str]]:
     """The ways to say how dimensions are called, the best first, each with a note.
 

@@ -1,8 +1,8 @@
-"""The error of a conversion that cannot be done as asked."""
+"""The errors of conversions that cannot be done as asked."""
 
 from __future__ import annotations
 
-from zarr_core.extension import MetadataValidationError
+from zarr_core.extension import MetadataValidationError, ZarrError
 
 
 class ConversionError(MetadataValidationError):
@@ -21,3 +21,27 @@ class ConversionError(MetadataValidationError):
     def _summary(self) -> str:
         count = len(self.problems)
         return f"cannot be converted, {count} problem{'' if count == 1 else 's'}:"
+
+
+class ElementsDifferError(ZarrError, ValueError):
+    """What was written is not read back as it was, or cannot be written as it is.
+
+    Parameters
+    ----------
+    where : str
+        The array.
+    box : tuple of (int, int)
+        First and last but one index along each dimension.
+    why : str
+        What is wrong with the elements within.
+    """
+
+    def __init__(self, where: str, box: tuple[tuple[int, int], ...], why: str) -> None:
+        super().__init__(where, box, why)
+        self.where = where
+        self.box = box
+        self.why = why
+
+    def __str__(self) -> str:
+        part = ", ".join(f"{start}:{stop}" for start, stop in self.box)
+        return f"{self.where}, elements [{part}]: {self.why}"

@@ -44,9 +44,13 @@ def convert(
     compressors: Any = KEEP,
     serializer: Any = KEEP,
     fill_value: Any = KEEP,
+    dtype: Any = KEEP,
     chunk_key_encoding: Any = None,
+    only: Callable[[str], bool] | None = None,
     overwrite: bool = False,
     remove_source: bool = False,
+    max_memory: int | None = None,
+    verify: bool = False,
     on_error: Literal["raise", "skip"] = "raise",
     progress: Callable[[Progress], object] | bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
@@ -71,14 +75,27 @@ def convert(
         Format of the source; needed only where a node has documents of several.
     chunks, shards, filters, compressors, serializer, fill_value
         As for :func:`zarr_core.create_array`; ``"keep"`` for what the source has.
+        ``chunks`` and ``shards`` may name dimensions: ``{"time": 10}`` leaves the others,
+        and arrays without such a dimension, as they are.
+    dtype : data-type-like
+        Another data type, for numbers.  Floating-point numbers are rounded; what becomes an
+        integer must be one, and fit.
     chunk_key_encoding : str, dict or ExtensionDefinition, optional
         How chunks are named.  By default as in the source, if the format has that.
+    only : callable, optional
+        Takes the path of an array, below the node that is converted, and says whether it
+        gets the layout that is asked for.  Others keep theirs.
     overwrite : bool
         Whether a node that is at the destination is removed first; in place, whether
         documents that are there already are replaced.
     remove_source : bool
         Whether the source is removed when all is done: in place its documents, and its
         chunks where they were copied to other keys; else the node with all below it.
+    max_memory : int, optional
+        Bytes for elements and chunks; where it is too little, nothing is begun.  By default
+        64 MiB of elements, or one stored object if it has more, and some chunks.
+    verify : bool
+        Whether what is decoded and encoded is read back and compared, bit by bit.
     on_error : {"raise", "skip"}
         What to do about nodes that cannot be converted: refuse everything, or convert
         the others.
@@ -101,6 +118,9 @@ def convert(
         If there is a problem, before anything is written; carries all of them.
     NodeNotFoundError
         If there is nothing to convert.
+    ElementsDifferError
+        If elements do not fit into another data type; if what was written is not read back
+        as it was, where that is verified.
     ChunkDecodeError, StoreError
         If a chunk cannot be read or stored.
 
@@ -110,9 +130,11 @@ def convert(
     in the other format, and its keys too, documents are all that is written.
 
     A document is written after its chunks, that of a group after its members.  So what
-    can be seen is complete, and a conversion that was interrupted is run again by the same
-    call: arrays whose document is there are done, all others begin anew.  The source
-    stays as it was until everything is there.
+    can be seen is complete, and a conversion that was interrupted is continued by the same
+    call without ``overwrite``: arrays whose document is there are done.  Of one that is
+    decoded, how far it came is noted every few seconds in a key ``.conversion`` beside its
+    chunks; with the same arguments it goes on from there.  The source stays as it was until
+    everything is there, and nobody should write to it meanwhile.
 
     Arrays that are decoded are held in memory in pieces of at most 64 MiB (of decoded
     elements), or one stored object of the target if it is larger: a shard is written
@@ -130,12 +152,13 @@ def convert(
             source, dest, path=path, dest_path=dest_path, zarr_format=zarr_format,
             source_format=source_format, chunks=chunks, shards=shards, filters=filters,
             compressors=compressors, serializer=serializer, fill_value=fill_value,
-            chunk_key_encoding=chunk_key_encoding, overwrite=overwrite,
-            remove_source=remove_source, storage_options=storage_options,
+            dtype=dtype, chunk_key_encoding=chunk_key_encoding, only=only, overwrite=overwrite,
+            remove_source=remove_source, max_memory=max_memory, verify=verify,
+            storage_options=storage_options,
         )  # fmt: skip
         try:
             _refuse(made, on_error)
-            _execute(made, progress)
+            _execute(made, progress, verify=verify)
         finally:
             # What was opened for this call is finished with it; an archive is, by closing it.
             for place, side in ((dest, made.dest), (source, made.source)):
@@ -157,7 +180,9 @@ def _refuse(plan: Plan, on_error: str) -> None:
         raise ConversionError(f"{plan.source} to {plan.dest}", (problem, *problems))
 
 
-def _execute(plan: Plan, progress: Callable[[Progress], object] | bool | None) -> None:
+def _execute(
+    plan: Plan, progress: Callable[[Progress], object] | bool | None, *, verify: bool
+) -> None:
     # Without a group, there is no place for what lies below it.
     left = tuple(f"{step.path}/" for step in plan.steps if step.problems)
     todo = [
@@ -176,7 +201,7 @@ def _execute(plan: Plan, progress: Callable[[Progress], object] | bool | None) -
             if step.cost == "copy":
                 copy_chunks(plan.source, plan.dest, step, reporter)
             elif step.cost == "recode":
-                recode(plan.source, plan.dest, step, reporter)
+                recode(plan.source, plan.dest, step, reporter, plan.memory, verify=verify)
             else:
                 reporter.begin(step.path, 1, "documents")
                 reporter.end()

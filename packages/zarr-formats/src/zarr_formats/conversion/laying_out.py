@@ -6,7 +6,7 @@ parts as possible become what the format chooses for new arrays.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,13 @@ from zarr_core.extension import (
     ExtensionDefinition,
     MetadataError,
     MetadataValidationError,
+    Problem,
     ZarrError,
     make_extension,
 )
 
+from zarr_formats.conversion.asked import is_keep
+from zarr_formats.conversion.elements import as_dtype, can_become
 from zarr_formats.conversion.expressing import express_array, problems_of
 from zarr_formats.conversion.sameness import is_definition, same_codecs
 
@@ -86,6 +89,7 @@ def lay_out(array: Array, dest: Side, path: str, asked: Asked, *, rename: bool) 
     """
     free = [name for name in _RELAXED if name not in asked.layout()]
     failure: Exception | None = None
+    fitted = {} if is_keep(asked.dtype) else _for_dtype(array, asked.dtype)
     for relaxed, kept in product(_subsets(free), _layouts(array)):
         if "shards" in relaxed and kept["shards"] is None:
             continue  # there are none
@@ -93,7 +97,7 @@ def lay_out(array: Array, dest: Side, path: str, asked: Asked, *, rename: bool) 
         if "serializer" in relaxed and "codecs" in array.serializer.to_configuration():
             # What compressed within it is gone.
             chosen.setdefault("compressors", _RELAXED["compressors"])
-        layout = kept | chosen | asked.layout()
+        layout = kept | fitted | chosen | asked.layout()
         try:
             made = _created(array, dest.format_, layout, asked, rename)
             candidate = _with_the_rest(array, made, layout)
@@ -153,7 +157,36 @@ def _layout(array: Array) -> dict[str, Any]:
         "serializer": array.serializer,
         "compressors": array.compressors,
         "fill_value": array.fill_value,
+        "dtype": metadata.data_type,
     }
+
+
+def _for_dtype(array: Array, dtype: Any) -> dict[str, Any]:
+    """What has to change with the data type.
+
+    Raises
+    ------
+    MetadataValidationError
+        If elements cannot be those of the data type.
+    """
+    new = create_array(MemoryStore(), shape=(1,), dtype=dtype).dtype
+    if not can_become(array.dtype, new):
+        message = f"{array.dtype} cannot become {new}; numbers become numbers, nothing else"
+        raise MetadataValidationError("", [Problem("/data_type", message)])
+    changes: dict[str, Any] = {"serializer": "auto", "compressors": []}
+    compressors: list[Any] = [*array.compressors]
+    for codec in compressors:
+        # Those that arrange bytes by elements have their size.
+        suits = is_dataclass(codec) and getattr(codec, "typesize", None) == array.itemsize
+        fitted = replace(codec, typesize=new.itemsize) if suits else codec
+        changes["compressors"].append(fitted)
+    if array.metadata.fill_value_undefined:
+        return changes
+    try:
+        changes["fill_value"] = as_dtype(np.asarray(array.fill_value), new)[()]
+    except ValueError:
+        changes["fill_value"] = None
+    return changes
 
 
 def _created(
@@ -167,7 +200,6 @@ def _created(
     return create_array(
         MemoryStore(),
         shape=array.shape,
-        dtype=old.data_type,
         zarr_format=format_.name,
         chunk_key_encoding=encoding,
         **layout,
@@ -214,6 +246,11 @@ def same_fill_value(old: Array, new: Array, *, undefined: bool) -> bool:
     if old.metadata.fill_value_undefined:
         return undefined
     one, other = np.asarray(old.fill_value), np.asarray(new.fill_value)
+    if one.dtype != other.dtype:
+        try:
+            one = as_dtype(one, other.dtype) if can_become(one.dtype, other.dtype) else one
+        except ValueError:
+            return False
     if one.dtype != other.dtype:
         return False
     if one.dtype.hasobject or one.dtype.kind == "T":

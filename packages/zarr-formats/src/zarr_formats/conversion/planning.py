@@ -19,16 +19,17 @@ from zarr_core.extension import (
     strictjson,
 )
 
-from zarr_formats.conversion.asked import KEEP, Asked
+from zarr_formats.conversion.asked import KEEP, Asked, is_keep
 from zarr_formats.conversion.choosing import choose
 from zarr_formats.conversion.chunk_keys import may_collide
 from zarr_formats.conversion.costing import costed
 from zarr_formats.conversion.errors import ConversionError
 from zarr_formats.conversion.expressing import express_group, problems_of
-from zarr_formats.conversion.steps import Plan, Side, Step, is_in_place
+from zarr_formats.conversion.memory import weighed
+from zarr_formats.conversion.steps import Memory, Plan, Side, Step, is_in_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from zarr_core.extension import Format, Store
 
@@ -49,9 +50,13 @@ def plan(
     compressors: Any = KEEP,
     serializer: Any = KEEP,
     fill_value: Any = KEEP,
+    dtype: Any = KEEP,
     chunk_key_encoding: Any = None,
+    only: Callable[[str], bool] | None = None,
     overwrite: bool = False,
     remove_source: bool = False,
+    max_memory: int | None = None,
+    verify: bool = False,
     storage_options: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Plan:
@@ -64,9 +69,9 @@ def plan(
     ----------
     source, dest, path, dest_path, zarr_format, source_format
         As for :func:`convert`.
-    chunks, shards, filters, compressors, serializer, fill_value, chunk_key_encoding
+    chunks, shards, filters, compressors, serializer, fill_value, dtype, chunk_key_encoding
         As for :func:`convert`.
-    overwrite, remove_source, storage_options, extensions
+    only, overwrite, remove_source, max_memory, verify, storage_options, extensions
         As for :func:`convert`.
 
     Returns
@@ -85,7 +90,11 @@ def plan(
         given = {name: value for name, value in locals().items() if name != "extensions"}
         with scope(extensions):
             return plan(**given)
-    asked = Asked(chunks, shards, filters, compressors, serializer, fill_value, chunk_key_encoding)
+    asked = Asked(
+        chunks, shards, filters, compressors, serializer, fill_value, dtype, chunk_key_encoding
+    )
+    others = Asked(chunk_key_encoding=chunk_key_encoding)
+    memory = Memory(max_memory, 1 + verify + (not is_keep(dtype)))
     from_store, from_path = locate(source, path, storage_options=storage_options)
     to_store, to_path = from_store, from_path
     if dest is not None or dest_path is not None:
@@ -98,13 +107,15 @@ def plan(
     origin = Side(from_store, from_path, format_)
     steps = []
     for below, found in nodes(origin, root):
-        step = _step(origin, to, below, found, asked)
+        step = _step(origin, to, below, found, asked if only is None or only(below) else others)
         if not step.problems:
             step = _against_what_is_there(origin, to, step, overwrite)
+        if step.cost == "recode" and not step.problems:
+            step = weighed(origin, to, step, memory)
         steps.append(step)
     if steps and (more := tuple(_in_the_way(origin, to, overwrite, remove_source))):
         steps[0] = replace(steps[0], problems=(*more, *steps[0].problems))
-    return Plan(origin, to, tuple(steps), overwrite, remove_source)
+    return Plan(origin, to, tuple(steps), overwrite, remove_source, memory)
 
 
 def _source(

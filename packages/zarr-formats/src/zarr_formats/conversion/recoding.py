@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core import array_from_metadata
-from zarr_core.extension import ArrayMetadata, make_extension
+from zarr_core.extension import ZarrError
 
 from zarr_formats.conversion.chunk_keys import ChunkKeys
+from zarr_formats.conversion.elements import as_dtype, difference
+from zarr_formats.conversion.errors import ElementsDifferError
 from zarr_formats.conversion.laying_out import same_fill_value
-from zarr_formats.conversion.regions import all_boxes, boxes_of, cut
+from zarr_formats.conversion.memory import axes, intervals, opened
+from zarr_formats.conversion.regions import all_boxes, boxes_of
+from zarr_formats.conversion.resuming import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from zarr_core import Array
-    from zarr_core.extension import ChunkAxis, ProgressReporter
+    from zarr_core.extension import ProgressReporter
 
-    from zarr_formats.conversion.regions import Box
-    from zarr_formats.conversion.steps import Side, Step
+    from zarr_formats.conversion.regions import Box, Intervals
+    from zarr_formats.conversion.steps import Memory, Side, Step
 
-BUFFER = 1 << 26
-"""Bytes of elements that are held at a time, unless a stored object has more."""
-
-_VARIABLE = 256  # bytes that an element of variable size is taken to need
+    NDArray = np.ndarray[Any, Any]
 
 
-def recode(source: Side, dest: Side, step: Step, reporter: ProgressReporter) -> None:
+def recode(
+    source: Side,
+    dest: Side,
+    step: Step,
+    reporter: ProgressReporter,
+    memory: Memory,
+    *,
+    verify: bool = False,
+) -> None:
     """Write the chunks of an array anew.
 
     Parameters
@@ -37,68 +46,101 @@ def recode(source: Side, dest: Side, step: Step, reporter: ProgressReporter) -> 
         What is converted.
     reporter : ProgressReporter
         Is told how many elements are done.
+    memory : Memory
+        What may be held.
+    verify : bool
+        Whether everything is read back and compared.
+
+    Raises
+    ------
+    ElementsDifferError
+        If elements are not read back as they were, or do not fit into the data type.
 
     Notes
     -----
-    Chunks that lie at the target and have no document are left from a conversion that
-    was interrupted; they are removed first, as some may belong to another layout.
+    What an earlier call of the same conversion has noted as done is left.  Other chunks
+    that lie at the target and have no document are removed first, as some may belong to
+    another layout.
     """
-    assert isinstance(step.source_metadata, ArrayMetadata)
-    assert isinstance(step.metadata, ArrayMetadata)
-    old = _opened(source, step.path, step.source_metadata, read_only=True)
-    new = _opened(dest, step.path, step.metadata, read_only=False)
-    keys = ChunkKeys.of(dest, step.path, step.metadata)
-    dest.store.erase_values(list(keys.others()))
+    old, new = opened(source, step, read_only=True), opened(dest, step, read_only=False)
+    cut = intervals(old, new, memory)
+    journal = Journal(source, dest, step, cut)
+    if not journal.begin():
+        assert step.metadata is not None
+        keys = ChunkKeys.of(dest, step.path, new.metadata)
+        dest.store.erase_values(list(keys.others()))
     reporter.begin(step.path, old.size, "elements")
-    if old.size:
-        boxes = _boxes(source, step.path, old, new)
-        _transfer(old, new, boxes, reporter)
+    boxes = _boxes(source, step.path, old, new, cut) if old.size else ()
+    carrier = _Carrier(old, new, verify=verify)
+    try:
+        for done, box in journal.left(boxes):
+            if not done:
+                carrier.carry(box)
+                journal.done(box)
+            reporter.advance(prod(part.stop - part.start for part in box))
+    except BaseException:
+        with suppress(ZarrError):  # what stopped the work says more
+            journal.write()
+        raise
+    journal.end()
     reporter.end()
 
 
-def _opened(side: Side, path: str, metadata: ArrayMetadata, *, read_only: bool) -> Array:
-    return array_from_metadata(
-        side.store,
-        metadata,
-        path=side.at(path),
-        zarr_format=side.format_.name,
-        read_only=read_only,
-    )
-
-
-def _boxes(source: Side, path: str, old: Array, new: Array) -> Iterable[Box]:
+def _boxes(
+    source: Side, path: str, old: Array, new: Array, cut: Sequence[Intervals]
+) -> Iterable[Box]:
     """Where there is something to be read; everywhere if missing chunks change their meaning."""
-    item_size = old.itemsize if old.dtype.kind not in "OT" else _VARIABLE
-    target, stored = _axes(new.metadata), _axes(old.metadata)
-    # Where lengths differ there are all of them; the longest is decoded at once.
-    chunk = [max(n, default=1) if isinstance(n, tuple) else n for n in old.chunks]
-    intervals = cut(target, chunk, BUFFER // max(1, item_size))
     keys = ChunkKeys.of(source, path, old.metadata)
     if keys.verbatim or not source.store.supports_listing:
-        return all_boxes(intervals)
+        return all_boxes(cut)
     undefined = new.metadata.fill_value_undefined
     if undefined or not same_fill_value(old, new, undefined=True):
-        return all_boxes(intervals)
-    return boxes_of((chunk for chunk, _ in keys.stored()), stored, intervals)
+        return all_boxes(cut)
+    return boxes_of((chunk for chunk, _ in keys.stored()), axes(old.metadata), cut)
 
 
-def _axes(metadata: ArrayMetadata) -> Sequence[ChunkAxis]:
-    grid = make_extension("chunk_grid", metadata.chunk_grid)
-    assert grid is not None, "a grid is never left out"
-    axes: Sequence[ChunkAxis] = grid.axes(metadata.shape)
-    return axes
+class _Carrier:
+    """Takes elements from one array to another, all boxes in the same memory.
+
+    Parameters
+    ----------
+    old, new : Array
+        From where, where to.
+    verify : bool
+        Whether what was written is read back.
+    """
+
+    def __init__(self, old: Array, new: Array, *, verify: bool) -> None:
+        self._old = old
+        self._new = new
+        self._verify = verify
+        self._memory = np.empty(0, old.dtype)
+        self._read_back = np.empty(0, new.dtype)
+
+    def carry(self, box: Box) -> None:
+        """Read, write and perhaps compare one box."""
+        values, self._memory = _room(self._memory, self._old, box)
+        self._old.get_basic_selection(box, out=values)
+        if self._old.dtype != self._new.dtype:
+            try:
+                values = as_dtype(values, self._new.dtype)
+            except ValueError as error:
+                raise self._error(box, str(error)) from None
+        self._new.set_basic_selection(box, values)
+        if self._verify:
+            found, self._read_back = _room(self._read_back, self._new, box)
+            self._new.get_basic_selection(box, out=found)
+            if why := difference(values, found):
+                raise self._error(box, why)
+
+    def _error(self, box: Box, why: str) -> ElementsDifferError:
+        bounds = tuple((part.start, part.stop) for part in box)
+        return ElementsDifferError(f"{self._new.store} {self._new.name!r}", bounds, why)
 
 
-def _transfer(old: Array, new: Array, boxes: Iterable[Box], reporter: ProgressReporter) -> None:
-    """Read and write box by box, in one piece of memory if elements have one size."""
-    fixed = old.dtype.kind not in "OT"
-    memory = np.empty(0, old.dtype)
-    for box in boxes:
-        shape = tuple(part.stop - part.start for part in box)
-        count = prod(shape)
-        if not fixed or count > memory.size:
-            memory = np.empty(count, old.dtype)
-        values: np.ndarray[Any, Any] = memory[:count].reshape(shape)
-        old.get_basic_selection(box, out=values)
-        new.set_basic_selection(box, values)
-        reporter.advance(count)
+def _room(memory: NDArray, array: Array, box: Box) -> tuple[NDArray, NDArray]:
+    """An array for the elements of a box, in memory that is kept if elements have one size."""
+    shape = tuple(part.stop - part.start for part in box)
+    if array.dtype.kind in "OT" or prod(shape) > memory.size:
+        memory = np.empty(prod(shape), array.dtype)
+    return memory[: prod(shape)].reshape(shape), memory

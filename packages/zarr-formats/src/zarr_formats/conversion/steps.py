@@ -104,6 +104,22 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """What a user allows.
+
+    Parameters
+    ----------
+    most : int or None
+        Bytes for elements, and for the chunks that threads decode and encode besides.
+    copies : int
+        How many arrays of a box's elements there are at a time.
+    """
+
+    most: int | None = None
+    copies: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a conversion does; ``print`` it to read it.
 
@@ -117,6 +133,8 @@ class Plan:
         Whether what is at the destination is removed first.
     remove_source : bool
         Whether the source is removed when all is done.
+    memory : Memory
+        What arrays that are decoded may take.
     """
 
     source: Side
@@ -124,6 +142,7 @@ class Plan:
     steps: tuple[Step, ...]
     overwrite: bool = False
     remove_source: bool = False
+    memory: Memory = Memory()
 
     @property
     def in_place(self) -> bool:

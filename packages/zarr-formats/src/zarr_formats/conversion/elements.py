@@ -1,0 +1,67 @@
+"""Elements as those of another data type, or as they were read back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+NDArray = np.ndarray[Any, Any]
+
+_NUMBERS = "biufc"
+
+
+def can_become(old: np.dtype[Any], new: np.dtype[Any]) -> bool:
+    """Whether elements of one data type may be held by another: numbers of any kind may."""
+    return old == new or (old.kind in _NUMBERS and new.kind in _NUMBERS)
+
+
+def as_dtype(values: NDArray, dtype: np.dtype[Any]) -> NDArray:
+    """Elements as those of another data type.
+
+    Floating-point numbers are rounded; integers, and whatever becomes an integer, must
+    be held exactly.
+
+    Raises
+    ------
+    ValueError
+        If one cannot be held.
+    """
+    if values.dtype == dtype:
+        return values
+    if values.dtype.kind == "c" and dtype.kind != "c" and np.any(values.imag):
+        raise ValueError(f"some have an imaginary part, which {dtype} does not have")
+    real = values.real if values.dtype.kind == "c" and dtype.kind != "c" else values
+    with np.errstate(all="ignore"):  # looked at below
+        made = real.astype(dtype)
+        if dtype.kind in "fc":
+            lost = np.isfinite(real) & ~np.isfinite(made)
+        else:
+            # The comparison is done by NumPy as exactly as a common type allows.
+            lost = made.astype(real.dtype) != real
+            if real.dtype.kind == "f":
+                lost |= ~np.isfinite(real)
+            elif dtype.kind != "b" and real.dtype.kind in "iu":
+                lost |= (made < 0) != (real < 0)
+    if lost.any():
+        example = real[lost].flat[0] if real.ndim else real[()]
+        count = int(np.count_nonzero(lost))
+        raise ValueError(f"{count} do not fit into {dtype}, such as {example}")
+    return made
+
+
+def difference(expected: NDArray, found: NDArray) -> str:
+    """How elements differ, bit by bit; empty if they do not."""
+    if expected.dtype.hasobject or expected.dtype.kind == "T":
+        different = np.asarray(expected != found)
+    else:
+        one, other = (np.ascontiguousarray(it) for it in (expected, found))
+        if one.tobytes() == other.tobytes():
+            return ""
+        size = one.dtype.itemsize
+        octets = [it.reshape(-1).view(np.uint8).reshape(-1, size) for it in (one, other)]
+        different = (octets[0] != octets[1]).any(axis=1)
+    count = int(np.count_nonzero(different))
+    if not count:
+        return ""
+    return f"{count} of {expected.size} are read back as others; a codec does not keep them"
