@@ -14,9 +14,12 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry.scope import extensions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import numpy as np
 
     from zarr_core.definition import ExtensionDefinition
+    from zarr_core.display.chunk_map import ChunkMap
     from zarr_core.display.info import Info
     from zarr_core.engine.binding import Binding
     from zarr_core.engine.bound import BoundChain
@@ -224,6 +227,56 @@ class DescribedArray(Node[ArrayMetadata]):
         from zarr_core.display.info import array_info  # noqa: PLC0415 - lazy: for people only
 
         return array_info(self, stored=True)
+
+    def chunk_map(
+        self,
+        dims: Sequence[int | str] | None = None,
+        at: Mapping[int | str, int] | None = None,
+        *,
+        sizes: bool = True,
+        inner: bool = True,
+        cells: int = 64,
+        most: int = 100_000,
+    ) -> ChunkMap:
+        """Which chunks are stored, how large they are, where compression fails.
+
+        Parameters
+        ----------
+        dims : sequence of int or str, optional
+            One or two dimensions to show, by number or name; by default the last two that
+            are not in ``at``.
+        at : mapping, optional
+            Dimensions of which only one index counts: ``{"time": 3}``.  Along all others
+            chunks are summed.
+        sizes : bool
+            Whether to ask for the stored bytes.
+        inner : bool
+            Whether to look into shards, if there are any.
+        cells : int
+            How many cells the map has at most along a dimension; more chunks share cells.
+        most : int
+            How many stored objects to look at.
+
+        Returns
+        -------
+        ChunkMap
+            Prints as text, is a picture in notebooks, has the numbers as arrays.
+
+        Raises
+        ------
+        ValueError
+            If there is no such dimension or index.
+        StoreCapabilityError
+            If the store cannot list its keys, and there are more than ``most`` chunks.
+
+        Notes
+        -----
+        Costs one listing of the array, one request for the size of each chunk, or instead
+        one read of the index of each shard.  No chunk is read.
+        """
+        from zarr_core.display.chunk_map import chunk_map  # noqa: PLC0415 - lazy: for people only
+
+        return chunk_map(self, dims, at, sizes=sizes, inner=inner, cells=cells, most=most)
 
     def _reopening(self) -> tuple[Any, ...]:
         """The arguments of :func:`zarr_core.hierarchy.open.reopen` that give this array again."""
