@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import ExtensionError, MetadataError, NodeNotFoundError
 from zarr_core.formats.nothing_here import nothing_here
+from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry.listing import names
 from zarr_core.registry.resolve import find, state
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 # old ones.  The first of these that is there is read; formats of others come last.
 _PREFERENCE = ("v3", "v2", "draft", "draft-2021", "n5", "v1")
 
-# For a format, the one after it in that order, with the documents of that one which may
-# stand beside its own.
-_RIVALS = {"v3": ("v2", (".zarray", ".zgroup")), "v2": ("n5", ("attributes.json",))}
+# For a format, the one after it in that order, with the document of that one which may
+# stand beside an array's or a group's own.
+_RIVALS = {"v3": ("v2", ".zarray", ".zgroup"), "v2": ("n5", "attributes.json", "attributes.json")}
 _MOST_SEEN = 4096
 _seen: set[tuple[str, str]] = set()
 
@@ -81,7 +82,7 @@ def read_node(
         metadata = format_.read(store, path)
         if metadata is not None:
             if zarr_format is None and store.requests is None and format_.name in _RIVALS:
-                _warn_of_rivals(store, path, format_.name)
+                _warn_of_rivals(store, path, format_.name, metadata)
             return format_, metadata
         marks += format_.marks
     where = f"{store} {('/' + path)!r}"
@@ -151,20 +152,20 @@ def _others() -> tuple[str, ...]:
     return _order[1]
 
 
-def _warn_of_rivals(store: Store, path: str, name: str) -> None:
+def _warn_of_rivals(store: Store, path: str, name: str, metadata: NodeMetadata) -> None:
     place = (store.url, path)
     if place in _seen:
         return
     if len(_seen) >= _MOST_SEEN:
         _seen.clear()
     _seen.add(place)
-    prefix = f"{path}/" if path else ""
-    rival, marks = _RIVALS[name]
-    for mark in marks if rival in _others() else ():
-        if store.exists(prefix + mark):
-            warnings.warn(
-                f"{store} {'/' + path!r} has documents of two formats: it is read as {name}, and "
-                f"{prefix + mark!r} is left aside; zarr_format=... chooses",
-                UserWarning,
-                stacklevel=5,  # who called open
-            )
+    rival, of_array, of_group = _RIVALS[name]
+    mark = of_array if isinstance(metadata, ArrayMetadata) else of_group
+    key = f"{path}/{mark}" if path else mark
+    if rival in _others() and store.exists(key):
+        warnings.warn(
+            f"{store} {'/' + path!r} has documents of two formats: it is read as {name}, and "
+            f"{key!r} is left aside; zarr_format=... chooses",
+            UserWarning,
+            stacklevel=5,  # who called open
+        )

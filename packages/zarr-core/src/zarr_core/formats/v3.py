@@ -108,9 +108,7 @@ class V3(Format):
             created = reader is None
             return metadata.to_bytes() if reader is None else reader
 
-        key = metadata_key(path)
-        if not store.exists(key):
-            store.update(key, change)
+        store.update(metadata_key(path), change)
         return created
 
     def update(

@@ -23,6 +23,7 @@ from zarr_core.extension import (
     strictjson,
 )
 
+from zarr_formats.v2.beside import Beside
 from zarr_formats.v2.document import (
     ARRAY,
     ATTRIBUTES,
@@ -80,12 +81,13 @@ class V2(Format):
         missing; in stores with latency too, as values that vanish without a word are
         worse than waiting.  Documents that this library writes always say it.
         """
-        prefix = self.chunk_prefix(path)
-        main = store.get(prefix + ARRAY)
-        if main is not None:
-            return _array(store, prefix, bytes(main))
-        main = store.get(prefix + GROUP)
-        return None if main is None else _group(store, prefix, bytes(main))
+        beside = Beside(store, self.chunk_prefix(path))
+        # A root is a group, more often than not; what lies below, an array.
+        likely = (ATTRIBUTES,) if path else (ATTRIBUTES, GROUP, CONSOLIDATED)
+        if (main := beside.get(ARRAY, *likely)) is not None:
+            return _array(beside, main)
+        main = beside.get(GROUP, CONSOLIDATED)
+        return None if main is None else _group(beside, main)
 
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
         """Read ``{".zarray": ..., ".zattrs": ...}``, or that of a group."""
@@ -141,8 +143,7 @@ class V2(Format):
         def make_group(reader: ValueReader | None) -> Pieces | ValueReader | None:
             return reader if store.exists(prefix + ARRAY) else make(reader)
 
-        if not any(store.exists(prefix + name) for name in _MAIN):
-            store.update(prefix + GROUP, make_array if main == ARRAY else make_group)
+        store.update(prefix + GROUP, make_array if main == ARRAY else make_group)
         return created
 
     def update(
@@ -162,7 +163,7 @@ class V2(Format):
             if reader is None:
                 raise NodeNotFoundError(where, "the node has been removed")
             parse = _array if main == ARRAY else _group
-            found = parse(store, prefix, bytes(reader.read(0, reader.size)))
+            found = parse(Beside(store, prefix), bytes(reader.read(0, reader.size)))
             changed = change(found)
             before, after = _documents(found, where), _documents(changed, where)
             _write_others(store, prefix, after, before)
@@ -221,36 +222,33 @@ class V2(Format):
 # --- reading ---
 
 
-def _array(store: Store, prefix: str, main: bytes) -> NodeMetadata:
-    attributes = _get(store, prefix + ATTRIBUTES)
+def _array(beside: Beside, main: bytes) -> NodeMetadata:
+    store, prefix = beside.store, beside.prefix
+    attributes = beside.get(ATTRIBUTES)
     separator = "."
     if _HAS_SEPARATOR not in main:
         separator = _found_separator(store, prefix, main)
     identity = (main, attributes, separator)
     known = _known.get(identity)
     if known is None:
-        here, beside = f"{store} {prefix + ARRAY!r}", f"{store} {prefix + ATTRIBUTES!r}"
-        document, mapping = _loads(main, here), _beside(attributes, beside)
-        known = _remember(identity, read_array(document, mapping, here, beside, separator))
+        here, there = (f"{store} {prefix + name!r}" for name in (ARRAY, ATTRIBUTES))
+        document, mapping = _loads(main, here), _mapping(attributes, there)
+        known = _remember(identity, read_array(document, mapping, here, there, separator))
     return known
 
 
-def _group(store: Store, prefix: str, main: bytes) -> NodeMetadata:
-    attributes, copies = _get(store, prefix + ATTRIBUTES), _get(store, prefix + CONSOLIDATED)
+def _group(beside: Beside, main: bytes) -> NodeMetadata:
+    store, prefix = beside.store, beside.prefix
+    attributes, copies = beside.get(ATTRIBUTES, CONSOLIDATED), beside.get(CONSOLIDATED)
     identity = (main, attributes, copies, GROUP)
     known = _known.get(identity)
     if known is None:
-        here, *beside = (f"{store} {prefix + name!r}" for name in (GROUP, ATTRIBUTES, CONSOLIDATED))
-        mapping, consolidated = map(_beside, (attributes, copies), beside)
+        here, *there = (f"{store} {prefix + name!r}" for name in (GROUP, ATTRIBUTES, CONSOLIDATED))
+        mapping, consolidated = map(_mapping, (attributes, copies), there)
         known = _remember(
-            identity, read_group(_loads(main, here), mapping, consolidated, here, *beside)
+            identity, read_group(_loads(main, here), mapping, consolidated, here, *there)
         )
     return known
-
-
-def _get(store: Store, key: str) -> bytes | None:
-    value = store.get(key)
-    return None if value is None else bytes(value)
 
 
 def _loads(data: bytes, where: str) -> JSON:
@@ -258,7 +256,7 @@ def _loads(data: bytes, where: str) -> JSON:
     return strictjson.loads(data, where, constants=True)
 
 
-def _beside(data: bytes | None, where: str) -> dict[str, JSON] | None:
+def _mapping(data: bytes | None, where: str) -> dict[str, JSON] | None:
     """A document that need not be there, and is an object if it is."""
     if data is None:
         return None
