@@ -1,0 +1,73 @@
+"""Serving a store by HTTP, with a page to look at it."""
+
+from __future__ import annotations
+
+import click
+
+from zarr_cli.place import Place, takes_places
+
+_PORT = 8000
+
+
+@click.command
+@takes_places("place", zarr_format=False)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The interface to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=_PORT,
+    show_default=True,
+    help="The port to listen on; 0 for any free one.",
+)
+@click.option(
+    "--cors",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let pages of this origin read, such as https://viewer.example; '*' for all pages.",
+)
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="A name by which clients may call the server, besides localhost; for proxies.",
+)
+@click.option("--browser", is_flag=True, help="Open the page in a browser.")
+@click.option("-v", "--verbose", is_flag=True, help="A line on standard error for each request.")
+def command(
+    place: Place,
+    host: str,
+    port: int,
+    cors: tuple[str, ...],
+    allow_host: tuple[str, ...],
+    browser: bool,
+    verbose: bool,
+) -> None:
+    """Serve a store by HTTP for reading, with a page to look at it in a browser.
+
+    Whoever can open http:// places can read what is served: this library and others.
+    It ends with Ctrl+C.
+    """
+    from zarr_cli.failing import Failure  # noqa: PLC0415 - lazy: not for help
+    from zarr_cli.serve.running import run  # noqa: PLC0415 - lazy: as above
+    from zarr_cli.serve.server import StoreServer  # noqa: PLC0415 - lazy: as above
+
+    def started(url: str) -> None:
+        click.echo(f"Serving {place} at {url}  (Ctrl+C ends it)")
+        if server.is_reachable_from_elsewhere:
+            click.echo("Everybody who can reach this machine can read it.", err=True)
+        if browser:
+            click.launch(url)
+
+    store, path = place.locate()
+    log = (lambda line: click.echo(line, err=True)) if verbose else None
+    try:
+        server = StoreServer(
+            store, path, host=host, port=port, cors=cors, hosts=allow_host, log=log
+        )
+    except OSError as error:
+        raise Failure(
+            f"cannot listen on {host} port {port}: {error.strerror or error}. Choose another "
+            "port with --port, or 0 for any that is free."
+        ) from error
+    with store:
+        run(server, started)

@@ -1,0 +1,84 @@
+"""Everything that the document of a node says, for the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core import Array
+from zarr_core.extension import ArrayMetadata, ZarrError, read_node
+
+from zarr_cli.serve.answers import Answer, json_answer
+from zarr_cli.serve.asked import open_node, path_of
+from zarr_cli.serve.problems import problems_of, remarks_on
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core import Group
+    from zarr_core.extension import Store
+
+# What a node whose format cannot be told may have.
+_ANY = ("zarr.json", ".zarray", ".zgroup", ".zattrs", "attributes.json", "meta", "attrs")
+
+
+def described(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
+    """A node: what it is, its documents, its attributes, what is wrong with it.
+
+    A node that cannot be understood is described as far as it can be.
+    """
+    path = path_of(root, asked)
+    node: Array | Group | None = None
+    problems: list[dict[str, str]] = []
+    try:
+        node = open_node(store, root, path)
+    except ZarrError as error:
+        problems = problems_of(error)
+    documents, model = _stored(store, path)
+    if node is not None:
+        model = node.metadata
+    answer: dict[str, Any] = {
+        "path": path[len(root) :].lstrip("/"),
+        "kind": _kind(model),
+        "readable": node is not None,
+        "info": dict(node.info) if node is not None else {},
+        "attributes": {} if model is None else model.attributes,
+        "documents": [key[len(root) :].lstrip("/") for key in documents],
+        "problems": problems,
+        "remarks": [] if node is None else remarks_on(node),
+    }
+    if isinstance(model, ArrayMetadata):
+        answer["metadata"] = {
+            key: value for key, value in model.to_json().items() if key != "attributes"
+        }
+        answer["prefix"] = _prefix(store, path)[len(root) :].lstrip("/")
+    if isinstance(node, Array):
+        answer |= {
+            "shape": list(node.shape),
+            "chunks": node.chunks,
+            "shards": node.shards,
+            "grid": list(node.cdata_shape),
+            "data_type": node.info["Data type"],
+            "kind_of_elements": node.dtype.kind,
+            "dimension_names": node.dimension_names,
+        }
+    return json_answer(answer)
+
+
+def _kind(model: Any) -> str:
+    if model is None:
+        return "damaged"
+    return "array" if isinstance(model, ArrayMetadata) else "group"
+
+
+def _stored(store: Store, path: str) -> tuple[list[str], Any]:
+    """Keys of the documents that are there, and what they say if that can be read at all."""
+    prefix = f"{path}/" if path else ""
+    try:
+        format_, model = read_node(store, path)
+    except ZarrError:
+        return [prefix + name for name in _ANY if store.exists(prefix + name)], None
+    return [key for key in format_.documents(path) if store.exists(key)], model
+
+
+def _prefix(store: Store, path: str) -> str:
+    return read_node(store, path)[0].chunk_prefix(path)

@@ -1,0 +1,68 @@
+"""What is wrong with a node, each problem with its JSON pointer."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from zarr_core import Group
+from zarr_core.extension import ExtensionConfigurationError, MetadataError, ZarrError
+
+from zarr_cli.serve.answers import Answer, json_answer
+from zarr_cli.serve.asked import number, open_node, path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from zarr_core import Array
+    from zarr_core.extension import Store
+
+_MOST_SECONDS = 30
+_MOST_LISTED = 500
+
+
+def problems_of(error: ZarrError) -> list[dict[str, str]]:
+    """The problems that an error tells of."""
+    if isinstance(error, MetadataError | ExtensionConfigurationError):
+        found = [
+            {"pointer": problem.pointer, "message": problem.message} for problem in error.problems
+        ]
+        if found:
+            return found
+    # Others name the place at the end of where they are: "file:///a.zarr '/b' at /codecs/0".
+    pointer = str(getattr(error, "where", "")).rpartition(" at ")[2]
+    return [{"pointer": pointer if pointer.startswith("/") else "", "message": str(error)}]
+
+
+def remarks_on(node: Array | Group) -> list[dict[str, str]]:
+    """What is not wrong, yet worth knowing: extensions that nobody here knows."""
+    if isinstance(node, Group):
+        return []
+    return [
+        {
+            "pointer": "",
+            "message": f"nobody here knows {definition.name!r}, which was left out as the "
+            "document permits; install what provides it",
+        }
+        for definition in node.skipped_extensions
+    ]
+
+
+def problems_below(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
+    """Open every node from one downwards, for some ``seconds``; list those that fail."""
+    deadline = monotonic() + number(asked, "seconds", 5, _MOST_SECONDS)
+    waiting = [path_of(root, asked)]
+    looked, damaged = 0, list[dict[str, "Any"]]()
+    while waiting and monotonic() < deadline and len(damaged) < _MOST_LISTED:
+        path = waiting.pop()
+        looked += 1
+        try:
+            node = open_node(store, root, path)
+            if isinstance(node, Group):
+                waiting += [f"{path}/{name}" if path else name for name in node]
+        except ZarrError as error:
+            shown = path[len(root) :].lstrip("/")
+            damaged.append({"path": shown, "problems": problems_of(error)})
+    damaged.sort(key=lambda item: str(item["path"]))
+    return json_answer({"damaged": damaged, "looked": looked, "complete": not waiting})

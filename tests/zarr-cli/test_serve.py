@@ -1,0 +1,377 @@
+"""The server as clients see it: real sockets, several stores, requests good and bad."""
+
+import http.client
+import json
+import socket
+import time
+from contextlib import closing
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_cli.serve import connection, patience
+from zarr_cli.serve.server import StoreServer
+
+VALUE = bytes(range(256)) * 40
+
+
+@pytest.fixture(params=["local", "memory", "zip", "sqlite"])
+def store(request, tmp_path):
+    place = {
+        "local": str(tmp_path / "a.zarr"),
+        "memory": None,
+        "zip": str(tmp_path / "a.zip"),
+        "sqlite": f"sqlite://{tmp_path / 'a.sqlite'}",
+    }[request.param]
+    with zarr.locate(place)[0] as store:
+        store.set("a/c/0", VALUE)
+        store.set("a/zarr.json", b'{"zarr_format": 3}')
+        store.set("empty", b"")
+        yield store
+
+
+@pytest.fixture
+def server(store):
+    with StoreServer(store) as server:
+        yield server
+
+
+@pytest.fixture
+def memory_server():
+    store = zarr.MemoryStore()
+    store.set("a/c/0", VALUE)
+    with StoreServer(store) as server:
+        yield server
+
+
+def ask(server, target, method="GET", headers=None, body=None):
+    with closing(http.client.HTTPConnection(*server.server_address[:2], timeout=10)) as client:
+        client.request(method, target, body=body, headers=headers or {})
+        answer = client.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+
+def raw(server, data, more=False):
+    """Everything that comes back for some bytes, until the server hangs up."""
+    with socket.create_connection(server.server_address[:2], timeout=10) as client:
+        client.sendall(data)
+        if not more:
+            client.shutdown(socket.SHUT_WR)
+        received = b""
+        while piece := client.recv(1 << 16):
+            received += piece
+        return received
+
+
+@pytest.mark.parametrize(
+    ("header", "start", "stop"),
+    [
+        ("bytes=0-0", 0, 1),
+        ("bytes=100-199", 100, 200),
+        ("bytes=10000-", 10000, 10240),
+        ("bytes=10000-99999999", 10000, 10240),
+        ("bytes=-16", 10224, 10240),
+        ("bytes=-99999", 0, 10240),
+        ("Bytes=5-6", 5, 7),
+    ],
+)
+def test_a_range_is_that_part(server, header, start, stop):
+    status, headers, body = ask(server, "/a/c/0", headers={"Range": header})
+    assert status == 206
+    assert body == VALUE[start:stop]
+    assert headers["Content-Range"] == f"bytes {start}-{stop - 1}/10240"
+    assert headers["Content-Length"] == str(stop - start)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "bytes=10240-",
+        "bytes=-0",
+        "bytes=9-3",
+        "bytes=",
+        "bytes=-",
+        "bytes=a-b",
+        "bytes=1-2-3",
+        "bytes=--5",
+        "bytes=٣-٤".encode().decode("latin-1"),
+        "bytes=" + "9" * 40 + "-",
+    ],
+)
+def test_a_range_without_a_byte_is_refused(memory_server, header):
+    status, headers, _ = ask(memory_server, "/a/c/0", headers={"Range": header})
+    assert status == 416
+    assert headers["Content-Range"] == "bytes */10240"
+
+
+@pytest.mark.parametrize("header", ["lines=1-2", "bytes=0-1,5-6", "nonsense"])
+def test_what_may_be_ignored_gives_the_whole_value(memory_server, header):
+    status, _, body = ask(memory_server, "/a/c/0", headers={"Range": header})
+    assert (status, body) == (200, VALUE)
+
+
+def test_values_have_a_type_a_length_and_a_head(server):
+    status, headers, body = ask(server, "/a/zarr.json")
+    assert (status, body) == (200, b'{"zarr_format": 3}')
+    assert headers["Content-Type"] == "application/json"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    status, headers, body = ask(server, "/a/c/0", "HEAD", {"Range": "bytes=0-3"})
+    assert (status, body) == (200, b"")
+    assert headers["Content-Length"] == "10240"
+    assert headers["Content-Type"] == "application/octet-stream"
+    assert ask(server, "/empty")[2] == b""
+    assert ask(server, "/empty", headers={"Range": "bytes=0-"})[0] == 416
+    assert ask(server, "/a")[0] == ask(server, "/nothing")[0] == 404
+
+
+def test_a_version_that_is_known_is_not_sent_again(server, store):
+    _, headers, _ = ask(server, "/a/c/0")
+    tag = headers["ETag"]
+    assert tag.startswith('"')
+    for known in (tag, f'"other", W/{tag}', "*"):
+        status, headers, body = ask(server, "/a/c/0", headers={"If-None-Match": known})
+        assert (status, body, headers["ETag"]) == (304, b"", tag)
+    assert ask(server, "/a/c/0", headers={"If-Match": tag})[0] == 200
+    part = {"Range": "bytes=0-3"}
+    assert ask(server, "/a/c/0", headers={**part, "If-Range": tag})[0] == 206
+    time.sleep(0.02)  # stores that know a version by its time see the next one
+    store.set("a/c/0", VALUE[::-1])
+    status, headers, body = ask(server, "/a/c/0", headers={"If-None-Match": tag})
+    assert (status, body) == (200, VALUE[::-1])
+    assert headers["ETag"] != tag
+    status, _, body = ask(server, "/a/c/0", headers={**part, "If-Range": tag})
+    assert (status, body) == (200, VALUE[::-1])
+    assert ask(server, "/a/c/0", headers={"If-Match": tag})[0] == 412
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/../a",
+        "/a/%2e%2e/b",
+        "/a/..%2f..%2fb",
+        "/a//c",
+        "//a",
+        "/a/",
+        "/a%5cc",
+        "/a%00",
+        "/%ff",
+        "/./a",
+    ],
+)
+def test_what_is_no_key_leads_nowhere(server, target):
+    status, _, body = ask(server, target)
+    assert status in (400, 404)
+    assert "error" in json.loads(body)
+
+
+def test_a_key_has_any_letters(memory_server):
+    memory_server.site.store.set("größe ?#%/c", b"x")
+    assert ask(memory_server, "/gr%C3%B6%C3%9Fe%20%3F%23%25/c")[2] == b"x"
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "TRACE", "BREW"])
+def test_nothing_is_written(memory_server, method):
+    body = None if method == "TRACE" else b"x" * 3_000_000
+    status, headers, _ = ask(memory_server, "/a/c/0", method, body=body)
+    assert status == 405
+    assert headers["Allow"] == "GET, HEAD, OPTIONS"
+    assert ask(memory_server, "/a/c/0")[2] == VALUE
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n", (414, 431)),
+        (b"GET /a HTTP/1.1\r\nHost: localhost\r\n" + b"X: " + b"y" * 200_000, (431,)),
+        (b"GET /a HTTP/1.1\r\nHost: localhost\r\n" + b"A: b\r\n" * 500 + b"\r\n", (431,)),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", (400,)),
+        (b"GET\r\n\r\n", (400,)),
+        (b"GET /a HTTP/9.9\r\n\r\n", (400, 505)),
+        (b"GET /a HTTP/1.1\r\n\r\n", (400,)),
+        (b"GET /a HTTP/1.1\r\nHost: localhost\r\nHost: other\r\n\r\n", (400,)),
+        (b"GET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n", (421,)),
+        (b"GET /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello", (400,)),
+        (b"GET http://[ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", (400,)),
+    ],
+)
+def test_what_is_no_proper_request_is_refused(memory_server, request_, status):
+    received = raw(memory_server, request_)
+    assert received.startswith(tuple(b"HTTP/1.1 %d " % number for number in status)), received
+    assert ask(memory_server, "/a/c/0")[2] == VALUE
+
+
+def test_a_request_with_a_body_does_not_smuggle_another_one(memory_server):
+    inner = b"GET /a/c/0 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    received = raw(
+        memory_server,
+        b"POST /x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + inner,
+    )
+    assert received.count(b"HTTP/1.1 ") == 1
+
+
+def test_many_requests_go_over_one_connection(memory_server):
+    with closing(http.client.HTTPConnection(*memory_server.server_address[:2])) as client:
+        for _ in range(20):
+            client.request("GET", "/a/c/0", headers={"Range": "bytes=0-3"})
+            assert client.getresponse().read() == VALUE[:4]
+        client.request("GET", "/nothing")
+        assert client.getresponse().read()
+        client.request("GET", "/a/c/0")
+        assert client.getresponse().read() == VALUE
+    assert len(memory_server._open) <= 1
+
+
+def test_who_is_slow_is_left(memory_server, monkeypatch):
+    monkeypatch.setattr(patience, "HEAD_SECONDS", 0.3)
+    with socket.create_connection(memory_server.server_address[:2], timeout=5) as client:
+        begin = time.monotonic()
+        try:
+            for byte in b"GET /a/c/0 HTTP/1.1\r\nHost: localhost\r\n" * 3:
+                client.sendall(bytes([byte]))  # each in time, all of them too late
+                time.sleep(0.05)
+        except ConnectionError:
+            pass
+        assert time.monotonic() - begin < 4
+    monkeypatch.setattr(patience, "IDLE_SECONDS", 0.2)
+    assert raw(memory_server, b"", more=True) == b""
+
+
+def test_who_does_not_read_is_left(memory_server, monkeypatch):
+    monkeypatch.setattr(connection, "_PIECE_SECONDS", 0.3)
+    memory_server.site.store.set("large", bytes(30_000_000))
+    with socket.create_connection(memory_server.server_address[:2]) as client:
+        client.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        deadline = time.monotonic() + 5
+        while memory_server._open and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not memory_server._open
+
+
+def test_too_many_connections_are_told_to_come_again():
+    with (
+        StoreServer(zarr.MemoryStore(), most_connections=2) as server,
+        socket.create_connection(server.server_address[:2]) as one,
+        socket.create_connection(server.server_address[:2]) as two,
+    ):
+        for client in (one, two):
+            client.sendall(b"GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert client.recv(100).startswith(b"HTTP/1.1 404")
+        assert raw(server, b"").startswith(b"HTTP/1.1 503")
+
+
+def test_closing_hangs_up_and_frees_the_port():
+    server = StoreServer(zarr.MemoryStore())
+    with server:
+        client = http.client.HTTPConnection(*server.server_address[:2], timeout=5)
+        client.request("GET", "/a")
+        client.getresponse().read()
+    with closing(client):
+        assert client.sock.recv(10) == b""
+    assert not server._open
+    with StoreServer(zarr.MemoryStore(), port=server.server_address[1]) as again:
+        assert again.url == server.url
+    with pytest.raises(OSError, match="in use"), StoreServer(zarr.MemoryStore()) as first:
+        StoreServer(zarr.MemoryStore(), port=first.server_address[1])
+
+
+def test_pages_of_elsewhere_read_only_if_they_may():
+    store = zarr.MemoryStore({"a": b"x"})
+    origin = {"Origin": "https://viewer.example", "Range": "bytes=0-"}
+    with StoreServer(store) as server:
+        headers = ask(server, "/a", headers=origin)[1]
+        assert "Access-Control-Allow-Origin" not in headers
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    with StoreServer(store, cors=["https://viewer.example"]) as server:
+        status, headers, _ = ask(server, "/a", headers=origin)
+        assert status == 206
+        assert headers["Access-Control-Allow-Origin"] == "https://viewer.example"
+        assert "Content-Range" in headers["Access-Control-Expose-Headers"]
+        assert (
+            "Access-Control-Allow-Origin"
+            not in ask(server, "/a", headers={"Origin": "https://evil.example"})[1]
+        )
+        asked = {**origin, "Access-Control-Request-Method": "GET"}
+        status, headers, _ = ask(server, "/a", "OPTIONS", asked)
+        assert status == 204
+        assert "Range" in headers["Access-Control-Allow-Headers"]
+    with StoreServer(store, cors=["*"]) as server:
+        assert ask(server, "/a", headers=origin)[1]["Access-Control-Allow-Origin"] == "*"
+
+
+def test_what_lies_above_the_path_is_not_served():
+    store = zarr.MemoryStore({"secret": b"x", "a/b/zarr.json": b"{}"})
+    with StoreServer(store, "a/b") as server:
+        assert ask(server, "/zarr.json")[2] == b"{}"
+        for target in ("/secret", "/../../secret", "/..%2f..%2fsecret", "/a/b/zarr.json"):
+            assert ask(server, target)[0] in (400, 404)
+
+
+def test_a_store_that_fails_is_an_error_and_a_half_value_is_not_whole(tmp_path):
+    class Failing(zarr.MemoryStore):
+        def open_value(self, key, first=None):
+            reader = super().open_value(key, first)
+            if key == "broken":
+                raise zarr_error("the disk is on fire")
+
+            def read(start, length):
+                raise zarr_error("the disk is on fire")
+
+            if key == "half":
+                whole = reader.read
+                reader = Reader(reader, lambda at, n: whole(at, n) if at == 0 else read(at, n))
+            return reader
+
+    from zarr_core.extension import StoreReadError as zarr_error
+    from zarr_core.extension import WrapperReader
+
+    class Reader(WrapperReader):
+        def __init__(self, inner, read):
+            super().__init__(inner)
+            self.read = read
+            self.version = "1"
+
+    store = Failing({"broken": b"x", "half": bytes(3_000_000)})
+    with StoreServer(store) as server:
+        status, _, body = ask(server, "/broken")
+        assert status == 500
+        assert "on fire" in json.loads(body)["error"]
+        with pytest.raises(http.client.IncompleteRead):
+            ask(server, "/half")
+
+
+def test_arrays_open_through_it(tmp_path):
+    group = zarr.create_group(str(tmp_path / "g.zarr"))
+    values = np.arange(60 * 80, dtype="float32").reshape(60, 80)
+    group.create_array("a", data=values, chunks=(10, 10), shards=(30, 40), compressors=["gzip"])
+    zarr.consolidate_metadata(group)
+    lines = []
+    with StoreServer(
+        zarr.LocalStore(tmp_path / "g.zarr", read_only=True), log=lines.append
+    ) as server:
+        ours = zarr.open(server.url, "r")
+        assert sorted(ours) == ["a"]
+        assert np.array_equal(ours["a"][5:55:3, 7], values[5:55:3, 7])
+        assert any(line.startswith("206 ") for line in lines)
+        try:
+            import tensorstore
+        except ImportError:
+            return
+        spec = {
+            "driver": "zarr3",
+            "kvstore": {"driver": "http", "base_url": server.url, "path": "a/"},
+        }
+        theirs = tensorstore.open(spec, read=True).result()
+        assert np.array_equal(theirs[5:55].read().result(), values[5:55])
+
+
+def test_zarr_python_opens_arrays_through_it(tmp_path):
+    fsspec_http = pytest.importorskip("fsspec.implementations.http")
+    zarr_python = pytest.importorskip("zarr")
+    pytest.importorskip("aiohttp")
+    assert fsspec_http
+    values = np.arange(48, dtype="int16").reshape(6, 8)
+    zarr.create_array(str(tmp_path / "a"), data=values, chunks=(3, 4), compressors="gzip")
+    with StoreServer(zarr.LocalStore(tmp_path / "a", read_only=True)) as server:
+        theirs = zarr_python.open_array(server.url.rstrip("/"), mode="r")
+        assert np.array_equal(theirs[:], values)
