@@ -37,6 +37,21 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
             "The arrays and groups below a group, with shapes, data types, chunks.",
         ),
         Entry(
+            "cat",
+            "zarr_cli.commands.cat:command",
+            "The elements of an array, or of a part of it.",
+        ),
+        Entry(
+            "attrs",
+            "zarr_cli.commands.attrs:command",
+            "Read or change the attributes of an array or a group.",
+        ),
+        Entry(
+            "meta",
+            "zarr_cli.commands.meta:command",
+            "The metadata of a node as it is stored: JSON.",
+        ),
+        Entry(
             "ls",
             "zarr_cli.commands.ls:command",
             "The names of the members of a group; those of groups end in a slash.",

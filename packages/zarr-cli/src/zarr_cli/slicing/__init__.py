@@ -1,0 +1,1 @@
+"""Parts of arrays read in order, written as text, CSV, JSON or NPY."""

@@ -1,0 +1,71 @@
+"""Elements as words: what each of them looks like in text, CSV or JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    NDArray = np.ndarray[Any, Any]
+
+_NOT_FINITE = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
+
+
+def as_text(array: NDArray) -> list[str]:
+    """Elements in C order: numbers so that they read back the same, times as ISO 8601."""
+    flat = array.reshape(-1)
+    kind = array.dtype.kind
+    if kind in "iu":
+        return [*map(str, flat.tolist())]
+    if kind in "fcbmM":
+        return _strings(flat)
+    if kind == "S":
+        return [value.decode("ascii", "backslashreplace") for value in flat.tolist()]
+    if array.dtype.names is not None:
+        columns = [as_text(flat[name]) for name in array.dtype.names]
+        return [f"({', '.join(row)})" for row in zip(*columns, strict=True)]
+    if issubclass(array.dtype.type, np.void):
+        return [bytes(value).hex() for value in flat]
+    if kind == "V":  # floating-point types that NumPy does not have itself
+        return [*map(str, flat.tolist())]
+    return [value.hex() if isinstance(value, bytes) else str(value) for value in flat.tolist()]
+
+
+def as_json(array: NDArray) -> list[str]:
+    """Elements in C order as JSON: what is not finite is a string, complex numbers are pairs."""
+    flat = array.reshape(-1)
+    kind = array.dtype.kind
+    if kind in "iu":
+        return as_text(flat)
+    if kind == "f":
+        return [_NOT_FINITE.get(text, text) for text in as_text(flat)]
+    if kind == "b":
+        return ["true" if value else "false" for value in flat.tolist()]
+    if kind == "c":
+        pairs = zip(as_json(flat.real), as_json(flat.imag), strict=True)
+        return [f"[{real}, {imaginary}]" for real, imaginary in pairs]
+    if array.dtype.names is not None:
+        names = [json.dumps(name) for name in array.dtype.names]
+        columns = [as_json(flat[name]) for name in array.dtype.names]
+        return [
+            f"{{{', '.join(f'{name}: {value}' for name, value in zip(names, row, strict=True))}}}"
+            for row in zip(*columns, strict=True)
+        ]
+    return [json.dumps(text, ensure_ascii=False) for text in as_text(flat)]
+
+
+def columns(array: NDArray) -> list[list[str]]:
+    """Elements in C order as text, a list for each field; one list if there are none."""
+    flat = array.reshape(-1)
+    if array.dtype.names is None:
+        return [as_text(flat)]
+    return [as_text(flat[name]) for name in array.dtype.names]
+
+
+def _strings(flat: NDArray) -> list[str]:
+    strings: Callable[[], list[str]] = flat.astype(str).tolist
+    return strings()
