@@ -12,21 +12,21 @@ NAMES = {
         consolidate_metadata copy copy_all copy_store create_array create_group empty empty_like
         extensions full full_like getsize
         installed_extensions load locate move ones ones_like open open_array open_consolidated open_group
-        register_hooks rename rmdir save unregister_hooks zeros zeros_like
+        register_hooks remove rename rmdir save unregister_hooks zeros zeros_like
     """,
     "zarr_core.extension": """
         JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec
-        BoundChain Box Buffer BufferReader ByteRange BytesToBytesCodec Change ChecksumError
+        BoundChain Box Buffer BufferReader ByteRange BytesToBytesCodec Carrier Change ChecksumError
         ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout Codec
         CodecChain CodecChainError CodecError ConsolidatedMetadata DataType
         ExtensionConfigurationError ExtensionDefinition ExtensionError ExtensionLoadError Format GroupMetadata
         MetadataDecodeError MetadataError MetadataExtension MetadataValidationError
-        NodeExistsError NodeNameError NodeNotFoundError NodeTypeError Outer Part Pieces
-        Points Problem Progress ProgressReporter Provider Schema Selection StorageTransformer Store
+        Moved NodeExistsError NodeNameError NodeNotFoundError NodeTypeError Outer Pair Part Pieces
+        Points Problem Progress ProgressReporter Provider Schema Selection SelectionError StorageTransformer Store
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
         UnknownExtensionError UnsupportedFieldError ValueReader ValueReplacedError WrapperReader ZarrError
         check_key
-        check_prefix data_type_for foreign_key format_named format_of_new in_flight is_node_name json_pointer
+        check_prefix data_type_for foreign_key format_named format_of_new in_flight in_one_thread is_node_name json_pointer
         key_lock make_extension normalise_path package_schema project put read_node run_in_threads
         scratch single_chunk strictjson take thread_count understanding
     """,

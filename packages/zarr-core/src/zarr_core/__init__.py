@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.copying import copy, copy_all
     from zarr_core.hierarchy.copying_keys import copy_store, rename
     from zarr_core.hierarchy.create import create_array, create_group
-    from zarr_core.hierarchy.erasing import rmdir
+    from zarr_core.hierarchy.erasing import remove, rmdir
     from zarr_core.hierarchy.from_metadata import array_from_metadata
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.location import locate
@@ -67,7 +67,7 @@ _HOMES = {
     "zarr_core.hierarchy.copying": ("copy", "copy_all"),
     "zarr_core.hierarchy.copying_keys": ("copy_store", "rename"),
     "zarr_core.hierarchy.create": ("create_array", "create_group"),
-    "zarr_core.hierarchy.erasing": ("rmdir",),
+    "zarr_core.hierarchy.erasing": ("remove", "rmdir"),
     "zarr_core.hierarchy.from_metadata": ("array_from_metadata",),
     "zarr_core.hierarchy.group": ("Group",),
     "zarr_core.hierarchy.location": ("locate",),
@@ -118,6 +118,7 @@ __all__ = [
     "open_consolidated",
     "open_group",
     "register_hooks",
+    "remove",
     "rename",
     "rmdir",
     "save",

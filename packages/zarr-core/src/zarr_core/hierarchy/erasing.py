@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.errors import StoreCapabilityError
+from zarr_core.errors import NodeExistsError, NodeNotFoundError, StoreCapabilityError
+from zarr_core.formats.detect import read_node
 from zarr_core.hierarchy.briefly import briefly, refuse_misspelt
 from zarr_core.hierarchy.key_order import documents_to_remove
+from zarr_core.hierarchy.node import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,6 +57,49 @@ def require_erasing(store: Store) -> None:
         raise StoreCapabilityError(
             "the store cannot remove anything; copy what is to stay to another one", store
         )
+
+
+def remove(store: StoreLike, path: str | None = None) -> None:
+    """Remove an array, or a group with everything below it, wherever it is.
+
+    Parameters
+    ----------
+    store : store-like
+        Where; an array or group for the node itself.
+    path : str, optional
+        Path of the node in the store; without it, the root.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no node.
+    NodeExistsError
+        If there is anything below it that is part of no node, which is left, as is all else.
+    StoreReadOnlyError, StoreCapabilityError
+        If the store refuses changes, or cannot list or remove its keys.
+
+    Notes
+    -----
+    Documents are removed first, as by ``del group[name]``.  A node that was reached
+    through a group with consolidated metadata is removed from these.
+    """
+    if isinstance(store, Node):
+        store._check_writable()
+    with briefly(store, path) as (place, below):
+        format_ = store._format if isinstance(store, Node) else read_node(place, below)[0]
+        if format_.read(place, below) is None:
+            raise NodeNotFoundError(f"{place} {'/' + below!r}", "no node here")
+        require_erasing(place)
+        if (foreign := format_.foreign_key(place, below)) is not None:
+            raise NodeExistsError(
+                f"{place} {'/' + below!r}",
+                f"removing it would remove {foreign!r}, which is part of no Zarr node; move that "
+                "away, or remove all keys whatever they are with rmdir",
+            )
+        erase_node(format_, place, below)
+    consolidation = store._consolidation if isinstance(store, Node) else None
+    if consolidation is not None and consolidation.path != below:
+        consolidation.record(gone=[below])
 
 
 def rmdir(store: StoreLike, path: str | None = None) -> None:

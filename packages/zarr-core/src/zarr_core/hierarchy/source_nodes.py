@@ -87,6 +87,27 @@ def nodes_of(
     return nodes
 
 
+def chosen(
+    nodes: list[tuple[str, NodeMetadata]], source_path: str, only: Callable[[str], bool]
+) -> list[tuple[str, NodeMetadata]]:
+    """Those of some nodes that a function wants, with the groups that lead to them.
+
+    Parameters
+    ----------
+    nodes : list
+        Paths and metadata, parents first, as :func:`nodes_of` gives them.
+    source_path : str
+        What the function's paths are relative to.
+    only : callable
+        The function.
+    """
+    kept: set[str] = set()
+    for path, _ in reversed(nodes):
+        if path in kept or only(path[len(source_path) :].lstrip("/")):
+            kept.update((path, path.rpartition("/")[0]))
+    return [node for node in nodes if node[0] in kept]
+
+
 def lies_in(path: str, other: str) -> bool:
     """Whether a path is another, or below it."""
     return not other or f"{path}/".startswith(f"{other}/")

@@ -7,7 +7,7 @@ import json
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import MetadataError, strictjson
+from zarr_core.extension import MetadataError, StoreError, strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -86,8 +86,12 @@ class Journal:
         self._when = monotonic()
         if self._possible and self._last is not None and self._last != self._noted:
             note = json.dumps({"work": self._work, "done": self._last})
-            self._store.set(self._key, note.encode())
-            self._noted = self._last
+            try:
+                self._store.set(self._key, note.encode())
+            except StoreError:  # it takes documents and chunks alone: then one begins anew
+                self._possible = False
+            else:
+                self._noted = self._last
 
     def end(self) -> None:
         """All is done; the document says so."""
