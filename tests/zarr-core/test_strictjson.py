@@ -91,6 +91,12 @@ def test_tokens_that_are_not_json_are_refused(token):
     assert strictjson.loads(f'["{token}"]') == [token]
 
 
+def test_what_breaks_behind_a_refused_token_is_told_too():
+    [(pointer, message)] = problems_of('{"fill_value": NaN, "codecs": [}')
+    assert pointer == ""
+    assert message == "expecting value (line 1, column 32, character 31)"
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
 def test_other_encodings_are_refused(encoding):
     problems_of('{"zarr_format": 3}'.encode(encoding))

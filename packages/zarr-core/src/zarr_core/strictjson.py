@@ -235,13 +235,16 @@ def _explain(text: str) -> list[Problem]:
         return float(token)
 
     problems: list[Problem] = []
-    document = json.loads(
-        text,
-        object_pairs_hook=members,
-        parse_constant=constant,
-        parse_int=integer,
-        parse_float=number,
-    )
+    try:
+        document = json.loads(
+            text,
+            object_pairs_hook=members,
+            parse_constant=constant,
+            parse_int=integer,
+            parse_float=number,
+        )
+    except json.JSONDecodeError as error:  # behind the part that was refused first
+        return [Problem("", _syntax(error))]
     _collect(document, "", problems)
     return problems
 
