@@ -13,7 +13,9 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = sorted((ROOT / "packages").glob("*/src/*"))
 # Users import these themselves.
 PLUGINS = [
-    package for package in PACKAGES if package.name not in ("zarr_core", "zarr_dask", "zarr_xarray")
+    package
+    for package in PACKAGES
+    if package.name not in ("zarr_core", "zarr_dask", "zarr_import", "zarr_xarray")
 ]
 
 DOORS = {
@@ -29,6 +31,7 @@ DOORS = {
     "dask": {"zarr_core.hierarchy.array", "zarr_dask._dask"},
     "asyncio": {"zarr_bridge.offered", "zarr_stores.sftp_link", "zarr_xarray.lazy"},
     "fsspec": {"zarr_stores.fsspec_place"},
+    "h5py": {"zarr_import._h5py"},
     "icechunk": {"zarr_bridge.icechunk"},
     "logging": {"zarr_stores.logged"},
     "multiprocessing": set(),
@@ -101,7 +104,7 @@ def test_a_door_opens_when_it_is_needed(library):
 
 
 # What works with whole arrays, as users do, may also use what users have.
-USERS = ("zarr_formats.conversion", "zarr_conformance", "zarr_dask", "zarr_xarray")
+USERS = ("zarr_formats.conversion", "zarr_conformance", "zarr_dask", "zarr_import", "zarr_xarray")
 
 
 def test_plugins_know_the_public_door_only():

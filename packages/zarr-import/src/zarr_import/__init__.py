@@ -1,0 +1,11 @@
+"""HDF5, NetCDF and NumPy files in Zarr hierarchies, and out of them again."""
+
+from __future__ import annotations
+
+from zarr_import.hdf5 import import_hdf5
+from zarr_import.numpy_files import export_numpy, import_numpy
+from zarr_import.report import ImportReport
+
+__all__ = ["ImportReport", "export_numpy", "import_hdf5", "import_numpy"]
+
+__version__ = "0.1.0"

@@ -1,0 +1,98 @@
+"""Elements that go from a source into an array, part by part, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+from zarr_core.extension import run_in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core import Array
+    from zarr_core.extension import ProgressReporter
+
+    from zarr_import.variable import Variable
+
+    Box = tuple[slice, ...]
+
+_ITEM_BYTES = 64  # taken for elements of variable size
+_COPIES = 3  # what the source holds, the elements, their encoded form
+
+
+def copy_elements(
+    variable: Variable, array: Array, max_memory: int, reporter: ProgressReporter
+) -> None:
+    """Write all elements of a source into an array.
+
+    Parameters
+    ----------
+    variable, array
+        From where, where to.
+    max_memory : int
+        Bytes that may be held at a time; at least what one stored object needs is.
+    reporter : ProgressReporter
+        Is told how many elements are done.
+
+    Notes
+    -----
+    Each part consists of whole stored objects, chunks or shards, so that none is written
+    twice.  Several are worked on at a time, as far as they fit.
+    """
+    stored = array.shards or array.chunks
+    size = _ITEM_BYTES if array.dtype.kind in "OT" else array.dtype.itemsize
+    one = max(1, prod(stored) * size * _COPIES)
+    workers = max(1, min(_processors(), max_memory // one))
+    limit = max_memory // (workers * _COPIES * size)
+    boxes = parts(array.shape, stored, limit)
+
+    def work(box: Box) -> None:
+        values = variable.read(box)
+        array[box] = values
+        reporter.advance(values.size)
+
+    if workers == 1:  # the array has its own threads for the chunks of a part
+        for box in boxes:
+            work(box)
+    else:
+        run_in_threads(boxes, work, True, workers)
+
+
+def parts(shape: tuple[int, ...], stored: tuple[int, ...], limit: int) -> Iterator[Box]:
+    """Cut an array into boxes of whole stored objects.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the array.
+    stored : tuple of int
+        Shape of a stored object.
+    limit : int
+        Elements that a box may have, if it is more than one object.
+
+    Examples
+    --------
+    >>> [[(s.start, s.stop) for s in box] for box in parts((5, 4), (2, 2), 8)]
+    [[(0, 2), (0, 4)], [(2, 4), (0, 4)], [(4, 5), (0, 4)]]
+    """
+    lengths = list(stored)
+    for axis in reversed(range(len(shape))):
+        room = limit // max(1, prod(lengths))
+        whole = -(-shape[axis] // lengths[axis])
+        lengths[axis] *= max(1, min(room, whole))
+        if lengths[axis] < shape[axis]:
+            break
+    starts = [range(0, size, length) for size, length in zip(shape, lengths, strict=True)]
+    for corner in product(*starts):
+        yield tuple(
+            slice(start, min(start + length, size))
+            for start, length, size in zip(corner, lengths, shape, strict=True)
+        )
+
+
+def _processors() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1

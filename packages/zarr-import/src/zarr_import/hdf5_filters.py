@@ -1,0 +1,145 @@
+"""Filters of HDF5, as codecs of Zarr."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import ExtensionDefinition
+
+from zarr_import.unsupported import UnsupportedSourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zarr_core.extension import JSON
+
+# Registered numbers of filters.
+_LZ4, _BITSHUFFLE, _BLOSC2 = 32004, 32008, 32026
+_COMPRESSORS = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
+_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
+_NAMES = {
+    4: "szip", 5: "nbit", 6: "scaleoffset", 305: "lzo", 32000: "lzf", _LZ4: "lz4",
+    _BITSHUFFLE: "bitshuffle", 32013: "zfp", 32017: "sz", _BLOSC2: "blosc2",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a pipeline of filters is here.
+
+    Parameters
+    ----------
+    codecs : list of ExtensionDefinition or None
+        Codecs that follow the serializer; None for those of new arrays.
+    exact : bool
+        Whether they make the same bytes.
+    notes : list of str
+        What is not as it was.
+    """
+
+    codecs: list[ExtensionDefinition] | None = None
+    exact: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+def filters_of(h5py: Any, dataset: Any) -> Filters:
+    """Find the codecs for the filters of a dataset.
+
+    Raises
+    ------
+    UnsupportedSourceError
+        If h5py lacks a filter, so that nothing can be read.
+
+    Notes
+    -----
+    The streams of deflate, bzip2, zstd and blosc, shuffled bytes and the checksum are the
+    same in both worlds.  LZ4, bitshuffle and blosc2 have another frame here; their data are
+    encoded anew by what comes nearest.
+    """
+    properties = dataset.id.get_create_plist()
+    codecs: list[ExtensionDefinition] = []
+    exact = True
+    notes: list[str] = []
+    for number in range(properties.get_nfilters()):
+        code, _, values, label = properties.get_filter(number)
+        if not h5py.h5z.filter_avail(code):
+            called = label.decode("latin-1") or _NAMES.get(code, "")
+            raise UnsupportedSourceError(
+                dataset.name,
+                f"the filter {code} ({called}) is not installed, without which nothing can be "
+                "read: pip install hdf5plugin",
+            )
+        mapped = _codec(code, values, dataset.dtype.itemsize)
+        if mapped is None:
+            exact = False
+            notes.append(f"the filter {_NAMES.get(code, code)} is undone; no codec is like it")
+            continue
+        definition, same = mapped
+        if not same:
+            exact = False
+            notes.append(f"the filter {_NAMES[code]} becomes {definition.name}, encoded anew")
+        if definition.name != "numcodecs.shuffle" or _elementsize(definition) > 1:
+            codecs.append(definition)
+    compresses = any(
+        definition.name not in ("numcodecs.shuffle", "numcodecs.fletcher32")
+        for definition in codecs
+    )
+    if not exact and not compresses:
+        return Filters(None, False, notes)
+    return Filters(codecs or None, exact and bool(codecs), notes)
+
+
+def _elementsize(definition: ExtensionDefinition) -> int:
+    size = definition.configuration["elementsize"]
+    assert isinstance(size, int), "made here"
+    return size
+
+
+def _codec(
+    code: int, values: Sequence[int], itemsize: int
+) -> tuple[ExtensionDefinition, bool] | None:
+    """The codec of a filter, and whether it makes the same bytes."""
+
+    def value(number: int, default: int) -> int:
+        return int(values[number]) if len(values) > number else default
+
+    exact = code not in (_LZ4, _BITSHUFFLE, _BLOSC2)
+    configuration: dict[str, JSON] = {}
+    match code:
+        case 1:
+            name, configuration = "numcodecs.zlib", {"level": value(0, 1)}
+        case 2:
+            name, configuration = "numcodecs.shuffle", {"elementsize": value(0, itemsize)}
+        case 3:
+            name = "numcodecs.fletcher32"
+        case 307:
+            name, configuration = "numcodecs.bz2", {"level": value(0, 9)}
+        case 32015:
+            name, configuration = "zstd", {"level": value(0, 3), "checksum": False}
+        case 32001 | 32026:
+            name, configuration = "blosc", _blosc(value, itemsize)
+        case 32004:
+            name, configuration = "numcodecs.lz4", {"acceleration": 1}
+        case 32008:
+            inner = "zstd" if value(4, 0) == 3 else "lz4"
+            name, configuration = "blosc", _blosc_of(inner, 5, 2, itemsize)
+        case _:
+            return None
+    return ExtensionDefinition(name, configuration), exact
+
+
+def _blosc(value: Any, itemsize: int) -> dict[str, JSON]:
+    number = value(6, 0)
+    name = _COMPRESSORS[number] if number < len(_COMPRESSORS) else "zstd"
+    return _blosc_of(name, min(value(4, 5), 9), value(5, 1), value(2, itemsize) or itemsize)
+
+
+def _blosc_of(name: str, level: int, shuffle: int, typesize: int) -> dict[str, JSON]:
+    return {
+        "cname": name,
+        "clevel": level,
+        "shuffle": _SHUFFLES[shuffle] if shuffle < len(_SHUFFLES) else "shuffle",
+        "typesize": min(max(1, typesize), 255),
+        "blocksize": 0,
+    }
