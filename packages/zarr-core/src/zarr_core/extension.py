@@ -38,6 +38,7 @@ from zarr_core.errors import (
 from zarr_core.formats.detect import format_named, format_of_new, read_node
 from zarr_core.formats.foreign import foreign_key
 from zarr_core.formats.members import understanding
+from zarr_core.interfaces.carrier import Carrier, Moved, Pair
 from zarr_core.interfaces.chunk_grid import ChunkAxis, ChunkGrid
 from zarr_core.interfaces.chunk_key_encoding import ChunkKeyEncoding
 from zarr_core.interfaces.chunk_memory_layout import ChunkMemoryLayout
@@ -69,7 +70,7 @@ from zarr_core.registry.provider import Provider
 from zarr_core.registry.resolve import make as make_extension
 from zarr_core.selection.normalised import Box, Outer, Points, Selection
 from zarr_core.selection.projection import Part, project, put, single_chunk, take
-from zarr_core.threads import in_flight, thread_count
+from zarr_core.threads import in_flight, in_one_thread, thread_count
 from zarr_core.threads import run as run_in_threads
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ __all__ = [
     "BufferReader",
     "ByteRange",
     "BytesToBytesCodec",
+    "Carrier",
     "Change",
     "ChecksumError",
     "ChunkAxis",
@@ -111,11 +113,13 @@ __all__ = [
     "MetadataError",
     "MetadataExtension",
     "MetadataValidationError",
+    "Moved",
     "NodeExistsError",
     "NodeNameError",
     "NodeNotFoundError",
     "NodeTypeError",
     "Outer",
+    "Pair",
     "Part",
     "Pieces",
     "Points",
@@ -146,6 +150,7 @@ __all__ = [
     "format_named",
     "format_of_new",
     "in_flight",
+    "in_one_thread",
     "is_node_name",
     "json_pointer",
     "key_lock",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import contextmanager
 from itertools import chain, islice
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
@@ -94,6 +95,20 @@ def run(
             return
     for task in left:
         work(task)
+
+
+@contextmanager
+def in_one_thread() -> Iterator[None]:
+    """Have every ``run`` of this thread stay in it, but for requests in flight.
+
+    For who shares the processors out already: one of many workers.
+    """
+    outer = _here.among
+    _here.among = max(1, outer)
+    try:
+        yield
+    finally:
+        _here.among = outer
 
 
 def in_flight(

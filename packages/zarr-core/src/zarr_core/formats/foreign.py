@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 # Chunk keys of the "default" encoding, at any depth; those of "v2", below their array.
 _CHUNK = re.compile(r"(?:.*/)?c(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)", re.DOTALL).fullmatch
 _CHUNK_V2 = re.compile(r"[0-9]+(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)?", re.ASCII).fullmatch
-# The last is left where converting an array was interrupted.
-_BESIDE = frozenset((".zgroup", ".zattrs", ".zmetadata", ".conversion"))
+# The last two are left where converting or copying an array was interrupted.
+_BESIDE = frozenset((".zgroup", ".zattrs", ".zmetadata", ".conversion", ".copying"))
 
 
 def foreign_key(store: Store, prefix: str) -> str | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.copying_nodes import IfExists
     from zarr_core.hierarchy.location import StoreLike
     from zarr_core.hierarchy.transfer import Compare
+    from zarr_core.interfaces.carrier import Carrier
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
@@ -41,6 +42,7 @@ def copy(
     compare: Compare = "content",
     progress: Callable[[Progress], object] | bool | None = None,
     log: Any = None,
+    carrier: Carrier | None = None,
     **layout: Any,
 ) -> Array | Group:
     """Copy an array, or a group with everything below it.
@@ -72,6 +74,9 @@ def copy(
         standard error.
     log : callable, path or file, optional
         Takes a line for each node.
+    carrier : Carrier, optional
+        Who moves chunks or elements, such as the workers of a cluster (zarr-dask); by
+        default the threads of this process.
     **layout
         Arguments of :func:`create_array`, such as ``chunks`` and ``compressors``.  If there
         are any, arrays are decoded and written anew, in the format of the destination.
@@ -120,7 +125,7 @@ def copy(
         ends = ends_of(source, store, path, format_, layout, overwrite=replaces)
         nodes = _nodes(ends, source, metadata, shallow=shallow, without_attrs=without_attrs)
         _, made = _copy(
-            source, ends, nodes, layout, if_exists, compare, log, progress,
+            source, ends, nodes, layout, if_exists, compare, log, progress, carrier,
             overwrite=overwrite, shallow=shallow,
         )  # fmt: skip
     if isinstance(dest, Node) and dest._consolidation is not None:
@@ -142,6 +147,7 @@ def copy_all(
     dry_run: bool = False,
     progress: Callable[[Progress], object] | bool | None = None,
     log: Any = None,
+    carrier: Carrier | None = None,
     **layout: Any,
 ) -> Copied:
     """Copy all members of a group into another, and its attributes; see :func:`copy`.
@@ -152,7 +158,7 @@ def copy_all(
         The group whose members are copied.
     dest : store-like
         A group, or a place where there is one or can be one.
-    overwrite, if_exists, shallow, without_attrs, compare, progress, log, **layout
+    overwrite, if_exists, shallow, without_attrs, compare, progress, log, carrier, **layout
         As for :func:`copy`.  One that was interrupted is continued by ``if_exists="skip"``,
         as its first members are there.
     dry_run : bool
@@ -201,7 +207,7 @@ def copy_all(
                 target = open_group(store, "a", path=path, zarr_format=found)
             target._check_writable()
         done, made = _copy(
-            source, ends, nodes, layout, if_exists, compare, log, progress,
+            source, ends, nodes, layout, if_exists, compare, log, progress, carrier,
             overwrite=overwrite, shallow=shallow, dry_run=dry_run,
         )  # fmt: skip
         if target is not None:
@@ -221,6 +227,7 @@ def _copy(
     compare: Compare,
     log: Any,
     progress: Callable[[Progress], object] | bool | None,
+    carrier: Carrier | None,
     *,
     overwrite: bool,
     shallow: bool,
@@ -239,12 +246,12 @@ def _copy(
         if not dry_run:
             made = make_places(planned)
             if layout:
-                recode(planned, source, layout, progress)
+                recode(planned, source, layout, progress, carrier)
             else:
                 reporter = Reporter(progress, 1)
                 reporter.begin(ends.dest_path, len(planned.pairs), "keys")
                 try:
-                    done = execute(planned, compare, reporter)
+                    done = execute(planned, compare, reporter, carrier)
                     reporter.end()
                 finally:
                     reporter.close()

@@ -12,7 +12,8 @@ from zarr_core.hierarchy.erasing import erase_documents, require_erasing
 from zarr_core.hierarchy.key_order import to_write
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.source_nodes import lies_in
-from zarr_core.hierarchy.transfer import Pair, Transfer, all_same
+from zarr_core.hierarchy.transfer import Transfer, all_same
+from zarr_core.interfaces.carrier import Pair
 from zarr_core.interfaces.progress import Reporter
 from zarr_core.names import join
 from zarr_core.threads import run

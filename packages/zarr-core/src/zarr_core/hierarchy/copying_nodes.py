@@ -11,16 +11,18 @@ from zarr_core.errors import MetadataError, NodeExistsError, StoreCapabilityErro
 from zarr_core.hierarchy.copy_log import Copied
 from zarr_core.hierarchy.placing import make_room, occupied
 from zarr_core.hierarchy.source_nodes import Ends, Owners, largest_value, lies_in, other_keys
-from zarr_core.hierarchy.transfer import Pair, Transfer
+from zarr_core.hierarchy.transfer import Move, Transfer
+from zarr_core.interfaces.carrier import Pair
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.threads import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Literal
 
     from zarr_core.hierarchy.transfer import Compare
+    from zarr_core.interfaces.carrier import Carrier, Moved
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.progress import Reporter
     from zarr_core.interfaces.store import Store
@@ -289,7 +291,9 @@ def make_places(plan: Plan) -> list[str]:
     return made
 
 
-def execute(plan: Plan, compare: Compare, reporter: Reporter) -> Copied:
+def execute(
+    plan: Plan, compare: Compare, reporter: Reporter, carrier: Carrier | None = None
+) -> Copied:
     """Do what a plan says, once the places are made.
 
     Notes
@@ -317,8 +321,21 @@ def execute(plan: Plan, compare: Compare, reporter: Reporter) -> Copied:
         if not left[number] and isinstance(step.metadata, ArrayMetadata)
     ]
     sizes = {number: largest_value(step.metadata) for number, step in enumerate(plan.steps)}
-    transfer = Transfer(ends.source, ends.dest, compare, reporter, sizes)
-    transfer.run(plan.pairs, after)
+    nbytes = 0
+    if carrier is None:
+        transfer = Transfer(ends.source, ends.dest, compare, reporter, sizes)
+        transfer.run(plan.pairs, after)
+        nbytes = transfer.nbytes
+    else:
+
+        def done(pairs: Sequence[Pair], moved: Moved) -> None:
+            nonlocal nbytes
+            nbytes += moved.nbytes
+            reporter.advance(len(pairs), moved.nbytes)
+            for pair in pairs:
+                after(pair)
+
+        carrier.values(plan.pairs, Move(ends.source, ends.dest, compare), done)
     _in_flight(ends.dest, empty, write)
     groups: dict[int, list[int]] = {}
     for number, step in enumerate(plan.steps):
@@ -327,7 +344,7 @@ def execute(plan: Plan, compare: Compare, reporter: Reporter) -> Copied:
             groups.setdefault(-depth, []).append(number)
     for depth in sorted(groups):
         _in_flight(ends.dest, groups[depth], write)
-    return plan.counted(transfer.nbytes)
+    return plan.counted(nbytes)
 
 
 def _writing(ends: Ends, steps: list[Step]) -> Callable[[int], None]:

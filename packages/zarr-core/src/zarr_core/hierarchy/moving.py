@@ -20,7 +20,8 @@ from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.placing import occupied
 from zarr_core.hierarchy.source_nodes import Ends, lies_in, nodes_of, other_keys
-from zarr_core.hierarchy.transfer import Pair, all_same
+from zarr_core.hierarchy.transfer import all_same
+from zarr_core.interfaces.carrier import Pair
 from zarr_core.interfaces.progress import Reporter
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.errors import NodeExistsError
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.convenience import empty_like
+from zarr_core.hierarchy.copy_note import CopyNote, refuse_strangers
 from zarr_core.hierarchy.open import node
 from zarr_core.hierarchy.storage import stored_chunks
 from zarr_core.hierarchy.values import write_values
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.copying_nodes import Plan, Step
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.source_nodes import Ends
+    from zarr_core.interfaces.carrier import Carrier
     from zarr_core.interfaces.progress import Progress
 
 
@@ -33,6 +34,7 @@ def recode(
     source: Array | Group,
     layout: Mapping[str, Any],
     progress: Callable[[Progress], object] | bool | None,
+    carrier: Carrier | None = None,
 ) -> None:
     """Do what a plan says by decoding arrays, once the places are made.
 
@@ -46,6 +48,8 @@ def recode(
         Arguments of :func:`create_array`; what is not among them stays as it is.
     progress : callable or True, optional
         As for :func:`zarr_core.copy`.
+    carrier : Carrier, optional
+        Who moves the elements; by default this process, some at a time.
     """
     ends = plan.ends
     steps = [step for step in plan.steps if step.action not in ("keep", "skip")]
@@ -54,7 +58,7 @@ def recode(
     try:
         with extensions(source._extensions):
             for step in arrays:
-                _recode(ends, step, layout, reporter)
+                _recode(ends, step, layout, reporter, carrier)
     finally:
         reporter.close()
     for step in reversed(steps):
@@ -67,7 +71,13 @@ def recode(
             ends.dest_format.write(ends.dest, step.target, group)
 
 
-def _recode(ends: Ends, step: Step, layout: Mapping[str, Any], reporter: Reporter) -> None:
+def _recode(
+    ends: Ends,
+    step: Step,
+    layout: Mapping[str, Any],
+    reporter: Reporter,
+    carrier: Carrier | None,
+) -> None:
     old = node(ends.source, step.source, ends.format_, step.metadata, read_only=True)
     assert isinstance(old, Array), "the metadata are those of an array"
     options = {"attributes": step.metadata.attributes, **layout, "store": MemoryStore()}
@@ -77,25 +87,18 @@ def _recode(ends: Ends, step: Step, layout: Mapping[str, Any], reporter: Reporte
     made = empty_like(old, **options)
     new = node(ends.dest, step.target, ends.dest_format, made.metadata, read_only=False)
     assert isinstance(new, Array), "what was made is an array"
-    _refuse_strangers(ends, new)
     reporter.begin(step.target, old.size, "elements")
-    write_values(new, _Watched(old, reporter))
+    if carrier is None:
+        if ends.dest.supports_listing:
+            refuse_strangers(new, {key for _, key in stored_chunks(new._chunks)})
+        write_values(new, _Watched(old, reporter))
+        ends.dest_format.write(ends.dest, step.target, made.metadata)
+    else:
+        note = CopyNote(old, new)
+        carrier.elements(old, new, note.begin(), reporter.advance)
+        ends.dest_format.write(ends.dest, step.target, made.metadata)
+        note.end()
     reporter.end()
-    ends.dest_format.write(ends.dest, step.target, made.metadata)
-
-
-def _refuse_strangers(ends: Ends, array: Array) -> None:
-    """Raise if there is anything but chunks that the array will write, or remove."""
-    if not ends.dest.supports_listing:
-        return
-    own = {key for _, key in stored_chunks(array._chunks)}
-    own.update(ends.dest_format.documents(array.path))
-    strangers = set(ends.dest.list_prefix(array._chunks.prefix)) - own
-    if strangers:
-        raise NodeExistsError(
-            array._where(),
-            f"holds {min(strangers)!r}, which is not part of a node; remove it first",
-        )
 
 
 class _Watched:

@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
+from zarr_core.interfaces.carrier import Moved, Pair
+from zarr_core.interfaces.progress import Reporter
 from zarr_core.threads import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from zarr_core.interfaces.progress import Reporter
     from zarr_core.interfaces.store import Store
 
     Compare = Literal["content", "size"]
 
 _MEMORY = 1 << 27  # bytes of values that are held at a time, unless one is larger
-
-
-class Pair(NamedTuple):
-    """A value and where it goes."""
-
-    source: str
-    """Its key."""
-    target: str
-    """The key that it gets."""
-    there: bool = False
-    """Whether there may be a value already, which is left if it is the same."""
-    owner: int = -1
-    """Number of the node that it belongs to, for whoever asks."""
 
 
 class Transfer:
@@ -133,6 +122,20 @@ class Transfer:
         if owner >= 0 and (known := self._seen.get(owner) or self._sizes.get(owner)):
             return known
         return _MEMORY if self._lately is None else self._lately  # the very first goes alone
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Copies some values wherever it is called; pickles with its stores."""
+
+    source: Store
+    dest: Store
+    compare: Compare
+
+    def __call__(self, pairs: Sequence[Pair]) -> Moved:
+        transfer = Transfer(self.source, self.dest, self.compare, Reporter(None, 1))
+        transfer.run(pairs)
+        return Moved(transfer.copied, transfer.skipped, transfer.nbytes)
 
 
 def in_parallel(
