@@ -12,7 +12,7 @@ NAMES = {
         consolidate_metadata copy copy_all copy_store create_array create_group empty empty_like
         extensions full full_like getsize
         installed_extensions load locate move ones ones_like open open_array open_consolidated open_group
-        register_hooks remove rename rmdir save unregister_hooks zeros zeros_like
+        register_hooks remove rename rmdir save unconsolidate_metadata unregister_hooks zeros zeros_like
     """,
     "zarr_core.extension": """
         JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec

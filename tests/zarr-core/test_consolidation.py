@@ -263,3 +263,16 @@ def test_listing_a_wide_hierarchy_from_copies_is_quick():
     assert reader._consolidation._index[0] is reader._consolidation.metadata
     assert calls == 6001
     assert root.path == ""
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_copies_are_removed(zarr_format):
+    root = zarr.create_group(zarr_format=zarr_format, attributes={"a": 1})
+    root.create_array("x", data=[1, 2])
+    before = {key: bytes(root.store.get(key)) for key in root.store.list()}
+    zarr.consolidate_metadata(root)
+    bare = zarr.unconsolidate_metadata(root)
+    assert bare.metadata.consolidated is None
+    assert list(bare) == ["x"]
+    assert {key: bytes(root.store.get(key)) for key in root.store.list()} == before
+    assert zarr.unconsolidate_metadata(root.store).metadata.consolidated is None

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from zarr_core.hierarchy.array import Array
-    from zarr_core.hierarchy.consolidation import check_consolidated, consolidate_metadata
+    from zarr_core.hierarchy.consolidation import (
+        check_consolidated,
+        consolidate_metadata,
+        unconsolidate_metadata,
+    )
     from zarr_core.hierarchy.convenience import (
         array,
         empty,
@@ -50,7 +54,11 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "zarr_core.hierarchy.array": ("Array",),
-    "zarr_core.hierarchy.consolidation": ("check_consolidated", "consolidate_metadata"),
+    "zarr_core.hierarchy.consolidation": (
+        "check_consolidated",
+        "consolidate_metadata",
+        "unconsolidate_metadata",
+    ),
     "zarr_core.hierarchy.convenience": (
         "array",
         "empty",
@@ -122,6 +130,7 @@ __all__ = [
     "rename",
     "rmdir",
     "save",
+    "unconsolidate_metadata",
     "unregister_hooks",
     "zeros",
     "zeros_like",

@@ -179,6 +179,34 @@ def consolidate_metadata(
     return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
 
 
+def unconsolidate_metadata(
+    store: StoreLike, path: str | None = None, zarr_format: int | str | None = None
+) -> Group:
+    """Remove the consolidated metadata of a group, if it has some.
+
+    Parameters
+    ----------
+    store, path, zarr_format
+        The group, as for :func:`consolidate_metadata`.
+
+    Returns
+    -------
+    Group
+        The group, whose members are looked up in the store.
+
+    Raises
+    ------
+    NodeTypeError
+        If there is an array.
+    """
+    from zarr_core.hierarchy.open import open_group  # noqa: PLC0415 - opening knows consolidation
+
+    group = open_group(store, "r+", path=path, zarr_format=zarr_format, use_consolidated=False)
+    if group.metadata.consolidated is not None:
+        group._rewrite(lambda metadata: metadata.replace(consolidated=None))
+    return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
+
+
 def check_consolidated(group: Group) -> Difference:
     """How the consolidated metadata of a group differs from the stored documents.
 
