@@ -146,3 +146,39 @@ atexit.register(late)
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     assert (done.stdout, done.stderr) == ("30\n", "")
+
+
+def test_interrupts_at_any_moment_leave_the_threads_in_order():
+    """An interrupt may come between any two steps of the interpreter, even as a job is given."""
+    script = """
+import signal, time
+from zarr_core.config import config
+from zarr_core import threads
+config.set(threads=4)
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+active, caught, most = [], 0, time.monotonic() + 1
+
+def work(task):
+    active.append(task)
+    active.pop()
+
+while time.monotonic() < most:
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005 + caught % 97 * 1e-5)
+        while True:
+            threads.run(range(20), work, True, 8)
+    except KeyboardInterrupt:
+        caught += 1
+        assert not active
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert caught > 100, caught
+for _ in range(100):
+    done = []
+    threads.run(range(50), done.append, True, 8)
+    assert sorted(done) == list(range(50))
+print("fine")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("fine\n", "")

@@ -13,15 +13,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.config import config
+from zarr_core.workers import MOST, Job, give
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future, ThreadPoolExecutor
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-_MOST_THREADS = 256
 _TRIALS = 4
 
 
@@ -31,7 +30,6 @@ class _Here(threading.local):
 
 
 _here = _Here()
-_pool: ThreadPoolExecutor | None = None
 
 
 def thread_count() -> int:
@@ -87,7 +85,7 @@ def run(
     alone = parallel is False or busy or config.settings.threads in (0, 1)
     if not alone and (parallel or _pays(left, work, pays * pieces)):
         count = thread_count() if threads is None else threads
-        count = min(max(1, count // max(1, _here.among)), _MOST_THREADS)
+        count = min(max(1, count // max(1, _here.among)), MOST)
         first = list(islice(left, count))
         left = chain(first, left)
         if len(first) > 1:
@@ -173,41 +171,35 @@ def _share(tasks: Iterator[T], work: Callable[[T], None], count: int) -> None:
         finally:
             _here.among = outer
 
-    others: list[Future[None]] = []
+    others: list[Job] = []
     try:
-        try:
-            for _ in range(count - 1):
-                others.append(_executor().submit(drain))  # noqa: PERF401 - those before a failure stay
-        except RuntimeError:
-            pass  # the interpreter is shutting down: no new threads, this one does the work
+        for _ in range(count - 1):
+            others.append(Job(drain))
+            give(others[-1])
+    except RuntimeError:
+        pass  # no new threads: this one does the work
+    except BaseException as interrupt:
+        failures.append(interrupt)
+    try:
         drain()
     except BaseException as interrupt:
         failures.append(interrupt)
     # Also after an interrupt: nobody may still write into the caller's memory.  Who has
-    # not begun yet, as the pool is busy with other calls, has nothing left to do.
-    for other in others:
-        while not (other.cancel() or other.done()):
-            try:
-                other.exception()
-            except BaseException as interrupt:
-                failures.append(interrupt)
+    # not begun yet, as all threads are busy with other calls, has nothing left to do.
+    settled = False
+    while not settled:
+        try:
+            for other in others:
+                other.settle()
+            settled = True
+        except BaseException as interrupt:
+            failures.append(interrupt)
     if failures:
         # Not to lose an interrupt that came after a failure.
         raise next((it for it in failures if not isinstance(it, Exception)), failures[0])
 
 
-def _executor() -> ThreadPoolExecutor:
-    global _pool
-    if _pool is None:
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - lazy: brings logging
-
-        _pool = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="zarr-core")
-    return _pool
-
-
 def _after_fork() -> None:
-    global _pool
-    _pool = None
     _here.among = 0
 
 
