@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from zarr_core.errors import NodeExistsError, NodeNameError, NodeNotFoundError, NodeTypeError
 from zarr_core.formats.detect import format_of_new, rival
@@ -12,7 +12,7 @@ from zarr_core.hierarchy.copying_nodes import execute, make_places, plan
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.recoding import recode
-from zarr_core.hierarchy.source_nodes import Ends, lies_in, nodes_of
+from zarr_core.hierarchy.source_nodes import Ends, chosen, lies_in, nodes_of
 from zarr_core.interfaces.progress import Reporter
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -30,6 +30,28 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
 
 
+@overload
+def copy(
+    source: Array | Group,
+    dest: StoreLike,
+    name: str | None = None,
+    *,
+    dry_run: Literal[False] = False,
+    **options: Any,
+) -> Array | Group: ...
+
+
+@overload
+def copy(
+    source: Array | Group,
+    dest: StoreLike,
+    name: str | None = None,
+    *,
+    dry_run: Literal[True],
+    **options: Any,
+) -> None: ...
+
+
 def copy(
     source: Array | Group,
     dest: StoreLike,
@@ -39,12 +61,14 @@ def copy(
     if_exists: IfExists = "raise",
     shallow: bool = False,
     without_attrs: bool = False,
+    only: Callable[[str], bool] | None = None,
     compare: Compare = "content",
+    dry_run: bool = False,
     progress: Callable[[Progress], object] | bool | None = None,
     log: Any = None,
     carrier: Carrier | None = None,
     **layout: Any,
-) -> Array | Group:
+) -> Array | Group | None:
     """Copy an array, or a group with everything below it.
 
     Parameters
@@ -66,9 +90,14 @@ def copy(
         Copy the arrays directly below a group, and no groups.
     without_attrs : bool
         Leave the attributes out.
+    only : callable, optional
+        Takes the path of a node, below the source, and says whether it is copied.  Groups
+        that lead to one that is are copied with it, everything else is left out.
     compare : {"content", "size"}
         When a value that an interrupted copy has left is not copied again: if it has
         the same bytes, or if it has as many, which is faster and not certain.
+    dry_run : bool
+        Only find out, and write to ``log``, what would be done.
     progress : callable or True, optional
         Called with a :class:`Progress` a few times a second; True draws a line on
         standard error.
@@ -84,7 +113,7 @@ def copy(
     Returns
     -------
     Array or Group
-        The copy.
+        The copy; None of a dry run.
 
     Raises
     ------
@@ -123,11 +152,15 @@ def copy(
             raise NodeExistsError(where, f"the copy and its source {source.name!r} would overlap")
         format_ = dest._format if isinstance(dest, Node) else None
         ends = ends_of(source, store, path, format_, layout, overwrite=replaces)
-        nodes = _nodes(ends, source, metadata, shallow=shallow, without_attrs=without_attrs)
+        nodes = _nodes(
+            ends, source, metadata, only=only, shallow=shallow, without_attrs=without_attrs
+        )
         _, made = _copy(
             source, ends, nodes, layout, if_exists, compare, log, progress, carrier,
-            overwrite=overwrite, shallow=shallow,
+            overwrite=overwrite, arrays_only=shallow or only is not None, dry_run=dry_run,
         )  # fmt: skip
+    if dry_run:
+        return None
     if isinstance(dest, Node) and dest._consolidation is not None:
         dest._consolidation.record(gone=[path], there=made)
     return open_node(
@@ -143,6 +176,7 @@ def copy_all(
     if_exists: IfExists = "raise",
     shallow: bool = False,
     without_attrs: bool = False,
+    only: Callable[[str], bool] | None = None,
     compare: Compare = "content",
     dry_run: bool = False,
     progress: Callable[[Progress], object] | bool | None = None,
@@ -158,11 +192,9 @@ def copy_all(
         The group whose members are copied.
     dest : store-like
         A group, or a place where there is one or can be one.
-    overwrite, if_exists, shallow, without_attrs, compare, progress, log, carrier, **layout
+    overwrite, if_exists, shallow, without_attrs, only, compare, dry_run, progress, log, carrier, **layout
         As for :func:`copy`.  One that was interrupted is continued by ``if_exists="skip"``,
         as its first members are there.
-    dry_run : bool
-        Only find out, and write to ``log``, what would be done.
 
     Returns
     -------
@@ -190,8 +222,9 @@ def copy_all(
         format_ = dest._format if isinstance(dest, Node) else None
         ends = ends_of(source, store, path, format_, layout)
         nodes = _nodes(
-            ends, source, metadata, members_only=True, shallow=shallow, without_attrs=without_attrs
-        )
+            ends, source, metadata, members_only=True, only=only, shallow=shallow,
+            without_attrs=without_attrs,
+        )  # fmt: skip
         for member, _ in nodes if store == source.store else ():
             if lies_in(path, member) or path == source.path:
                 where = f"{store} {'/' + ends.target(member)!r}"
@@ -208,7 +241,7 @@ def copy_all(
             target._check_writable()
         done, made = _copy(
             source, ends, nodes, layout, if_exists, compare, log, progress, carrier,
-            overwrite=overwrite, shallow=shallow, dry_run=dry_run,
+            overwrite=overwrite, arrays_only=shallow or only is not None, dry_run=dry_run,
         )  # fmt: skip
         if target is not None:
             if target._consolidation is not None:
@@ -230,14 +263,15 @@ def _copy(
     carrier: Carrier | None,
     *,
     overwrite: bool,
-    shallow: bool,
-    dry_run: bool = False,
+    arrays_only: bool,
+    dry_run: bool,
 ) -> tuple[Copied, list[str]]:
     """Copy nodes; say how many, and the paths of all that are new."""
     with logging_to(log) as line:
         planned = plan(
-            ends, nodes, if_exists, overwrite=overwrite, as_stored=not layout, shallow=shallow
-        )
+            ends, nodes, if_exists, overwrite=overwrite, as_stored=not layout,
+            arrays_only=arrays_only,
+        )  # fmt: skip
         for step in planned.steps:
             word = "skip" if step.action in ("keep", "skip") else "copy"
             shape = f" {step.metadata.shape}" if isinstance(step.metadata, ArrayMetadata) else ""
@@ -266,6 +300,7 @@ def _nodes(
     metadata: NodeMetadata,
     *,
     members_only: bool = False,
+    only: Callable[[str], bool] | None,
     shallow: bool,
     without_attrs: bool,
 ) -> list[tuple[str, NodeMetadata]]:
@@ -274,11 +309,13 @@ def _nodes(
     listed = ends.source.supports_listing or not isinstance(source, Group)
     children = None if listed else source._children  # type: ignore[union-attr]  # it is a group
     nodes = nodes_of(ends, metadata, members_only=members_only, shallow=shallow, children=children)
+    if only is not None:
+        nodes = chosen(nodes, ends.source_path, only)
     changes: dict[str, Any] = {"attributes": {}} if without_attrs else {}
     changed: list[tuple[str, NodeMetadata]] = []
     for path, found in nodes:
         # Copies of documents that are not copied, or not as they are, would be wrong.
-        partly = isinstance(found, GroupMetadata) and (shallow or without_attrs)
+        partly = isinstance(found, GroupMetadata) and (shallow or without_attrs or only is not None)
         more = {"consolidated": None} if partly else {}
         changed.append((path, found.replace(**changes, **more)))
     return changed

@@ -84,7 +84,7 @@ def plan(
     *,
     overwrite: bool = False,
     as_stored: bool = True,
-    shallow: bool = False,
+    arrays_only: bool = False,
 ) -> Plan:
     """Say what copying nodes means, in view of what is at the destination.
 
@@ -99,8 +99,8 @@ def plan(
         there is anything.
     as_stored : bool
         Whether chunks are copied as they are; if not, only nodes are planned.
-    shallow : bool
-        Whether to leave out keys that belong to no array.
+    arrays_only : bool
+        Whether to leave out keys that belong to no array, as some nodes are not copied.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def plan(
     pairs = []
     for key, target in other_keys(ends, nodes, tops):
         owner = owners(key)
-        if owner is None or (shallow and not isinstance(steps[owner].metadata, ArrayMetadata)):
+        if owner is None or (arrays_only and not isinstance(steps[owner].metadata, ArrayMetadata)):
             continue
         action = steps[owner].action
         # In a group that is there, what belongs to no node stays as it is.
