@@ -10,6 +10,8 @@ in xarray concerns one file.  None of these modules imports zarr-python.
 
 from __future__ import annotations
 
+from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import xarray
@@ -47,6 +49,9 @@ check_append_dtype: Callable[..., None] = _zarr_module._validate_datatypes_for_z
 fit_dimensions: Callable[..., Any] = _zarr_module._validate_and_transpose_existing_dims
 encode_attribute: Callable[[Any], Any] = _zarr_module.encode_zarr_attr_value
 encode_variable: Callable[..., Any] = _zarr_module.encode_zarr_variable
+if "zarr_format" in signature(encode_variable).parameters:  # since xarray 2026.9
+    # In version 2, too, text of variable length stays what it is.
+    encode_variable = partial(encode_variable, zarr_format=3)
 
 rechunk_to_grid: Callable[..., Any] = _chunks_module.grid_rechunk
 check_alignment: Callable[..., None] = _chunks_module.validate_grid_chunks_alignment

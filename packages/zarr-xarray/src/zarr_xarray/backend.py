@@ -10,10 +10,10 @@ from xarray.backends import BackendEntrypoint, refresh_engines
 from zarr_core import Group, Store
 
 from zarr_xarray import _xarray
-from zarr_xarray.reading import GroupStore, open_for_reading, subgroups
+from zarr_xarray.opening import PARAMETERS, Opening
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from xarray import Dataset, DataTree
 
@@ -29,6 +29,7 @@ class ZarrCoreBackend(BackendEntrypoint):
     description = "Open Zarr hierarchies (.zarr) with zarr-core"
     url = "https://github.com/zarr-developers/zarr-specs"
     supports_groups = True
+    open_dataset_parameters = PARAMETERS
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """Whether something is plainly Zarr: by its suffix, its documents, or its type."""
@@ -45,45 +46,15 @@ class ZarrCoreBackend(BackendEntrypoint):
             os.path.isfile(os.path.join(path, mark)) for mark in _MARKS
         )
 
-    def open_dataset(
-        self,
-        filename_or_obj: Any,
-        *,
-        mask_and_scale: Any = True,
-        decode_times: Any = True,
-        concat_characters: Any = True,
-        decode_coords: Any = True,
-        drop_variables: str | Iterable[str] | None = None,
-        use_cftime: bool | None = None,
-        decode_timedelta: Any = None,
-        group: str | None = None,
-        mode: str = "r",
-        consolidated: bool | None = None,
-        storage_options: Mapping[str, Any] | None = None,
-        zarr_format: int | str | None = None,
-        use_zarr_fill_value_as_mask: bool | None = None,
-    ) -> Dataset:
+    def open_dataset(self, filename_or_obj: Any, **options: Any) -> Dataset:
         """Open one group; what :func:`xarray.open_dataset` calls.
 
         Parameters
         ----------
         filename_or_obj : store-like
             A path, a URL, a store, a mapping, a group: what :func:`zarr_core.open` takes.
-        mask_and_scale, decode_times, concat_characters, decode_coords, drop_variables, \
-use_cftime, decode_timedelta
-            How variables are decoded, as xarray has it for all engines.
-        group : str, optional
-            Path of the group.
-        mode : str
-            Ignored: it is opened for reading.  xarray's engine has it.
-        consolidated : bool, optional
-            Whether to use consolidated metadata; by default if there are some.
-        storage_options : mapping, optional
-            Further arguments for the store that a URL names.
-        zarr_format : int or str, optional
-            Accept this format only.
-        use_zarr_fill_value_as_mask : bool, optional
-            Whether fill values of arrays mark missing elements; by default in version 2.
+        **options
+            See :class:`zarr_xarray.opening.Opening`.
 
         Raises
         ------
@@ -92,40 +63,9 @@ use_cftime, decode_timedelta
         KeyError
             If nothing names the dimensions of an array.
         """
-        decoding = {
-            "mask_and_scale": mask_and_scale,
-            "decode_times": decode_times,
-            "concat_characters": concat_characters,
-            "decode_coords": decode_coords,
-            "drop_variables": drop_variables,
-            "use_cftime": use_cftime,
-            "decode_timedelta": decode_timedelta,
-        }
-        opened, closes = open_for_reading(
-            filename_or_obj, group, consolidated=consolidated, storage_options=storage_options,
-            zarr_format=zarr_format,
-        )  # fmt: skip
-        store = GroupStore(opened, use_zarr_fill_value_as_mask, closes, _names(drop_variables))
-        return _dataset(store, decoding)
+        return Opening(**options).dataset(filename_or_obj)
 
-    def open_groups_as_dict(
-        self,
-        filename_or_obj: Any,
-        *,
-        mask_and_scale: Any = True,
-        decode_times: Any = True,
-        concat_characters: Any = True,
-        decode_coords: Any = True,
-        drop_variables: str | Iterable[str] | None = None,
-        use_cftime: bool | None = None,
-        decode_timedelta: Any = None,
-        group: str | None = None,
-        mode: str = "r",
-        consolidated: bool | None = None,
-        storage_options: Mapping[str, Any] | None = None,
-        zarr_format: int | str | None = None,
-        use_zarr_fill_value_as_mask: bool | None = None,
-    ) -> dict[str, Dataset]:
+    def open_groups_as_dict(self, filename_or_obj: Any, **options: Any) -> dict[str, Dataset]:
         """Open a group, with all groups below it; arguments as for one.
 
         Returns
@@ -133,43 +73,11 @@ use_cftime, decode_timedelta
         dict
             Datasets by path: absolute, or relative to ``group`` if it is given.
         """
-        decoding = {
-            "mask_and_scale": mask_and_scale,
-            "decode_times": decode_times,
-            "concat_characters": concat_characters,
-            "decode_coords": decode_coords,
-            "drop_variables": drop_variables,
-            "use_cftime": use_cftime,
-            "decode_timedelta": decode_timedelta,
-        }
-        opened, closes = open_for_reading(
-            filename_or_obj, group, consolidated=consolidated, storage_options=storage_options,
-            zarr_format=zarr_format,
-        )  # fmt: skip
-        datasets: dict[str, Dataset] = {}
-        for path, found in subgroups(opened):
-            name = (path or ".") if group else f"/{path}"
-            store = GroupStore(found, use_zarr_fill_value_as_mask, closes, _names(drop_variables))
-            datasets[name] = _dataset(store, decoding)
-        return datasets
+        return Opening(**options).datasets(filename_or_obj)
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
         """Open a hierarchy; arguments as for :meth:`open_groups_as_dict`."""
         return _xarray.tree_from(self.open_groups_as_dict(filename_or_obj, **options))
-
-
-def _names(dropped: str | Iterable[str] | None) -> frozenset[str]:
-    return frozenset((dropped,) if isinstance(dropped, str) else dropped or ())
-
-
-def _dataset(store: GroupStore, decoding: dict[str, Any]) -> Dataset:
-    entry: Any = _xarray.StoreBackendEntrypoint()
-    try:
-        dataset: Dataset = entry.open_dataset(store, **decoding)
-    except BaseException:
-        store.close()
-        raise
-    return dataset
 
 
 @contextmanager

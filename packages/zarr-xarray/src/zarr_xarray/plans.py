@@ -58,7 +58,7 @@ class Plan:
     ----------
     name : str
         Name of the array.
-    data : array-like
+    variable : Variable
         The elements; those of a chunked array are computed later.
     region : tuple of slice
         Where in the array they belong.
@@ -73,7 +73,7 @@ class Plan:
     """
 
     name: str
-    data: Any
+    variable: Variable
     region: tuple[slice, ...]
     known: Array | None
     shape: tuple[int, ...]
@@ -126,7 +126,7 @@ def plan(
     if known is None:
         rules.format.check_path(text)
         metadata = _draft(name, variable, attributes, fill_value, encoding, rules, explicit)
-    return Plan(text, variable.data, region, known, shape, metadata, keep_empty)
+    return Plan(text, variable, region, known, shape, metadata, keep_empty)
 
 
 def _attributes_and_fill_value(variable: Variable, format_: Format) -> tuple[dict[str, Any], Any]:

@@ -26,6 +26,11 @@ _ATTEMPTS = 8
 _PAUSE = 0.01  # seconds, twice as long each time
 
 
+def _fill(planned: tuple[Plan, Array]) -> None:
+    item, array = planned
+    array[item.region or ...] = item.variable.data
+
+
 class DatasetStore(_xarray.ZarrStore):
     """A group to which variables are written.
 
@@ -131,8 +136,7 @@ class DatasetStore(_xarray.ZarrStore):
     # --- writing ---
 
     def encode_variable(self, variable: Variable, name: Hashable | None = None) -> Variable:
-        # In version 2, too, text of variable length stays what it is.
-        encoded: Variable = _xarray.encode_variable(variable, name=name, zarr_format=3)
+        encoded: Variable = _xarray.encode_variable(variable, name=name)
         return encoded
 
     def encode_attribute(self, a: Any) -> Any:
@@ -177,8 +181,14 @@ class DatasetStore(_xarray.ZarrStore):
                 f"{self._append_dim!r}: its arrays differ in length, as after an append that was "
                 "interrupted, or others change them all the time; resize() them to one length"
             )
+        at_once = []
         for item, array in zip(plans, arrays, strict=True):
-            writer.add(item.data, array, item.region)
+            if item.variable.chunks is None:
+                at_once.append((item, array))
+            else:
+                writer.add(item.variable.data, array, item.region)
+        for _ in in_flight(at_once, _fill, self.target.store.requests):
+            pass
 
     def close(self) -> None:
         if self.target.closes:
