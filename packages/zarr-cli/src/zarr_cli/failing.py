@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
@@ -29,13 +30,15 @@ class Findings(click.exceptions.Exit):
 
 @contextmanager
 def explained(ctx: click.Context) -> Iterator[None]:
-    """Turn errors of the library into sentences on standard error.
+    """Turn errors of the library, with what it warns of, into sentences on standard error.
 
     Raises
     ------
     Failure
         In place of any error that is not click's own, unless tracebacks were asked for.
     """
+    # Not for good: others may call commands from a program of their own.
+    told, warnings.showwarning = warnings.showwarning, _show_warning
     try:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -46,6 +49,12 @@ def explained(ctx: click.Context) -> Iterator[None]:
         if ctx.meta.get(_KEY):
             raise
         raise Failure(sentence(error)) from error
+    finally:
+        warnings.showwarning = told
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"{click.style('Warning:', fg='yellow', bold=True)} {message}", err=True)
 
 
 def sentence(error: Exception) -> str:

@@ -149,6 +149,16 @@ def takes_places(
     return decorate
 
 
+def stored_only_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option ``--no-consolidated``, as the argument ``stored_only``."""
+    return click.option(
+        "--no-consolidated",
+        "stored_only",
+        is_flag=True,
+        help="Look at what is stored, not at the copies in consolidated metadata.",
+    )(function)
+
+
 def _arguments(names: tuple[str, ...]) -> list[Any]:
     return [
         click.argument(name, metavar=name.upper(), callback=_as_place, shell_complete=complete)

@@ -57,7 +57,13 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
             "The names of the members of a group; those of groups end in a slash.",
         ),
     ),
-    "Judge": (),
+    "Judge": (
+        Entry(
+            "validate",
+            "zarr_cli.commands.validate:command",
+            "Whether the metadata of a node, and of all below it, are valid.",
+        ),
+    ),
     "Change": (),
     "Around": (
         Entry(

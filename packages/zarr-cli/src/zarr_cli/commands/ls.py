@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zarr_cli.output import json_option, print_json, print_styled, print_table
-from zarr_cli.place import Place, takes_places
+from zarr_cli.place import Place, stored_only_option, takes_places
 
 if TYPE_CHECKING:
     from zarr_cli.walking import Member
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 @takes_places("place")
 @click.option("-l", "--long", is_flag=True, help="Shapes, data types, chunks, codecs as well.")
 @click.option("-r", "--recursive", is_flag=True, help="Members of members as well.")
+@stored_only_option
 @json_option
-def command(place: Place, long: bool, recursive: bool, as_json: bool) -> None:
+def command(place: Place, long: bool, recursive: bool, as_json: bool, stored_only: bool) -> None:
     """The names of the members of a group; those of groups end in a slash.
 
     Of an array, itself. The document of --json is a list of nodes, each as `info --json`
@@ -29,7 +30,7 @@ def command(place: Place, long: bool, recursive: bool, as_json: bool) -> None:
     from zarr_cli.describing import describe  # noqa: PLC0415 - as above
     from zarr_cli.walking import Member, walk  # noqa: PLC0415 - as above
 
-    node = place.open()
+    node = place.open(use_consolidated=False if stored_only else None)
     if isinstance(node, Array):
         found = [Member("", node, node.metadata)]
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zarr_cli.output import json_option, print_json, print_styled
-from zarr_cli.place import Place, takes_places
+from zarr_cli.place import Place, stored_only_option, takes_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     "-L", "--levels", type=click.IntRange(0), help="How deep to go; all the way if not given."
 )
 @click.option("--attrs", is_flag=True, help="Also the attributes of each node.")
+@stored_only_option
 @json_option
-def command(place: Place, levels: int | None, attrs: bool, as_json: bool) -> None:
+def command(
+    place: Place, levels: int | None, attrs: bool, as_json: bool, stored_only: bool
+) -> None:
     """The arrays and groups below a group, with shapes, data types, chunks.
 
     What cannot be opened is shown with the reason. The document of --json is the node
@@ -33,7 +36,7 @@ def command(place: Place, levels: int | None, attrs: bool, as_json: bool) -> Non
 
     from zarr_cli.walking import Member, walk  # noqa: PLC0415 - as above
 
-    node = place.open()
+    node = place.open(use_consolidated=False if stored_only else None)
     top = Member("", node, node.metadata)
     below = iter(()) if isinstance(node, Array) else walk(node, levels)
     if as_json:
