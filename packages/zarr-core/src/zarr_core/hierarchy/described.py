@@ -14,7 +14,7 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry.scope import extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
 
@@ -178,6 +178,30 @@ class DescribedArray(Node[ArrayMetadata]):
         return self._inner.bytes_to_bytes
 
     @property
+    def compressor(self) -> BytesToBytesCodec | None:
+        """The only bytes to bytes codec, or None; as arrays of version 2 have it.
+
+        Raises
+        ------
+        ValueError
+            If there are several.
+        """
+        if len(self.compressors) > 1:
+            raise ValueError("there are several compressors; see compressors")
+        return next(iter(self.compressors), None)
+
+    @property
+    def order(self) -> Literal["C", "F"]:
+        """Whether elements along the last dimension of a chunk are stored together, or the first."""
+        reverse = [*reversed(range(self.ndim))]
+        turned = [codec.to_definition() for codec in self.filters]
+        is_turned = any(
+            definition.name == "transpose" and definition.configuration["order"] == reverse
+            for definition in turned
+        )
+        return "F" if is_turned and self.ndim > 1 else "C"
+
+    @property
     def skipped_extensions(self) -> tuple[ExtensionDefinition, ...]:
         """Extensions that nobody here knows and that need not be understood.
 
@@ -210,6 +234,13 @@ class DescribedArray(Node[ArrayMetadata]):
         """
         inner = self._inner.decoded.shape if self._is_sharded else None
         return sum(chunks_in(self._chunks, at, inner) for at, _ in stored_chunks(self._chunks))
+
+    def stored_chunks(self) -> Iterator[tuple[tuple[int, ...], str]]:
+        """Grid coordinates and keys of what is stored: chunks, or shards if there are any.
+
+        Lists the store.  Keys that are no chunk's, or of one outside the array, are left out.
+        """
+        return stored_chunks(self._chunks)
 
     def nbytes_stored(self) -> int:
         """Bytes that the stored chunks take; lists the store."""
