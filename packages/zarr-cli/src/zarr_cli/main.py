@@ -27,6 +27,7 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = entry.home.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
+        _keep_examples(command)
         return failing.with_traceback_option(command)
 
     def resolve_command(
@@ -60,6 +61,13 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         with failing.explained(ctx):
             return super().invoke(ctx)
+
+
+def _keep_examples(command: click.Command) -> None:
+    r"""Have click keep the lines after a ``\b``, which raw docstrings have as two characters."""
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    for each in (command, *below):
+        each.help = (each.help or "").replace("\\b\n", "\b\n")
 
 
 @click.command(

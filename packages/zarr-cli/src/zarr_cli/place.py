@@ -12,7 +12,7 @@ import click
 from zarr_cli.path_completion import complete
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from zarr_core import Array, Group, Store
 
@@ -111,7 +111,7 @@ def parse_option(text: str) -> tuple[str, Any]:
 
 
 def takes_places(
-    *names: str, zarr_format: bool = True
+    *names: str, optional: Sequence[str] = (), zarr_format: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command arguments that are places, with the options that go with them.
 
@@ -119,6 +119,8 @@ def takes_places(
     ----------
     *names : str
         Names of the arguments; the function gets a :class:`Place` for each.
+    optional : sequence of str
+        Those that may be left out, which come last; then the function gets None.
     zarr_format : bool
         Whether ``--zarr-format`` limits what is accepted; a command that writes has
         an option of that name with another meaning.
@@ -138,11 +140,13 @@ def takes_places(
             wanted = _format(given.pop("zarr_format")) if zarr_format else None
             for name in names:
                 own = given.pop(f"{name}_option") if len(names) > 1 else {}
+                if given[name] is None:
+                    continue
                 options = {**(common if "://" in given[name].url else {}), **own}
                 given[name] = replace(given[name], storage_options=options, zarr_format=wanted)
             return function(**given)
 
-        for add in reversed([*_arguments(names), *_options(names, zarr_format)]):
+        for add in reversed([*_arguments(names, optional), *_options(names, zarr_format)]):
             with_places = add(with_places)
         return with_places
 
@@ -159,9 +163,15 @@ def stored_only_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def _arguments(names: tuple[str, ...]) -> list[Any]:
+def _arguments(names: tuple[str, ...], optional: Sequence[str]) -> list[Any]:
     return [
-        click.argument(name, metavar=name.upper(), callback=_as_place, shell_complete=complete)
+        click.argument(
+            name,
+            metavar=f"[{name.upper()}]" if name in optional else name.upper(),
+            required=name not in optional,
+            callback=_as_place,
+            shell_complete=complete,
+        )
         for name in names
     ]
 
