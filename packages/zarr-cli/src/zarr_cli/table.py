@@ -63,8 +63,49 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
             "zarr_cli.commands.validate:command",
             "Whether the metadata of a node, and of all below it, are valid.",
         ),
+        Entry(
+            "check",
+            "zarr_cli.commands.check:command",
+            "Whether every chunk of an array, or of all below a group, can be read.",
+        ),
     ),
-    "Change": (),
+    "Change": (
+        Entry(
+            "create",
+            "zarr_cli.commands.create:command",
+            "Make an array, or a group if nothing is said of an array.",
+        ),
+        Entry(
+            "copy",
+            "zarr_cli.commands.copy:command",
+            "Copy an array or a group, with all below it, to another place or store.",
+        ),
+        Entry(
+            "move",
+            "zarr_cli.commands.move:command",
+            "Move an array or a group, with all below it, to another place or store.",
+        ),
+        Entry(
+            "remove",
+            "zarr_cli.commands.remove:command",
+            "Remove an array or a group, with all below it.",
+        ),
+        Entry(
+            "convert",
+            "zarr_cli.commands.convert:command",
+            "Convert an array, or a group with all below it, to another format.",
+        ),
+        Entry(
+            "rechunk",
+            "zarr_cli.commands.rechunk:command",
+            "Write an array, or all arrays below a group, in other chunks, shards or codecs.",
+        ),
+        Entry(
+            "consolidate",
+            "zarr_cli.commands.consolidate:command",
+            "Copy the documents of all nodes below a group into its own: it then opens by one read.",
+        ),
+    ),
     "Around": (
         Entry(
             "completion",

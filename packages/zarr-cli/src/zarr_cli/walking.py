@@ -14,6 +14,8 @@ from zarr_core.extension import (
     read_node,
 )
 
+from zarr_cli.validating.finding import findings_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -96,9 +98,9 @@ def open_member(group: Group, name: str) -> Member | None:
     except KeyError:
         return None
     except ExtensionError as error:
-        return Member(name, None, _document(group, name), str(error))
+        return Member(name, None, _document(group, name), _problem(error))
     except ZarrError as error:
-        return Member(name, None, None, str(error))
+        return Member(name, None, None, _problem(error))
     return Member(name, node, node.metadata)
 
 
@@ -109,3 +111,10 @@ def _document(group: Group, name: str) -> ArrayMetadata | GroupMetadata | None:
         return read_node(group.store, path)[1]
     except ZarrError:
         return None
+
+
+def _problem(error: ZarrError) -> str:
+    """An error in one line, located within the document; where the node is, one knows."""
+    first, *others = findings_of(error, "")
+    more = f" (and {len(others)} more, see validate)" if others else ""
+    return f"{first.pointer or 'the document'}: {first.message}{more}"
