@@ -1,7 +1,5 @@
 """Hierarchies printed as trees."""
 
-import xml.etree.ElementTree
-
 import pytest
 import zarr_core as zarr
 
@@ -44,22 +42,6 @@ def test_a_negative_level(root):
 def test_the_tree_of_an_inner_group(root):
     assert repr(root["b"].tree()) == "/b\n├── c\n│   └── <d> (4,) float32\n└── e"
     assert repr(root["f"].tree()) == "/f"
-
-
-def test_html_is_nested_and_escaped(root):
-    for level in (None, 0, 1, 2):
-        text = root.tree(level)._repr_html_()
-        parsed = xml.etree.ElementTree.fromstring(text)
-        items = list(parsed.iter("li"))
-        assert len(items) == len(repr(root.tree(level)).splitlines()) - 1
-    names = ["".join(item.itertext()) for item in xml_items(root)]
-    assert "<d> (4,) float32" in names
-    inner = xml_items(root)[1]
-    assert [item.text for item in inner.iter("li")] == ["b", "c", "<d>", "e"]
-
-
-def xml_items(root):
-    return list(xml.etree.ElementTree.fromstring(root.tree()._repr_html_()).iter("li"))
 
 
 def test_a_long_tree_is_cut(root):

@@ -9,7 +9,7 @@ SCALE = (
     "#f8df63",
 )  # fmt: skip
 
-CHUNK = "#0a8f8c"
+CHUNK = "#12a09b"
 """A chunk in a drawing of the grid; on white and on black."""
 
 WARNING = "#c2790a"

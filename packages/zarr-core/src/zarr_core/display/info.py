@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from math import prod
 from typing import TYPE_CHECKING
 
+from zarr_core.display.html_table import row, table
+from zarr_core.display.markup import text
+from zarr_core.display.words import nbytes_in_words
 from zarr_core.hierarchy.storage import extent, nbytes_of, stored_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from rich.console import RenderableType
 
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.hierarchy.array import Array
@@ -18,8 +22,6 @@ if TYPE_CHECKING:
     from zarr_core.hierarchy.listed import ListedGroup
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec
-
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 _FIELDS = 4  # of a structured data type that are named
 _LENGTHS = 5  # of chunks that are named where they differ
@@ -55,12 +57,12 @@ class Info(Mapping[str, str]):
         return "\n".join(f"{name:<{width}} : {value}" for name, value in self._rows.items())
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><th style="text-align:left;font-weight:600;padding:2px 12px 2px 0">{escape(name)}'
-            f'</th><td style="text-align:left;padding:2px 0">{escape(value)}</td></tr>'
-            for name, value in self._rows.items()
-        )
-        return f'<table style="border-collapse:collapse">{rows}</table>'
+        return table(*(row(text(name), text(value)) for name, value in self._rows.items()))
+
+    def __rich__(self) -> RenderableType:
+        from zarr_core.display.rich_forms import of_info  # noqa: PLC0415 - only if rich asks
+
+        return of_info(self)
 
 
 def array_line(array: Array) -> str:
@@ -74,10 +76,10 @@ def array_line(array: Array) -> str:
         f"<Array {array.store}{'' if not array.path else f' {array.name}'}",
         f"({shape})",
         data_type(array),
-        f"chunks={_in_line(_chunk_shape(array))}",
+        f"chunks={_in_line(chunk_shape(array))}",
     ]
     if array._is_sharded:
-        parts.append(f"shards={_in_line(_stored_shape(array))}")
+        parts.append(f"shards={_in_line(stored_shape(array))}")
     parts += [name for name in array._inner.names if name != "bytes"]
     parts.append(array._format.name)
     if array.skipped_extensions:
@@ -115,9 +117,9 @@ def array_info(array: DescribedArray, stored: bool = False) -> Info:
     ]
     if array.dimension_names is not None:
         rows.append(("Dimension names", ", ".join(map(str, array.dimension_names))))
-    rows.append(("Chunk shape", _shape(_chunk_shape(array))))
+    rows.append(("Chunk shape", _shape(chunk_shape(array))))
     if array._is_sharded:
-        rows.append(("Shard shape", _shape(_stored_shape(array))))
+        rows.append(("Shard shape", _shape(stored_shape(array))))
     rows += [
         ("Fill value", str(array.fill_value)),
         ("Filters", _codecs(array.filters)),
@@ -194,11 +196,12 @@ def _names(definitions: Iterable[ExtensionDefinition]) -> str:
     return ", ".join(definition.name for definition in definitions)
 
 
-def _chunk_shape(array: DescribedArray) -> tuple[int | str, ...]:
-    return array._inner.decoded.shape if array._is_sharded else _stored_shape(array)
+def chunk_shape(array: DescribedArray) -> tuple[int | str, ...]:
+    """The length of a chunk along each dimension, or the first of several."""
+    return array._inner.decoded.shape if array._is_sharded else stored_shape(array)
 
 
-def _stored_shape(array: DescribedArray) -> tuple[int | str, ...]:
+def stored_shape(array: DescribedArray) -> tuple[int | str, ...]:
     """The length of a stored object along each dimension, or the first of several."""
     return tuple(map(_length, array._binding.axes))
 
@@ -221,9 +224,5 @@ def _shape(shape: tuple[int | str, ...]) -> str:
 
 
 def _size(nbytes: int) -> str:
-    size = float(nbytes)
-    for unit in _UNITS:
-        if size < 1024 or unit == _UNITS[-1]:
-            break
-        size /= 1024
-    return f"{nbytes} B" if unit == "B" else f"{size:.1f} {unit} ({nbytes} B)"
+    said = nbytes_in_words(nbytes)
+    return said if nbytes < 1024 else f"{said} ({nbytes} B)"

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.group import GroupMetadata
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
     from zarr_core.hierarchy.listed import ListedGroup
     from zarr_core.interfaces.format import NodeMetadata
 
 MOST_NODES = 500
+
+_GLIMPSE_NODES, _GLIMPSE_MEMBERS = 120, 30
+_GLIMPSE_LEVELS = {True: 8, False: 2}  # where consolidated metadata know all, where not
+
+
+class TreeNode(NamedTuple):
+    """One line of a tree.
+
+    Parameters
+    ----------
+    depth : int
+        0 for the members of the group.
+    name : str
+        The last part of its path.
+    metadata : ArrayMetadata or GroupMetadata or None
+        Its document; None for a line that says that there are more members.
+    """
+
+    depth: int
+    name: str
+    metadata: NodeMetadata | None
+
+    @property
+    def description(self) -> str:
+        """What else is said of it."""
+        if not isinstance(self.metadata, ArrayMetadata):
+            return ""
+        return f" {self.metadata.shape} {self.metadata.data_type.name}"
 
 
 class Tree:
@@ -22,49 +55,48 @@ class Tree:
     ----------
     root : str
         What stands at the top.
-    nodes : list of (int, str, str)
-        Depth, name and description of each node, parents before children.
+    nodes : list of TreeNode
+        Parents before children.
     cut : bool
         Whether there are more.
     """
 
-    def __init__(self, root: str, nodes: list[tuple[int, str, str]], cut: bool) -> None:
-        self._root = root
-        self._nodes = nodes
+    def __init__(self, root: str, nodes: list[TreeNode], cut: bool) -> None:
+        self.root = root
+        self.nodes = nodes
         self._cut = cut
 
+    @property
+    def more(self) -> str:
+        """What is said of nodes that were left out; empty if there are none."""
+        return f"... more than {len(self.nodes)} nodes" if self._cut else ""
+
     def __repr__(self) -> str:
-        lines = [self._root]
+        lines = [self.root]
         open_below: list[bool] = []
-        for number, (depth, name, description) in enumerate(self._nodes):
+        for number, node in enumerate(self.nodes):
             last = self._is_last(number)
-            del open_below[depth:]
+            del open_below[node.depth :]
             stem = "".join("│   " if more else "    " for more in open_below)
-            lines.append(f"{stem}{'└── ' if last else '├── '}{name}{description}")
+            lines.append(f"{stem}{'└── ' if last else '├── '}{node.name}{node.description}")
             open_below.append(not last)
-        if self._cut:
-            lines.append(self._more())
-        return "\n".join(lines)
+        return "\n".join([*lines, self.more] if self.more else lines)
 
     def _repr_html_(self) -> str:
-        parts = [f"<div><b>{escape(self._root)}</b>"]
-        depth = -1
-        for level, name, description in self._nodes:
-            parts.append("<ul>" if level > depth else "</li>" + "</ul></li>" * (depth - level))
-            parts.append(f"<li>{escape(name)}<span>{escape(description)}</span>")
-            depth = level
-        parts.append("</li></ul>" * (depth + 1))
-        parts.append(f"<p>{escape(self._more())}</p>" if self._cut else "")
-        return "".join([*parts, "</div>"])
+        from zarr_core.display.html_tree import tree_html  # noqa: PLC0415 - only if looked at
 
-    def _more(self) -> str:
-        return f"... more than {len(self._nodes)} nodes"
+        return tree_html(self)
+
+    def __rich__(self) -> RenderableType:
+        from zarr_core.display.rich_forms import of_tree  # noqa: PLC0415 - only if rich asks
+
+        return of_tree(self)
 
     def _is_last(self, number: int) -> bool:
-        depth = self._nodes[number][0]
-        for other, _, _ in self._nodes[number + 1 :]:
-            if other <= depth:
-                return other < depth
+        depth = self.nodes[number].depth
+        for other in islice(self.nodes, number + 1, None):
+            if other.depth <= depth:
+                return other.depth < depth
         return True
 
 
@@ -85,7 +117,7 @@ def tree(group: ListedGroup, level: int | None = None) -> Tree:
     """
     if level is not None and level < 0:
         raise ValueError(f"level is at least 0, or None for all, not {level}")
-    nodes: list[tuple[int, str, str]] = []
+    nodes: list[TreeNode] = []
     max_depth = None if level is None else level - 1
     own = group.path.count("/") + 1 if group.path else 0
     if level != 0:
@@ -94,11 +126,31 @@ def tree(group: ListedGroup, level: int | None = None) -> Tree:
             if len(nodes) == MOST_NODES:
                 return Tree(group.name, nodes, cut=True)
             depth = path.count("/") - own
-            nodes.append((depth, path.rpartition("/")[2], _described(metadata)))
+            nodes.append(TreeNode(depth, path.rpartition("/")[2], metadata))
     return Tree(group.name, nodes, cut=False)
 
 
-def _described(metadata: NodeMetadata) -> str:
-    if not isinstance(metadata, ArrayMetadata):
-        return ""
-    return f" {metadata.shape} {metadata.data_type.name}"
+def glimpse(group: ListedGroup) -> Tree | None:
+    """As much of the tree as may be read only because somebody looks at the group.
+
+    The first members of each group, and two levels unless consolidated metadata know more.
+    None where members would have to be asked of a store with latency.
+    """
+    known = group._consolidation is not None and group._consolidation.lookup
+    if not known and group.store.requests is not None:
+        return None
+    found = _first(group, group.path, 0, _GLIMPSE_LEVELS[known])
+    nodes = [*islice(found, _GLIMPSE_NODES)]
+    return Tree(group.name, nodes, cut=next(found, None) is not None)
+
+
+def _first(group: ListedGroup, path: str, depth: int, levels: int) -> Iterator[TreeNode]:
+    for number, (name, metadata) in enumerate(group._children(path)):
+        if number == _GLIMPSE_MEMBERS:
+            yield TreeNode(depth, "...", None)
+            return
+        yield TreeNode(depth, name, metadata)
+        if isinstance(metadata, GroupMetadata):
+            child = f"{path}/{name}" if path else name
+            if depth + 1 < levels:
+                yield from _first(group, child, depth + 1, levels)

@@ -384,4 +384,6 @@ class Array(DescribedArray):
         return array_line(self)
 
     def _repr_html_(self) -> str:
-        return self.info._repr_html_()
+        from zarr_core.display.html_array import array_html  # noqa: PLC0415 - lazy: as above
+
+        return array_html(self)

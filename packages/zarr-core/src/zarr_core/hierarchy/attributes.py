@@ -102,6 +102,11 @@ class Attributes(MutableMapping[str, Any]):
     def __repr__(self) -> str:
         return repr(self.asdict())
 
+    def _repr_html_(self) -> str:
+        from zarr_core.display.html_attributes import attributes_html  # noqa: PLC0415 - lazy: for people only
+
+        return attributes_html(self._node._attributes())
+
 
 def checked(attributes: Any, where: str) -> dict[str, JSON]:
     """Attributes that a user gave, as plain JSON.

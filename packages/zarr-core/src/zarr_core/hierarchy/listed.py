@@ -237,7 +237,6 @@ class ListedGroup(Node[GroupMetadata]):
         return f"<Group {self.store}{'' if not self.path else f' {self.name}'}>"
 
     def _repr_html_(self) -> str:
-        table = self.info._repr_html_()
-        if self._consolidation is None or not self._consolidation.lookup:
-            return table  # to look at an object shall not cost a request for each member
-        return table + self.tree()._repr_html_()
+        from zarr_core.display.html_group import group_html  # noqa: PLC0415 - lazy: for people only
+
+        return group_html(self)

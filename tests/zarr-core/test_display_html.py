@@ -1,0 +1,202 @@
+"""What notebooks show of arrays, groups, attributes."""
+
+import re
+import xml.etree.ElementTree
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.display.who_encodes import encoders
+from zarr_core.extension import BytesToBytesCodec
+
+HOSTILE = "<img src=x onerror=alert(1)>\"'&\u202e\ud800\x00\n"
+
+
+def parsed(html):
+    """The page that a browser would see; that it is well-formed is stricter than need be."""
+    return xml.etree.ElementTree.fromstring(html.encode())
+
+
+def said(html):
+    return " ".join("".join(parsed(html).itertext()).split())
+
+
+def rows(html):
+    """Texts of the cells by the name of the row, of all tables."""
+    return {
+        "".join(line.find("th").itertext()): ["".join(it.itertext()) for it in line.iter("td")]
+        for line in parsed(html).iter("tr")
+        if line.find("td") is not None
+    }
+
+
+@pytest.fixture
+def store():
+    return CountingStore(zarr.MemoryStore())
+
+
+def test_an_array_without_a_call_of_the_store(store):
+    array = zarr.create_array(
+        store, name="air/t2m", shape=(365, 180, 360), chunks=(30, 45, 60), shards=(120, 90, 180),
+        dtype="float32", fill_value=np.nan, compressors=["gzip", "crc32c"],
+        dimension_names=["time", None, "lon"], attributes={"units": "K"},
+    )  # fmt: skip
+    store.calls.clear()
+    html = array._repr_html_()
+    assert not store.calls
+    assert len(html) < 30_000
+    found = rows(html)
+    assert found["Shape"] == ["time: 365 x 180 x lon: 360", "120 x 90 x 180", "30 x 45 x 60"]
+    assert found["Bytes"] == ["90.2 MiB", "7.4 MiB", "316.4 KiB"]
+    assert found["Count"] == ["23,652,000 elements", "16", "312"]
+    assert (found["Data type"], found["Fill value"]) == (["float32"], ["nan"])
+    assert found["units"] == ["K"]
+    assert re.fullmatch(
+        r'sharding_indexed\(index_location="end"\) by zarr-sharding \S+'
+        r'bytes\(endian="little"\) by zarr-core ?'
+        r"gzip\(level=5\) by zarr-codecs [\d.]+, or by zarr-codecs\[isal\]"
+        r"crc32c by zarr-codecs [\d.]+, or by zarr-codecs\[fastcrc\]",
+        found["Encoded by"][0],
+    )
+    assert "chunks of time 365 by 180 by lon 360" in html
+    assert " id=" not in html  # several objects stand on one page
+
+
+def test_chunks_of_differing_lengths():
+    array = zarr.create_array(shape=(100, 60), chunks=[[10, 90], [5, 5, 50]], dtype="int8")
+    found = rows(array._repr_html_())
+    assert found["Shape"] == ["100 x 60", "(10, 90) x (5, 5, 50)"]
+    assert found["Bytes"] == ["5.9 KiB", ""]
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (5, 0, 3), (1,) * 20])
+def test_unusual_shapes(shape):
+    array = zarr.create_array(shape=shape, dtype="int8")
+    assert rows(array._repr_html_())["Count"][1] == str(array.nchunks)
+
+
+def test_what_was_skipped_is_the_first_thing_said():
+    store = zarr.MemoryStore()
+    array = zarr.create_array(store, shape=4, compressors=None)
+    stranger = ExtensionDefinition("acme.<unknown>", {}, must_understand=False)
+    metadata = array.metadata.replace(codecs=(*array.codecs, stranger))
+    store.set("zarr.json", metadata.to_bytes())
+    with pytest.warns(UserWarning, match=r"acme\.<unknown>"):
+        array = zarr.open_array(store)
+    html = array._repr_html_()
+    assert "Nobody here knows acme.<unknown>. It was left out" in said(html)
+    assert html.index("Nobody here knows") < html.index("<table")
+
+
+class Shout(BytesToBytesCodec):
+    """A codec without a distribution."""
+
+    def encode(self, data):
+        return data
+
+    def decode(self, data, decoded_size):
+        return data
+
+
+def test_code_is_named_that_encodes_whatever_is_installed():
+    with zarr.extensions({"codec": {"gzip": Shout}}):
+        array = zarr.create_array(shape=4, compressors=[Shout()])
+    assert [it.name for it in encoders(array)] == ["bytes", "gzip"]
+    assert "zarr-codecs " not in encoders(array)[1].origin
+
+
+def test_hostile_names_and_values_are_text():
+    group = zarr.create_group(attributes={"<script>a</script>": HOSTILE, "deep": {"a": [HOSTILE]}})
+    document = zarr.create_array(
+        shape=2, dimension_names=[HOSTILE], dtype="int8", attributes={"x": HOSTILE * 900}
+    )
+    group.create_array("<script>alert(1)<", shape=3)
+    plain = zarr.create_array(shape=3)._repr_html_()
+    for shown in (group, group.attrs, group.tree(), document, document.attrs, document.info):
+        html = shown._repr_html_()
+        parsed(html)  # also: no sign that no file can hold, no stray quote
+        names = {it.tag for it in parsed(html).iter()} - {it.tag for it in parsed(plain).iter()}
+        assert not names & {"img", "script"}
+        assert "\u202e" not in html
+        assert len(html) < 30_000
+    assert r"\u202e\ud800\x00\n" in said(document._repr_html_())
+
+
+def test_attributes_as_a_table():
+    group = zarr.create_group(attributes={"n": 1, "long": "word " * 100, "tree": {"a": [1] * 90}})
+    found = rows(group.attrs._repr_html_())
+    assert found["n"] == ["1"]
+    assert found["long"][0].count("word") == 18 + 100  # in the line that is folded, then all
+    assert '"a": [\n' in found["tree"][0]
+    many = zarr.create_group(attributes={f"n{i}": i for i in range(80)}).attrs
+    assert rows(many._repr_html_())["…"] == ["30 more"]
+    assert said(zarr.create_group().attrs._repr_html_()) == "no attributes"
+
+
+@pytest.fixture
+def root(store):
+    root = zarr.create_group(store)
+    root.create_array("a", shape=(2, 3), dtype="int8", dimension_names=["y", None])
+    root.create_array("b/c/d", shape=4, dtype="float32")
+    root.create_group("b/e")
+    for number in range(40):
+        root.create_array(f"many/n{number:02}", shape=1, dtype="int8")
+    store.calls.clear()
+    return root
+
+
+def unfolded(element):
+    """A nested list as lists in lists of what its lines say."""
+    lines = []
+    for item in element.find("ul"):
+        inner = item.find("details")
+        if inner is None:
+            lines.append("".join(item.itertext()))
+        else:
+            lines.append({"".join(inner.find("summary").itertext()): unfolded(inner)})
+    return lines
+
+
+def test_a_group_shows_the_first_of_its_members(root, store):
+    tree = unfolded(parsed(root._repr_html_()))
+    numbers = [f"n{number:02} (1) int8" for number in range(30)]
+    assert tree == ["a (y: 2, 3) int8", {"b": ["c", "e"]}, {"many": [*numbers, "..."]}]
+    assert store.count("list_dir") == 3
+    assert store.count() <= 3 + 3 + 2 + 31  # one document each
+
+
+def test_far_members_are_not_asked_for(root, store):
+    store.requests = 8
+    assert "not listed" in said(root._repr_html_())
+    assert not store.calls
+    zarr.consolidate_metadata(store)
+    near = zarr.open_consolidated(store, mode="r")
+    store.calls.clear()
+    assert unfolded(parsed(near._repr_html_()))[1] == {"b": [{"c": ["d (4) float32"]}, "e"]}
+    assert not store.calls
+
+
+def test_a_tree_unfolds_to_any_depth(root):
+    tree = unfolded(parsed(root.tree()._repr_html_()))
+    assert tree[1] == {"b": [{"c": ["d (4) float32"]}, "e"]}
+    assert len(tree[2]["many"]) == 40
+    assert "open=" not in root.tree()._repr_html_()  # there are many
+    assert "open=" in root["b"].tree()._repr_html_()
+    assert unfolded(parsed(root.tree(1)._repr_html_()))[1:] == ["b", "many"]
+
+
+def test_a_tree_that_was_cut_says_so(root):
+    document = root.store.get("a/zarr.json")
+    for number in range(600):
+        root.store.set(f"many/z{number:03}/zarr.json", document)
+    assert "more than 500 nodes" in said(root.tree()._repr_html_())
+    assert len(root.tree()._repr_html_()) < 500_000
+
+
+def test_an_array_whose_grid_nobody_knows_is_in_the_tree(root):
+    document = root.store.get("a/zarr.json").replace(b'"regular"', b'"acme.spiral"')
+    root.store.set("a/zarr.json", document)
+    assert "a (y: 2, 3) int8" in said(root.tree()._repr_html_())
+    assert said(zarr.create_group()._repr_html_()).endswith("no members")
