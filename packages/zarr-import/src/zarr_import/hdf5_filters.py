@@ -126,7 +126,9 @@ def _codec(
             name, configuration = "blosc", _blosc_of(inner, 5, 2, itemsize)
         case _:
             return None
-    return ExtensionDefinition(name, configuration), exact
+    # In full: zarr-python reads no codec of numcodecs without its configuration, though empty.
+    spelt: JSON = {"name": name, "configuration": configuration}
+    return ExtensionDefinition.from_json(spelt), exact
 
 
 def _blosc(value: Any, itemsize: int) -> dict[str, JSON]:

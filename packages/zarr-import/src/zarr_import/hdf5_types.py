@@ -73,17 +73,22 @@ def elements_of(h5py: Any, dataset: Any) -> Elements:
     if sequence is not None:
         if sequence.hasobject or sequence.names:
             raise UnsupportedSourceError(name, f"elements are sequences of {sequence}")
+        if not sequence.isnative:  # h5py 3.16 takes their bytes for those of this machine
+            raise UnsupportedSourceError(
+                name, f"elements are sequences of {sequence.str}, whose byte order h5py mistakes"
+            )
         codec = ExtensionDefinition("numcodecs.vlen-array", {"dtype": sequence.str})
         return Elements(ExtensionDefinition("v2.object"), serializer=codec)
     notes: list[str] = []
     if dataset.id.get_type().get_class() == h5py.h5t.BITFIELD:
         notes.append(f"bit fields, stored as {dtype.name}")
     attributes: dict[str, JSON] = {}
-    values = h5py.check_enum_dtype(dtype)
-    if values is not None:
+    words = h5py.check_enum_dtype(dtype)
+    if words is not None:
+        ordered = sorted((int(value), str(word)) for word, value in words.items())
         attributes = {
-            "flag_values": [int(value) for value in values.values()],
-            "flag_meanings": " ".join(str(key).replace(" ", "_") for key in values),
+            "flag_values": [value for value, _ in ordered],
+            "flag_meanings": " ".join(word.replace(" ", "_") for _, word in ordered),
         }
         notes.append(f"an enumeration, stored as {dtype.name} with flag_values and flag_meanings")
     base, within = dtype.base, dtype.shape

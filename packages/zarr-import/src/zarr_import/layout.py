@@ -107,16 +107,9 @@ def plan(variable: Variable, layout: Layout, format_: Format) -> Planned:
         if names is not None and None not in names:
             attributes[_DIMENSIONS] = list(names)
         names = None
-        # The fill value of version 2 is what CF calls so: elements that are no values.
-        if variable.missing_value is not None:
-            fill = variable.missing_value
-        elif not _is_set(fill):
-            fill, undefined = None, True
-        else:
-            notes.append(
-                f"the fill value {fill!r} of version 2 marks missing values for readers that "
-                "follow CF, which it did not in the source"
-            )
+        # The fill value of version 2 is what CF calls so: elements that are no values.  Where
+        # there are none it is left open, and all chunks are stored.
+        fill, undefined = variable.missing_value, variable.missing_value is None
     codecs = _codecs(variable, layout, notes)
     chain: dict[str, Any] = (
         {"compressors": "auto"} if codecs == "auto" else {"filters": codecs, "compressors": None}
@@ -191,6 +184,6 @@ def _is_set(fill: Any) -> bool:
 
 
 def _same(one: Any, other: Any, dtype: np.dtype[Any]) -> bool:
-    if other is None:
-        return not _is_set(one)
+    if one is None or other is None:  # which are read as zeros
+        return not _is_set(one) and not _is_set(other)
     return np.asarray(one, dtype).tobytes() == np.asarray(other, dtype).tobytes()

@@ -67,27 +67,27 @@ def netcdf3_contents(source: Any, choice: Choice) -> Iterator[Contents]:
     file = netcdf_file(source, "r", mmap=isinstance(source, str | os.PathLike), maskandscale=False)
     try:
         root = Folder("", "/", {name: _json(it) for name, it in file._attributes.items()})  # noqa: SLF001 - no other way
-        found = [("", root), *((name, variable) for name, variable in file.variables.items())]
+        found: list[tuple[str, Any]] = [("", root), *((name, None) for name in file.variables)]
         nodes = [
-            node if isinstance(node, Folder) else _variable(name, node)
+            node if isinstance(node, Folder) else _variable(name, file)
             for name, node in choice.of(found)
         ]
-        del found
         yield Contents(nodes)
-        nodes.clear()
     finally:
         file.close()
 
 
-def _variable(name: str, variable: Any) -> Variable:
+def _variable(name: str, file: Any) -> Variable:
+    variable = file.variables[name]
     attributes: dict[str, Any] = dict(variable._attributes)  # noqa: SLF001 - as above
     missing = attributes.pop("_FillValue", None)
-    dtype = np.dtype(variable.typecode() + str(variable.itemsize())).newbyteorder(">")
+    dtype = variable.data.dtype
     if missing is not None:
         missing = np.asarray(missing).astype(dtype).reshape(-1)[0]
     return Variable(
         name, f"/{name}", tuple(variable.shape), dtype,
-        lambda box: np.array(variable.data[box]),
+        # A variable that is held, here or there, would keep the file mapped.
+        lambda box: np.array(file.variables[name].data[box]),
         {key: _json(value) for key, value in attributes.items()},
         dimension_names=tuple(variable.dimensions), missing_value=missing,
     )  # fmt: skip

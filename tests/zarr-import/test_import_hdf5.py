@@ -1,0 +1,412 @@
+"""HDF5 files by h5py: types, links, filters, layouts; what is interrupted; memory."""
+
+import tracemalloc
+
+import h5py
+import hdf5plugin
+import numpy as np
+import pytest
+import zarr_core as zarr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from zarr_core.extension import NodeExistsError, StoreError
+from zarr_import import import_hdf5
+from zarr_stores.faults import FaultyStore
+
+RANDOM = np.random.default_rng(0)
+COLOURS = h5py.enum_dtype({"RED": 1, "DARK BLUE": 2}, basetype="u1")
+
+
+@pytest.fixture
+def file(tmp_path):
+    with h5py.File(tmp_path / "source.h5", "w") as opened:
+        yield opened
+
+
+def brought(file, **options):
+    file.flush()
+    store = zarr.MemoryStore()
+    report = import_hdf5(file, store, **options)
+    return zarr.open(store), report
+
+
+# --- elements ---
+
+ARRAYS = {
+    "int8": np.arange(-3, 3, dtype="i1"),
+    "uint64": np.array([0, 2**64 - 1], "u8"),
+    "big": np.arange(6, dtype=">i4").reshape(2, 3),
+    "half": np.array([1.5, np.nan, np.inf], "f2"),
+    "double": RANDOM.normal(size=(3, 2)),
+    "bool": np.array([True, False]),
+    "complex": np.array([1 + 2j, -1j], "c8"),
+    "fixed": np.array([b"ab", b""], "S5"),
+    "opaque": np.array([b"abc", b"de\0"], "V3"),
+    "record": np.array([(1, 2.5, True)], [("a", "<i2"), ("b", "<f8"), ("c", "?")]),
+    "scalar": np.float32(3),
+    "empty": np.zeros((0, 4), "i2"),
+}
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["contiguous", "chunked"])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_elements(file, name, chunked):
+    values = np.asarray(ARRAYS[name])
+    options = {"chunks": True, "compression": "gzip", "maxshape": (None,) * values.ndim}
+    file.create_dataset("a", data=values, **(options if chunked and values.ndim else {}))
+    root, report = brought(file)
+    array = root["a"]
+    assert array.dtype == values.dtype.newbyteorder("=")
+    assert array[...].tobytes() == values.astype(array.dtype).tobytes()
+    direct = chunked and values.ndim
+    assert report["a"].how == ("chunks copied" if direct else "elements copied")
+    assert not report.notes
+
+
+def test_elements_that_become_others(file):
+    file["text"] = ["a", "é", ""]
+    file["enum"] = np.array([1, 2, 1], COLOURS)
+    file.create_dataset("vectors", (2,), "(3,)f4")[...] = np.arange(6).reshape(2, 3)
+    file.create_dataset("references", data=[file["text"].ref, None], dtype=h5py.ref_dtype)
+    stamps = np.array(["2001-02-03", "NaT"], "M8[us]")
+    file["times"] = stamps.astype(h5py.opaque_dtype(stamps.dtype))
+    file["nothing"] = h5py.Empty("f4")
+    h5py.h5d.create(file.id, b"bits", h5py.h5t.STD_B16LE, h5py.h5s.create_simple((3,)))
+    padded = np.dtype(
+        {"names": ["a", "b"], "formats": ["i1", ">f8"], "offsets": [0, 8], "itemsize": 24}
+    )
+    file["padded"] = np.array([(1, 2.5), (3, 4.5)], padded)
+    root, report = brought(file)
+    assert root["text"][...].tolist() == ["a", "é", ""]
+    assert root["enum"][...].tolist() == [1, 2, 1]
+    assert root["enum"].attrs == {"flag_values": [1, 2], "flag_meanings": "RED DARK_BLUE"}
+    assert root["vectors"][...].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert root["references"][...].tolist() == ["/text", ""]
+    assert root["times"].dtype == "M8[us]"
+    assert np.array_equal(root["times"][...], stamps, equal_nan=True)
+    assert root["nothing"].shape == (0,)
+    assert root["bits"].dtype == "u2"
+    assert root["padded"][...].tolist() == [(1, 2.5), (3, 4.5)]
+    assert {path for path, _ in report.notes} == {
+        "enum",
+        "vectors",
+        "references",
+        "nothing",
+        "bits",
+    }
+
+
+UNSUPPORTED = {
+    "longer": (np.longdouble(1), "more precise"),
+    "sequences": (np.array([np.arange(2), np.arange(3)], object), "zarr_format=2 has one"),
+    "regions": (None, "parts of datasets"),
+    "record_of_text": (np.array([("a",)], [("t", h5py.string_dtype())]), "variable length"),
+    "bytes": (None, "not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_elements_that_cannot_be_had(file, name):
+    values, message = UNSUPPORTED[name]
+    file["first"] = 1
+    if name == "sequences":
+        file.create_dataset(name, data=values, dtype=h5py.vlen_dtype("i4"))
+    elif name == "regions":
+        file.create_dataset(name, (1,), h5py.regionref_dtype)
+    elif name == "bytes":
+        file.create_dataset(name, data=[b"\xff"], dtype=h5py.string_dtype())
+    else:
+        file[name] = values
+    store = zarr.MemoryStore()
+    with pytest.raises(ValueError, match=f"/{name}: .*{message}"):
+        import_hdf5(file, store)
+    assert "zarr.json" not in list(store.list())  # at least no group that looks complete
+    if name == "bytes":  # only known while reading
+        return
+    assert not list(store.list())
+    root, report = brought(file, unsupported="skip")
+    assert list(root) == ["first"]
+    assert [left.source for left in report.left_out] == [f"/{name}"]
+
+
+def test_sequences_in_version_2(file):
+    values = np.array([np.arange(2), np.arange(3)], object)
+    file.create_dataset("v", data=values, dtype=h5py.vlen_dtype("i2"))
+    root, _ = brought(file, zarr_format=2)
+    assert [item.tolist() for item in root["v"][...]] == [[0, 1], [0, 1, 2]]
+
+
+def test_attributes(file):
+    attributes = file.create_dataset("d", data=1).attrs
+    attributes["text"], attributes["latin"] = "é", np.bytes_(b"\xe9")
+    attributes["texts"] = ["a", "b"]
+    attributes["number"], attributes["one"] = np.int16(3), np.array([1.5])
+    attributes["nan"], attributes["flag"] = np.nan, True
+    attributes["record"] = np.array((1, 2.0), [("a", "i4"), ("b", "f4")])
+    attributes["to"], attributes["part"] = file.ref, file["d"].ref
+    attributes["none"], attributes["no_text"] = h5py.Empty("f4"), h5py.Empty("S1")
+    attributes["complex"] = 1 - 1j
+    attributes["NAME"] = "not a scale"
+    attributes.create("enum", 2, dtype=COLOURS)
+    file.attrs["title"] = "root"
+    root, report = brought(file)
+    assert root.attrs == {"title": "root"}
+    assert root["d"].attrs == {
+        "text": "é", "latin": "é", "texts": ["a", "b"], "number": 3, "one": [1.5], "nan": "NaN",
+        "flag": True, "record": {"a": 1, "b": 2.0}, "to": "/", "part": "/d", "none": None,
+        "no_text": "", "complex": [1.0, -1.0], "NAME": "not a scale", "enum": 2,
+    }  # fmt: skip
+    assert len(report.notes) == 5
+
+
+def test_fill_values(file):
+    for name, fill in {"seven": 7, "zero": 0, "default": None}.items():
+        options = {} if fill is None else {"fillvalue": fill}
+        data = file.create_dataset(name, (10,), "i4", chunks=(4,), compression="gzip", **options)
+        data[:2] = 1
+    for zarr_format in (3, 2):
+        root, report = brought(file, zarr_format=zarr_format)
+        for name, array in root.arrays():
+            assert np.array_equal(array[...], file[name][...]), (name, zarr_format)
+            if zarr_format == 3:
+                assert report[name].how == "chunks copied"
+                assert array.nchunks_initialized == 1
+            else:  # of which a fill value would be a missing one
+                assert array.fill_value is None
+        assert (root["seven"][5], root["zero"][5]) == (7, 0)
+
+
+# --- filters ---
+
+FILTERS = {
+    "gzip": ({"compression": 6}, ["numcodecs.zlib"], True),
+    "all of NetCDF's": (
+        {"compression": "gzip", "shuffle": True, "fletcher32": True},
+        ["numcodecs.fletcher32", "numcodecs.shuffle", "numcodecs.zlib"], True,
+    ),
+    "lzf": ({"compression": "lzf"}, ["zstd"], False),
+    "scale offset": ({"scaleoffset": 0}, ["zstd"], False),
+    "szip": ({"compression": "szip"}, ["zstd"], False),
+    "zstd": (hdf5plugin.Zstd(clevel=5), ["zstd"], True),
+    "bzip2": (hdf5plugin.BZip2(), ["numcodecs.bz2"], True),
+    "blosc": (hdf5plugin.Blosc(cname="lz4", clevel=7, shuffle=2), ["blosc"], True),
+    "blosc2": (hdf5plugin.Blosc2(cname="zstd"), ["blosc"], False),
+    "lz4": (hdf5plugin.LZ4(), ["numcodecs.lz4"], False),
+    "bitshuffle": (hdf5plugin.Bitshuffle(), ["blosc"], False),
+    "checksum alone": ({"fletcher32": True}, ["numcodecs.fletcher32"], True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_filters(file, name):
+    """Whatever the filters, elements are the same; where it is said, so are the bytes."""
+    options, codecs, direct = FILTERS[name]
+    values = RANDOM.integers(0, 50, size=(50, 37)).astype("i4")
+    dataset = file.create_dataset("a", data=values, chunks=(16, 10), **options)
+    root, report = brought(file)
+    assert sorted(set(report["a"].codecs) - {"bytes"}) == codecs
+    assert report["a"].how == ("chunks copied" if direct else "elements copied")
+    assert np.array_equal(root["a"][...], values)
+    assert root["a"].chunks == (16, 10)
+    if direct:
+        _, raw = dataset.id.read_direct_chunk((16, 30))
+        assert bytes(root.store.get("a/c/1/3")) == raw
+    decoded, told = brought(file, copy_chunks=False)
+    assert told["a"].how == "elements copied"
+    assert np.array_equal(decoded["a"][...], values)
+
+
+def test_chunks_without_their_filters(file):
+    """A filter that an application has left out of a chunk is noted in its mask."""
+    values = np.arange(64, dtype="i4").reshape(8, 8)
+    dataset = file.create_dataset("a", data=values, chunks=(4, 4), compression="gzip", shuffle=True)
+    dataset.id.write_direct_chunk((0, 4), values[:4, 4:].tobytes(), filter_mask=3)
+    root, report = brought(file)
+    assert report["a"].how == "chunks copied"
+    assert np.array_equal(root["a"][...], values)
+
+
+def test_another_layout(file):
+    values = RANDOM.normal(size=(100, 90)).astype("f4")
+    file.create_dataset("a", data=values, chunks=(7, 11), compression="gzip")
+    root, report = brought(file, chunks=(10, 10), shards=(50, 30), codecs="auto", max_memory=1)
+    assert (root["a"].chunks, root["a"].shards) == ((10, 10), (50, 30))
+    assert report["a"].codecs == ("bytes", "zstd")
+    assert np.array_equal(root["a"][...], values)
+    root, _ = brought(file, chunks={"a": "auto"}, codecs=["numcodecs.shuffle", {"id": "gzip"}])
+    assert root["a"].chunks == (100, 90)
+    assert np.array_equal(root["a"][...], values)
+    with pytest.raises(ValueError, match="/a: .*3 lengths for 2 dimensions"):
+        brought(file, chunks=(1, 1, 1))
+
+
+# --- links, groups, choices ---
+
+
+def test_links(file, tmp_path):
+    with h5py.File(tmp_path / "other.h5", "w") as other:
+        other["far"] = 5
+    file["g/deep/a"] = [1, 2]
+    file["again"] = file["g/deep/a"]
+    file["g/up"] = file["/"]  # a cycle
+    file["soft"] = h5py.SoftLink("/g/deep/a")
+    file["gone"] = h5py.SoftLink("/nowhere")
+    file["elsewhere"] = h5py.ExternalLink("other.h5", "/far")
+    file["type"] = np.dtype("f4")
+    root, report = brought(file)
+    assert [path for path, _ in root.members(max_depth=None)] == ["again", "g", "g/deep"]
+    reasons = {left.source: left.reason for left in report.left_out}
+    assert reasons.keys() == {"/g/deep/a", "/g/up", "/soft", "/gone", "/elsewhere", "/type"}
+    assert reasons["/g/deep/a"] == "another name of /again"
+    assert reasons["/g/up"] == "another name of /"
+    assert "external=True" in reasons["/elsewhere"]
+    root, report = brought(file, external=True)
+    assert root["elsewhere"][...] == 5
+
+
+def test_a_file_does_not_choose_which_other_files_are_read(file, tmp_path):
+    (tmp_path / "secret").write_bytes(b"password")
+    file.create_dataset("raw", (8,), "u1", external=[(str(tmp_path / "secret"), 0, 8)])
+    layout = h5py.VirtualLayout((4,), "i4")
+    layout[...] = h5py.VirtualSource("other.h5", "d", (4,))
+    file.create_virtual_dataset("virtual", layout)
+    for name in ("raw", "virtual"):
+        with pytest.raises(ValueError, match=f"/{name}: .*external=True"):
+            brought(file, include=name)
+    root, _ = brought(file, include="raw", external=True)
+    assert bytes(root["raw"][...]) == b"password"
+
+
+def test_parts_of_a_file(file):
+    for name in ("a/x", "a/y", "a/deep/z", "b/x", "c"):
+        file[name] = 1
+
+    def paths(**options):
+        return [path for path, _ in brought(file, **options)[0].members(max_depth=None)]
+
+    assert paths(include="a", exclude="a/deep") == ["a", "a/x", "a/y"]
+    assert paths(include=["*/x", "c"]) == ["a", "a/x", "b", "b/x", "c"]
+    assert paths(group="/a") == ["deep", "deep/z", "x", "y"]
+    assert brought(file, group="/a/x")[0][...] == 1  # an array as the root
+    with pytest.raises(ValueError, match=r"nothing is called 'd'; there are /a"):
+        brought(file, include="d")
+    with pytest.raises(ValueError, match="no such group"):
+        import_hdf5(file.filename, zarr.MemoryStore(), group="/d")
+
+
+# --- places ---
+
+
+def test_the_place_must_be_free(file, tmp_path):
+    file["a"] = [1, 2]
+    place = tmp_path / "a.zarr"
+    file.flush()
+    import_hdf5(file, place)
+    before = {key: bytes(zarr.locate(place)[0].get(key)) for key in zarr.locate(place)[0].list()}
+    with pytest.raises(NodeExistsError, match="overwrite=True"):
+        import_hdf5(file, place)
+    import_hdf5(file, place, path="more/of/it", zarr_format=None)
+    file["b"] = 1
+    import_hdf5(file, place, overwrite=True)
+    assert list(zarr.open(place)) == ["a", "b"]
+    group = zarr.create_group(tmp_path / "old.zarr", zarr_format=2)
+    report = import_hdf5(file, group, path="sub")
+    assert group["sub/a"].zarr_format == 2
+    assert report["sub/a"].source == "/a"
+    (tmp_path / "full.zarr" / "a").mkdir(parents=True)
+    (tmp_path / "full.zarr" / "mine.txt").write_text("precious")
+    with pytest.raises(NodeExistsError, match="mine.txt"):
+        import_hdf5(file, tmp_path / "full.zarr")
+    assert before.keys() >= {"zarr.json", "a/zarr.json"}
+
+
+@pytest.mark.parametrize("copy_chunks", [True, False])
+def test_what_is_interrupted_is_no_hierarchy_and_is_continued(file, copy_chunks):
+    for name in ("a", "g/b"):
+        values = np.arange(100)
+        file.create_dataset(name, data=values, chunks=(10,), compression="gzip")
+    everything = FaultyStore(zarr.MemoryStore())
+    import_hdf5(file, everything, copy_chunks=copy_chunks)
+    inner = zarr.MemoryStore()
+    for number in range(1, len(everything.calls), 7):  # each goes on where the last one failed
+        store = FaultyStore(inner, fail_at=number)
+        try:
+            import_hdf5(file, store, copy_chunks=copy_chunks)
+        except StoreError:
+            with pytest.raises(LookupError):
+                zarr.open(inner)
+        else:
+            break
+    else:
+        report = import_hdf5(file, inner, copy_chunks=copy_chunks)
+        assert report["a"].how == "there already"
+    for name in ("a", "g/b"):
+        assert np.array_equal(zarr.open(inner)[name][...], np.arange(100))
+
+
+def test_other_arrays_than_those_of_an_interrupted_import(file):
+    file["a"] = np.arange(10)
+    store = zarr.MemoryStore()
+    zarr.create_array(store, name="a", data=np.zeros(3))
+    store.erase("zarr.json")
+    with pytest.raises(NodeExistsError, match="another node"):
+        import_hdf5(file, store)
+
+
+def test_progress_and_report(file):
+    file.create_dataset("a", data=np.arange(100), chunks=(10,), compression="gzip")
+    file["g/b"] = np.arange(30)
+    seen = []
+    _, report = brought(file, progress=seen.append)
+    assert [(now.path, now.done, now.total) for now in seen][-1] == ("g/b", 30, 30)
+    assert (seen[-1].node, seen[-1].nodes, seen[-1].unit) == (2, 2, "elements")
+    assert "3 arrays" not in str(report)
+    assert "/a (100,) int64 chunks=(10,) bytes numcodecs.zlib: chunks copied" in str(report)
+    assert report.asdict()["imported"][0]["kind"] == "group"
+
+
+def test_memory_is_bounded(file):
+    values = RANDOM.integers(0, 9, (1000, 4000), "i8")  # 32 MB
+    file.create_dataset("a", data=values, chunks=(100, 100), compression="gzip", compression_opts=1)
+    file.flush()
+
+    class Discarding(zarr.MemoryStore):
+        def set(self, key, value):
+            if key.endswith("zarr.json"):
+                super().set(key, value)
+
+    tracemalloc.start()
+    for options in ({"chunks": (50, 400), "codecs": "auto"}, {"copy_chunks": False}, {}):
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        import_hdf5(file, Discarding(), max_memory=4_000_000, **options)
+        assert tracemalloc.get_traced_memory()[1] - before < 6_000_000
+    tracemalloc.stop()
+
+
+DTYPES = st.one_of(
+    npst.integer_dtypes(endianness="?"),
+    npst.floating_dtypes(endianness="?", sizes=(16, 32, 64)),
+    npst.complex_number_dtypes(endianness="?"),
+    npst.boolean_dtypes(),
+    npst.byte_string_dtypes(min_len=1, max_len=4),
+)
+
+
+@settings(max_examples=30)
+@given(data=st.data())
+def test_any_array_comes_over(data):
+    values = data.draw(npst.arrays(data.draw(DTYPES), npst.array_shapes(max_dims=3, max_side=9)))
+    chunks = tuple(data.draw(st.integers(1, size)) for size in values.shape)
+    options = data.draw(
+        st.sampled_from([{}, {"chunks": chunks}, {"chunks": chunks, "compression": "gzip"},
+                         {"chunks": chunks, "compression": 1, "shuffle": True, "fletcher32": True}])
+    )  # fmt: skip
+    with h5py.File.in_memory() as file:
+        file.create_dataset("a", data=values, **options)
+        for layout in ({}, {"codecs": "auto", "shards": "auto"}, {"zarr_format": 2}):
+            root, _ = brought(file, **layout)
+            here = root["a"][...]
+            assert here.tobytes() == values.astype(here.dtype).tobytes()
+            assert here.dtype == values.dtype.newbyteorder("=")
