@@ -27,14 +27,14 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
     "Look": (
         Entry("info", "zarr_cli.commands.info:command", "What an array or a group is, as a table."),
         Entry(
-            "serve",
-            "zarr_cli.commands.serve:command",
-            "Serve a store by HTTP for reading, with a page to look at it in a browser.",
-        ),
-        Entry(
             "tree",
             "zarr_cli.commands.tree:command",
             "The arrays and groups below a group, with shapes, data types, chunks.",
+        ),
+        Entry(
+            "ls",
+            "zarr_cli.commands.ls:command",
+            "The names of the members of a group; those of groups end in a slash.",
         ),
         Entry(
             "cat",
@@ -52,9 +52,14 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
             "The metadata of a node as it is stored: JSON.",
         ),
         Entry(
-            "ls",
-            "zarr_cli.commands.ls:command",
-            "The names of the members of a group; those of groups end in a slash.",
+            "chunks",
+            "zarr_cli.commands.chunks:command",
+            "Which chunks of an array are stored, how large they are, where compression fails.",
+        ),
+        Entry(
+            "serve",
+            "zarr_cli.commands.serve:command",
+            "Serve a store by HTTP for reading, with a page to look at it in a browser.",
         ),
     ),
     "Judge": (
@@ -67,6 +72,11 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
             "check",
             "zarr_cli.commands.check:command",
             "Whether every chunk of an array, or of all below a group, can be read.",
+        ),
+        Entry(
+            "diff",
+            "zarr_cli.commands.diff:command",
+            "Where two arrays, or two groups with all below them, differ.",
         ),
     ),
     "Change": (
@@ -105,8 +115,28 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
             "zarr_cli.commands.consolidate:command",
             "Copy the documents of all nodes below a group into its own: it then opens by one read.",
         ),
+        Entry(
+            "migrate",
+            "zarr_cli.commands.migrate:migrate",
+            "Bring hierarchies of older versions to a newer one, with the words of zarr-python.",
+        ),
+        Entry(
+            "remove-metadata",
+            "zarr_cli.commands.migrate:remove_metadata",
+            "Remove the documents of one version from a hierarchy, and leave all chunks.",
+        ),
+        Entry(
+            "import",
+            "zarr_cli.commands.import_:command",
+            "Bring a file of HDF5, NetCDF or NumPy into a hierarchy.",
+        ),
     ),
     "Around": (
+        Entry(
+            "extensions",
+            "zarr_cli.commands.extensions:command",
+            "Which extensions are installed, who provides them, which are broken or in conflict.",
+        ),
         Entry(
             "completion",
             "zarr_cli.commands.completion:command",

@@ -1,0 +1,106 @@
+"""What is installed."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zarr_cli.failing import Findings
+from zarr_cli.output import json_option, print_json, print_styled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    # What zarr_core.installed_extensions() lists has no public name.
+    Line = Any
+    Lines = Sequence[Line]
+
+
+@click.command
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--kind", help="Of this kind only: codec, data_type, store, format ...")
+@click.option("--no-load", is_flag=True, help="Import none of them, so that none can fail.")
+@json_option
+def command(names: tuple[str, ...], kind: str | None, no_load: bool, as_json: bool) -> None:
+    """Which extensions are installed, who provides them, which are broken or in conflict.
+
+    Each is imported to see whether that works. Of several that have one name, those that
+    are not used are marked.
+
+    Exit status: 0, or 1 if one is broken or in conflict.
+
+    The document of --json is a list of {kind, name, distribution, version, target, choice,
+    used, loads, error}; loads is null with --no-load.
+    """
+    from zarr_core import installed_extensions  # noqa: PLC0415 - lazy: not for help
+
+    every = installed_extensions(load=not no_load)
+    kinds = sorted({line.kind for line in every})
+    if kind is not None and kind not in kinds:
+        raise click.BadParameter(
+            f"there is no kind {kind!r}; there are {', '.join(kinds)}", param_hint="--kind"
+        )
+    lines = [
+        line for line in every if kind in (None, line.kind) and (not names or line.name in names)
+    ]
+    conflicts = _conflicts(lines)
+    if as_json:
+        print_json([_document(line) for line in lines])
+    else:
+        _print(lines, conflicts)
+    if conflicts or any(line.error is not None for line in lines):
+        raise Findings
+
+
+def _conflicts(lines: Lines) -> set[tuple[str, str]]:
+    """Kinds with names for which there are several providers, none of which is used."""
+    used = {(line.kind, line.name) for line in lines if line.wins}
+    return {
+        (line.kind, line.name)
+        for line in lines
+        if not line.alternative and line.error is None and (line.kind, line.name) not in used
+    }
+
+
+def _document(line: Line) -> dict[str, Any]:
+    return {
+        "kind": line.kind,
+        "name": line.name,
+        "distribution": line.distribution,
+        "version": line.version,
+        "target": line.target,
+        "choice": line.choice,
+        "used": line.wins,
+        "loads": line.loads,
+        "error": line.error,
+    }
+
+
+def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
+    width = max((len(line.name) for line in lines), default=0)
+    for kind, group in groupby(lines, lambda line: line.kind):
+        print_styled([(kind, "bold blue")])
+        for line in group:
+            conflict = (line.kind, line.name) in conflicts
+            note = "in conflict" if conflict else line.note
+            style = "red" if conflict or line.error is not None else "dim"
+            print_styled(
+                [
+                    (f"  {line.name:<{width}}", "bold"),
+                    (f"  {line.choice} {line.version}", ""),
+                    (f"  {note}" if note else "", style),
+                ]
+            )
+    for kind, name in sorted(conflicts):
+        choices = [line.choice for line in lines if (line.kind, line.name) == (kind, name)]
+        print_styled([(_advice(kind, name, choices), "red")])
+
+
+def _advice(kind: str, name: str, choices: Iterable[str]) -> str:
+    words = [*choices]
+    return (
+        f"{' and '.join(words)} all provide the {kind} {name!r}, so that it cannot be used. Choose "
+        f"one: zarr_core.config.set(providers={{'{kind}.{name}': '{words[0]}'}})"
+    )

@@ -1,0 +1,147 @@
+"""Where the elements of two arrays differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import CodecError, StoreError
+
+from zarr_cli.comparing.result import Difference
+from zarr_cli.slicing.elements import as_text
+from zarr_cli.slicing.pieces import pieces
+from zarr_cli.slicing.selection import Part, as_index, lengths
+
+if TYPE_CHECKING:
+    from zarr_core import Array
+    from zarr_core.extension import ProgressReporter
+
+    NDArray = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How much numbers may differ: by ``atol + rtol * abs(b)``.
+
+    Parameters
+    ----------
+    rtol, atol : float
+        Relative to the element of the second array; absolute.
+    """
+
+    rtol: float = 0.0
+    atol: float = 0.0
+
+
+def compare_values(
+    a: Array, b: Array, path: str, tolerance: Tolerance, reporter: ProgressReporter
+) -> Difference | None:
+    """Compare all elements of two arrays, in pieces that fit into memory.
+
+    NaN is the same as NaN, NaT as NaT.
+
+    Parameters
+    ----------
+    a, b : Array
+        The arrays, of the same shape.
+    path : str
+        Where they are, for the difference.
+    tolerance : Tolerance
+        How much they may differ.
+    reporter : Reporter
+        Is told of the elements.
+
+    Returns
+    -------
+    Difference or None
+        With the first element that differs; None if none does.
+    """
+    count, first, largest = 0, None, 0.0
+    whole = tuple(map(range, a.shape))
+    reporter.begin(a.path, prod(a.shape), "elements")
+    itemsize = max(a.dtype.itemsize, b.dtype.itemsize)
+    for piece in pieces(whole, a.chunks, itemsize):
+        try:
+            one, other = (np.asarray(array[as_index(piece)]) for array in (a, b))
+            differ = unequal(one, other, tolerance)
+        except (CodecError, StoreError) as error:
+            return _unreadable(path, piece, str(error))
+        except TypeError:  # NumPy cannot compare them
+            message = f"elements of {a.dtype} in A cannot be compared with {b.dtype} in B"
+            return Difference(path, "values", "", str(a.dtype), str(b.dtype), message)
+        if differ.any():
+            if first is None:
+                number = int(differ.argmax())
+                one_of, its = (
+                    as_text(it.reshape(-1)[number : number + 1])[0] for it in (one, other)
+                )
+                first = (_index(piece, number), one_of, its)
+            count += int(np.count_nonzero(differ))
+            largest = max(largest, _largest(one, other, differ))
+        reporter.advance(differ.size)
+    reporter.end()
+    if first is None:
+        return None
+    where, mine, its = first
+    text = f"{count} of {a.size} differ, the first at [{where}]: {mine} in A, {its} in B"
+    if largest:
+        text += f"; by {largest:.6g} at most"
+    return Difference(path, "values", f"[{where}]", mine, its, text)
+
+
+def unequal(one: NDArray, other: NDArray, tolerance: Tolerance) -> NDArray:
+    """Where elements of two arrays of one shape differ, as booleans.
+
+    Raises
+    ------
+    TypeError
+        If they cannot be compared.
+    """
+    names = one.dtype.names
+    if names is not None or other.dtype.names is not None:
+        if names != other.dtype.names:
+            raise TypeError("the fields differ")
+        differ = np.zeros(one.shape, bool)
+        for name in names or ():
+            below = unequal(one[name], other[name], tolerance)
+            differ |= below.any(axis=tuple(range(one.ndim, below.ndim)))
+        return differ
+    differ = np.asarray(one != other)
+    if differ.shape != one.shape:
+        raise TypeError("compared as a whole")
+    differ &= ~(np.asarray(one != one) & np.asarray(other != other))
+    if tolerance != Tolerance() and _is_number(one) and _is_number(other):
+        with np.errstate(invalid="ignore"):
+            differ &= ~np.isclose(one, other, tolerance.rtol, tolerance.atol)
+    return differ
+
+
+def _is_number(array: NDArray) -> bool:
+    return array.dtype.kind in "iufc"
+
+
+def _largest(one: NDArray, other: NDArray, differ: NDArray) -> float:
+    """The largest distance between numbers that differ; 0 if they are no numbers."""
+    if not (_is_number(one) and _is_number(other)):
+        return 0.0
+    wide = np.result_type(one, other, np.float64)
+    with np.errstate(all="ignore"):
+        distances = np.abs(one[differ].astype(wide) - other[differ].astype(wide))
+    finite = distances[np.isfinite(distances)]
+    return float(finite.max()) if finite.size else 0.0
+
+
+def _index(piece: tuple[Part, ...], number: int) -> str:
+    """Where the element of a number within a piece is in the array."""
+    at = np.unravel_index(number, lengths(piece)) if piece else ()
+    starts = [part.start for part in piece if isinstance(part, range)]
+    return ", ".join(str(start + int(n)) for start, n in zip(starts, at, strict=True))
+
+
+def _unreadable(path: str, piece: tuple[Part, ...], reason: str) -> Difference:
+    size = prod(lengths(piece))
+    where = ", ".join(f"{part.start}:{part.stop}" for part in piece if isinstance(part, range))
+    message = f"{size} elements at [{where}] cannot be read, so no more were compared: {reason}"
+    return Difference(path, "values", f"[{where}]", "", "", message)
