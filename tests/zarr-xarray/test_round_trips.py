@@ -69,10 +69,8 @@ def test_selections_are_those_of_memory(data, zarr_format):
         indexers = {}
         for dim, size in expected.sizes.items():
             if size:
-                # xarray itself fails at slices of nothing that go backwards.
-                slices = st.slices(size).filter(
-                    lambda part, n=size: range(n)[part] or part.step is None
-                )
+                # xarray itself fails where slices of nothing meet others that go backwards.
+                slices = st.slices(size).filter(lambda part, n=size: range(n)[part])
                 integers = st.integers(-size, size - 1)
                 indexers[dim] = data.draw(
                     st.one_of(integers, slices, st.lists(integers, max_size=4))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from xarray import Dataset, DataTree
 
+# What xr.open_zarr hands on before xarray 2026.9, though it was not given.
+_OF_OLDER_XARRAY = ("chunk_store", "synchronizer", "zarr_version")
 _MARKS = ("zarr.json", ".zgroup", ".zmetadata")
 
 
@@ -63,7 +65,12 @@ class ZarrCoreBackend(BackendEntrypoint):
         KeyError
             If nothing names the dimensions of an array.
         """
-        return Opening(**options).dataset(filename_or_obj)
+        given = {
+            name: value
+            for name, value in options.items()
+            if value is not None or name not in _OF_OLDER_XARRAY
+        }
+        return Opening(**given).dataset(filename_or_obj)
 
     def open_groups_as_dict(self, filename_or_obj: Any, **options: Any) -> dict[str, Dataset]:
         """Open a group, with all groups below it; arguments as for one.

@@ -6,16 +6,17 @@ from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from xarray import conventions
-from zarr_core.extension import NodeExistsError, ZarrError, in_flight
+from zarr_core.extension import ZarrError, in_flight
 
 from zarr_xarray import _xarray
+from zarr_xarray.committing import commit
 from zarr_xarray.dimensions import dimensions_of, shown
-from zarr_xarray.documents import StaleError, array_at, documents_of, grow, write
+from zarr_xarray.documents import StaleError
 from zarr_xarray.plans import Plan, Rules, plan
 from zarr_xarray.variables import variable_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Mapping
+    from collections.abc import Collection, Hashable, Mapping
 
     from xarray import Dataset, Variable
     from zarr_core import Array, Group
@@ -207,7 +208,7 @@ class DatasetStore(_xarray.ZarrStore):
             raise StaleError(self.target.path)
         encoded, encoded_attributes = self._encoded(variables, attributes, known)
         plans = self._plans(encoded, known, explicit)
-        return plans, self._commit(plans, encoded_attributes)
+        return plans, commit(self.target, plans, encoded_attributes, self._mode)
 
     def _known(self, variables: Mapping[Hashable, Variable], trust: bool) -> dict[str, Array]:
         """The arrays of these variables that are there.
@@ -306,94 +307,3 @@ class DatasetStore(_xarray.ZarrStore):
             )
             for name, variable in variables.items()
         ]  # fmt: skip
-
-    def _commit(self, plans: Iterable[Plan], attributes: Mapping[str, Any]) -> list[Array]:
-        """Store all documents; the arrays, in the order of the plans."""
-        target = self.target
-        arrays = []
-        grown = []
-        for item in plans:
-            metadata = item.metadata
-            if metadata is None:
-                assert item.known is not None, "what is not new is known"
-                metadata = item.known.metadata
-                if item.shape != item.known.shape:
-                    metadata = metadata.replace(shape=item.shape)
-                    grown.append((item.known, item.shape))
-            path = target.path_of(item.name)
-            arrays.append(array_at(target.store, path, target.format, metadata, item.keep_empty))
-        new = [item for item in plans if item.metadata is not None]
-        if target.group is None:
-            for item in new:
-                self._record(item)
-            target.copies.create_root(attributes)
-        self._create(new)
-        if grown:
-            self._grow(grown)
-        for array in arrays:
-            if any(array.path == old.path for old, _ in grown):
-                target.copies.record(array.path, array.metadata)
-        if target.group is not None and self._mode != "r+":
-            for item in new:
-                self._record(item)
-            self._set_attributes(attributes)
-        return arrays
-
-    def _record(self, item: Plan) -> None:
-        assert item.metadata is not None, "new arrays have metadata"
-        self.target.copies.record(self.target.path_of(item.name), item.metadata)
-
-    def _create(self, new: Iterable[Plan]) -> None:
-        target = self.target
-
-        def create(item: Plan) -> None:
-            path = target.path_of(item.name)
-            assert item.metadata is not None, "new arrays have metadata"
-            if target.group is None:
-                write(target.store, documents_of(target.format, path, item.metadata))
-            elif not target.format.create(target.store, path, item.metadata):
-                raise NodeExistsError(
-                    f"{target.store} {'/' + path!r}",
-                    f"is in the way of the variable {item.name!r}, and is no array that can be "
-                    "written to",
-                )
-
-        for _ in in_flight(new, create, target.store.requests):
-            pass
-
-    def _grow(self, grown: Iterable[tuple[Array, tuple[int, ...]]]) -> None:
-        """Let all arrays grow, or none.
-
-        All who append begin with the same array: one of them is first, and the others find out
-        before they have changed anything.
-        """
-        target = self.target
-
-        def attempt(item: tuple[Array, tuple[int, ...]]) -> bool:
-            try:
-                grow(*item, target.format)
-            except StaleError:
-                return False
-            return True
-
-        first, *others = sorted(grown, key=lambda item: item[0].path)
-        if not attempt(first):
-            raise StaleError(first[0].path)
-        found = [*in_flight(others, attempt, target.store.requests)]
-        if all(has_grown for _, has_grown in found):
-            return
-        for array, shape in (first, *(item for item, has_grown in found if has_grown)):
-            new = array.metadata.replace(shape=shape)
-            there = array_at(target.store, array.path, target.format, new, None)
-            grow(there, array.shape, target.format)
-        raise StaleError(target.path)
-
-    def _set_attributes(self, attributes: Mapping[str, Any]) -> None:
-        group = self.target.group
-        assert group is not None, "groups that are there have attributes"
-        if self.target.path == self.target.copies.root:
-            self.target.copies.change_root(attributes, group.attrs.asdict())
-            return
-        if group.attrs.asdict() != attributes:
-            group.attrs.put(attributes)
-        self.target.copies.record(group.path, group.metadata)
