@@ -2,6 +2,7 @@
 
 import os
 import sys
+import zlib
 from pathlib import Path
 
 import hypothesis
@@ -16,18 +17,46 @@ hypothesis.settings.load_profile("untimed")
 
 SLOW_TESTS = "ZARR_CORE_SLOW_TESTS"
 NO_SERVERS = "ZARR_CORE_NO_SERVERS"
+SHARE = "ZARR_CORE_SHARE"
 SERVERS = ("_server", "s3_durable")  # how the names of their fixtures end
+# Where tests meet other libraries, whose releases differ with the version of Python.
+MEETING_OTHERS = {"interop", "zarr-bridge", "zarr-compat", "zarr-dask", "zarr-xarray"}
 
 
-def pytest_collection_modifyitems(items):
-    """Leave out what is slow unless an environment variable asks for it, servers if one says so."""
+def takes_server(item):
+    return any(name.endswith(SERVERS) for name in getattr(item, "fixturenames", ()))
+
+
+def is_slow(item):
+    return item.get_closest_marker("slow") is not None
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is slow unless an environment variable asks for it, servers if one says so.
+
+    A share of n, for a second run with another version of Python, leaves one in n of the tests
+    that are neither slow nor take a server nor meet another library.
+    """
     if os.environ.get(NO_SERVERS):
-        for item in items:
-            if any(name.endswith(SERVERS) for name in getattr(item, "fixturenames", ())):
-                item.add_marker(
-                    pytest.mark.skip(reason=f"takes a server; left out by {NO_SERVERS}=1")
-                )
+        reason = f"takes a server; left out by {NO_SERVERS}=1"
+        for item in filter(takes_server, items):
+            item.add_marker(pytest.mark.skip(reason=reason))
     if not os.environ.get(SLOW_TESTS):
-        for item in items:
-            if item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.skip(reason=f"slow; runs if {SLOW_TESTS}=1"))
+        reason = f"slow; runs if {SLOW_TESTS}=1"
+        for item in filter(is_slow, items):
+            item.add_marker(pytest.mark.skip(reason=reason))
+    share = int(os.environ.get(SHARE) or 1)
+    left_out = [item for item in items if not chosen(item, share)]
+    if left_out:
+        items[:] = [item for item in items if chosen(item, share)]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def chosen(item, share):
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    return (
+        zlib.crc32(item.nodeid.encode()) % share == 0
+        or is_slow(item)
+        or takes_server(item)
+        or folder in MEETING_OTHERS
+    )
