@@ -7,6 +7,7 @@ from zarr_core.extension import Progress
 from zarr_formats.conversion.errors import ConversionError, ElementsDifferError
 from zarr_formats.conversion.executing import convert
 from zarr_formats.conversion.planning import plan
+from zarr_formats.conversion.removing import remove_documents
 from zarr_formats.conversion.steps import Plan, Step
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "Step",
     "convert",
     "plan",
+    "remove_documents",
 ]

@@ -10,6 +10,7 @@ from zarr_core import array_from_metadata
 from zarr_core.extension import ArrayMetadata, Problem, make_extension, thread_count
 
 from zarr_formats.conversion.regions import cut, decodings
+from zarr_formats.conversion.steps import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,8 +45,8 @@ def weighed(source: Side, dest: Side, step: Step, memory: Memory) -> Step:
     least = _besides(old, new) + memory.copies * _stored(new) * item_size(old, new)
     if memory.most is not None and least > memory.most:
         message = (
-            f"takes {least / 2**20:.0f} MiB of memory at least, as stored objects are decoded and "
-            f"written whole, and {memory.most / 2**20:.0f} MiB are allowed: allow more, choose "
+            f"takes {size_text(least)} of memory at least, as stored objects are decoded and "
+            f"written whole, and {size_text(memory.most)} are allowed: allow more, choose "
             "smaller chunks or shards, or fewer threads"
         )
         return replace(step, problems=(Problem("", message),))

@@ -124,7 +124,7 @@ def _source(
     """The node to convert; in place, its old documents even where there are new ones."""
     if name is not None or avoid is None:
         return read_node(store, path, name)
-    found = [(other, other.read(store, path)) for other in _formats(avoid)]
+    found = [(other, other.read(store, path)) for other in formats_without(avoid)]
     others = [(other, metadata) for other, metadata in found if metadata is not None]
     if len(others) > 1:
         names = ", ".join(other.name for other, _ in others)
@@ -133,10 +133,10 @@ def _source(
     return others[0] if others else read_node(store, path)
 
 
-def _formats(without: str) -> Iterator[Format]:
+def formats_without(name: str) -> Iterator[Format]:
     """The installed formats but one."""
     for line in installed_extensions(load=False):
-        if line.kind == "format" and line.name != without:
+        if line.kind == "format" and line.name != name:
             try:
                 yield format_named(line.name)
             except ExtensionError:  # broken: no other is affected
@@ -281,7 +281,7 @@ def _in_the_way(
         ancestor = "/".join(parents[:depth])
         if isinstance(dest.format_.read(dest.store, ancestor), ArrayMetadata):
             yield Problem("", f"the destination lies below {'/' + ancestor!r}, which is an array")
-    for other in _formats(dest.format_.name):
+    for other in formats_without(dest.format_.name):
         if _has_node(other, dest):
             yield Problem("", f"the destination has a node of the format {other.name}; remove it")
     if overwrite and (key := dest.format_.foreign_key(dest.store, dest.path)):

@@ -189,7 +189,7 @@ def _row(step: Step) -> tuple[str, str, str, str, str]:
     cost = "impossible" if step.problems else step.cost
     touched = step.kind == "array" and cost in ("copy", "recode")
     chunks = _count(step.chunks) if touched else "-"
-    return f"/{step.path}", step.kind, cost, chunks, _size(step.nbytes) if touched else "-"
+    return f"/{step.path}", step.kind, cost, chunks, size_text(step.nbytes) if touched else "-"
 
 
 def _remarks(step: Step) -> Iterator[str]:
@@ -203,7 +203,7 @@ def _count(number: int | None) -> str:
     return "unknown" if number is None else str(number)
 
 
-def _size(nbytes: int | None) -> str:
+def size_text(nbytes: int | None) -> str:
     """Bytes for people: ``"1.5 MiB"``."""
     if nbytes is None:
         return "unknown"

@@ -28,6 +28,7 @@ class Draft(DraftFormat):
 
     name: ClassVar[Dialect] = "draft"
     marks: ClassVar[tuple[str, ...]] = ("zarr.json with a URI",)
+    undefined_fill_values: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = encoding("/", text.SCALAR)
     layout: ClassVar[Layout] = Layout()
 
@@ -43,6 +44,7 @@ class Draft2021(DraftFormat):
 
     name: ClassVar[Dialect] = "draft-2021"
     marks: ClassVar[tuple[str, ...]] = Draft.marks
+    undefined_fill_values: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = encoding("/", dialect.SCALAR)
     layout: ClassVar[Layout] = Layout("/root")
     lenient: ClassVar[bool] = True

@@ -50,6 +50,7 @@ class V1(Format):
     zarr_format: ClassVar[int] = 1
     marks: ClassVar[tuple[str, ...]] = (META,)
     implicit_groups: ClassVar[bool] = True
+    undefined_fill_values: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
         "v2", {"separator": "."}
     )

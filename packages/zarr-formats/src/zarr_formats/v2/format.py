@@ -61,6 +61,7 @@ class V2(Format):
     name: ClassVar[str] = "v2"
     zarr_format: ClassVar[int] = 2
     marks: ClassVar[tuple[str, ...]] = _MAIN
+    undefined_fill_values: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
         "v2", {"separator": "."}
     )

@@ -1,0 +1,213 @@
+"""Commands that change hierarchies: made, copied, moved, removed, in every format."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from click.testing import CliRunner
+from zarr_cli.main import cli
+
+FORMATS = [2, 3, "n5"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs a command line in an empty folder; gives what was printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words, status=0, **more):
+        done = CliRunner().invoke(cli, [*map(str, words)], **more)
+        assert done.exit_code == status, done.output + repr(done.exception)
+        assert "Traceback" not in done.output
+        return done.stdout if status == 0 else done.output
+
+    return call
+
+
+def read(*words, run):
+    return json.loads(run(*words, "--json"))
+
+
+def survey(zarr_format=3, place="survey.zarr"):
+    root = zarr.create_group(place, zarr_format=zarr_format, attributes={"year": 2024})
+    values = np.arange(240.0).reshape(12, 20)
+    root.create_array("north/height", data=values, chunks=(4, 5))
+    root.create_array("south/height", data=values * 2, chunks=(4, 5))
+    return root
+
+
+def paths(place):
+    return {path for path, _ in zarr.open_group(place).members(max_depth=None)}
+
+
+EVERY = {"north", "north/height", "south", "south/height"}
+
+
+# --- create ---
+
+
+def test_an_array_is_made_as_it_is_described(run):
+    printed = run(
+        "create", "s.zarr#a/height", "--shape", "100,80", "-d", "float32", "-c", "10,10",
+        "-s", "20,40", "-z", "zstd:5", "-z", "crc32c", "--fill-value", "NaN",
+        "--dimension-names", "y,x", "-a", "units=m", "-a", 'range=[1, 2]',
+    )  # fmt: skip
+    assert "10 x 10" in printed
+    array = zarr.open("s.zarr")["a/height"]
+    assert (array.shape, array.chunks, array.shards) == ((100, 80), (10, 10), (20, 40))
+    assert array.dtype == "f4"
+    assert np.isnan(array.fill_value)
+    assert [type(codec).__name__ for codec in array.compressors] == ["ZstdCodec", "Crc32cCodec"]
+    assert array.compressors[0].level == 5
+    assert array.dimension_names == ("y", "x")
+    assert dict(array.attrs) == {"units": "m", "range": [1, 2]}
+
+
+@pytest.mark.parametrize("zarr_format", FORMATS)
+def test_groups_and_arrays_of_every_format(run, zarr_format):
+    run("create", "g.zarr", "--zarr-format", zarr_format, "-a", "year=2024")
+    made = read("create", "g.zarr#a", "--shape", "7", "-d", "int16", run=run)
+    assert made["Zarr format"].startswith(str(zarr_format) if zarr_format != "n5" else "n5")
+    assert zarr.open("g.zarr").attrs["year"] == 2024
+    run("create", "g.zarr#b", "--like", "g.zarr#a", "--shape", "9", "-c", "3")
+    assert (zarr.open("g.zarr")["b"].shape, zarr.open("g.zarr")["b"].chunks) == ((9,), (3,))
+    assert zarr.open("g.zarr")["b"].dtype == "i2"
+
+
+def test_an_array_is_filled_from_a_file(run):
+    values = np.arange(60, dtype="i2").reshape(6, 10)
+    np.save("h.npy", values)
+    run("create", "h.zarr", "--from", "h.npy", "-c", "all,5")
+    assert np.array_equal(zarr.open("h.zarr")[...], values)
+    assert zarr.open("h.zarr").chunks == (6, 5)
+    assert "there is a node already" in run("create", "h.zarr", "--from", "h.npy", status=1)
+    run("create", "h.zarr", "--from", "h.npy", "--overwrite", "-z", "none")
+    assert zarr.open("h.zarr").compressors == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--shape", "x"], "is no shape"),
+        (["-c", "5"], "needs --shape"),
+        (["--shape", "4", "-z", "zstd:level"], "NAME:LEVEL"),
+        (["--shape", "4", "-z", "gzip:12"], "12 is more than 9"),
+        (["--shape", "4", "-c", "4,4"], "2 lengths for 1 dimensions"),
+        (["--shape", "4", "-c", "{"], "is no JSON"),
+        (["--shape", "4", "-a", "x"], "NAME=VALUE"),
+    ],
+)
+def test_what_is_asked_wrongly_makes_nothing(run, tmp_path, words, why):
+    assert why in run(
+        "create", "x.zarr", *words, status=2 if "12" not in why and "lengths" not in why else 1
+    )
+    assert not list(tmp_path.iterdir())
+
+
+# --- copy ---
+
+
+@pytest.mark.parametrize("zarr_format", FORMATS)
+def test_a_hierarchy_is_copied(run, zarr_format):
+    survey(zarr_format)
+    planned = read("copy", "survey.zarr", "copy.zip", "--dry-run", run=run)
+    assert {node["path"] for node in planned["nodes"]} == {"/", *(f"/{path}" for path in EVERY)}
+    assert not zarr.locate("copy.zip")[0].exists("x")
+    done = read("copy", "survey.zarr", "copy.zip", run=run)
+    assert done["nodes"] == planned["nodes"]
+    assert done["keys"] == 24
+    assert done["nbytes"] > 1000
+    assert paths("copy.zip") == EVERY
+    run("copy", "copy.zip#north/height", "one.zarr#deep/down")
+    assert np.array_equal(
+        zarr.open("one.zarr")["deep/down"][...], zarr.open("survey.zarr")["north/height"][...]
+    )
+
+
+def test_some_nodes_are_copied(run):
+    survey()
+    assert "copied 3 nodes" in run("copy", "survey.zarr", "n.zarr", "--include", "/north")
+    assert paths("n.zarr") == {"north", "north/height"}
+    run("copy", "survey.zarr", "s.zarr", "--include", "*/height", "--exclude", "n*")
+    assert paths("s.zarr") == {"south", "south/height"}
+    assert "nothing in survey.zarr is west" in run(
+        "copy", "survey.zarr", "w.zarr", "--include", "west", status=1
+    )
+    assert "there is a node already" in run("copy", "survey.zarr", "n.zarr", status=1)
+    run("copy", "survey.zarr", "n.zarr", "--skip-existing")
+    run("copy", "survey.zarr", "s.zarr", "--overwrite")
+    assert paths("n.zarr") == paths("s.zarr") == EVERY
+
+
+def test_formats_are_not_mixed(run):
+    survey(2)
+    zarr.create_group("three.zarr")
+    assert "is of the format v2" in run("copy", "survey.zarr", "three.zarr#x", status=1)
+
+
+# --- move, remove, consolidate ---
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_consolidated_metadata_stay_true(run, zarr_format):
+    survey(zarr_format)
+    assert "no consolidated metadata" in run("consolidate", "survey.zarr", "--check", status=1)
+    assert read("consolidate", "survey.zarr", run=run)["nodes"] == 4
+    assert "move /north/height (12, 20)" in run(
+        "move", "survey.zarr#north", "survey.zarr#west", "--dry-run"
+    )
+    run("move", "survey.zarr#north", "survey.zarr#west")
+    run("copy", "survey.zarr#west", "survey.zarr#east")
+    run("create", "survey.zarr#more", "--shape", "3")
+    assert run("remove", "survey.zarr#west/height", "--yes").startswith("removed")
+    assert "up to date" in run("consolidate", "survey.zarr", "--check")
+    assert paths("survey.zarr") == {
+        "west", "east", "east/height", "south", "south/height", "more",
+    }  # fmt: skip
+    zarr.open_group("survey.zarr", use_consolidated=False).create_group("unknown")
+    zarr.open("survey.zarr", "r+", use_consolidated=False)
+    run("consolidate", "survey.zarr", "--remove")
+    assert zarr.open_group("survey.zarr").metadata.consolidated is None
+
+
+def test_copies_that_are_not_true_are_found(run):
+    survey()
+    run("consolidate", "survey.zarr")
+    store, _ = zarr.locate("survey.zarr")
+    zarr.rmdir(store, "north/height")
+    found = json.loads(run("consolidate", "survey.zarr", "--check", "--json", status=1))
+    assert found["extra"] == ["north/height"]
+    assert not found["up_to_date"]
+
+
+def test_between_stores_everything_is_moved(run):
+    survey()
+    run("move", "survey.zarr", "other.zip#below")
+    assert paths("other.zip") == {"below", *(f"below/{path}" for path in EVERY)}
+    assert "no Zarr array or group here" in run("info", "survey.zarr", status=1)
+
+
+@pytest.mark.parametrize("zarr_format", FORMATS)
+def test_removing_asks_before(run, tmp_path, zarr_format):
+    survey(zarr_format)
+    found = read("remove", "survey.zarr", "--dry-run", run=run)
+    assert found["nodes"] == {"array": 2, "group": 3}
+    assert found["nbytes"] > 1000
+    asked = run("remove", "survey.zarr#north", input="n\n", status=1)
+    assert "Remove survey.zarr#north (1 array, 1 group" in asked
+    assert "north/height" in paths("survey.zarr")
+    run("remove", "survey.zarr#north", input="y\n")
+    assert paths("survey.zarr") == {"south", "south/height"}
+    run("remove", "survey.zarr", "-y")
+    assert not [path for path in (tmp_path / "survey.zarr").rglob("*") if path.is_file()]
+
+
+def test_what_is_no_node_is_removed_by_force_alone(run, tmp_path):
+    survey()
+    (tmp_path / "survey.zarr/notes.txt").write_text("mine")
+    assert "notes.txt" in run("remove", "survey.zarr", "-y", status=1)
+    assert paths("survey.zarr") == EVERY
+    assert "every key" in run("remove", "survey.zarr", "--force", "-y")
+    assert not list((tmp_path / "survey.zarr").iterdir())
+    assert "nothing is stored" in run("remove", "survey.zarr", "--force", "-y", status=1)
