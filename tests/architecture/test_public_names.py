@@ -9,10 +9,10 @@ import pytest
 NAMES = {
     "zarr_core": """
         Array Group LocalStore MemoryStore Progress Store array array_from_metadata check_consolidated config
-        consolidate_metadata copy copy_all copy_store create_array create_group empty empty_like
-        extensions full full_like getsize
+        consolidate_metadata copy copy_all copy_store create create_array create_group empty empty_like
+        extensions full full_like getsize group
         installed_extensions load locate move ones ones_like open open_array open_consolidated open_group
-        register_hooks remove rename rmdir save unconsolidate_metadata unregister_hooks zeros zeros_like
+        register_hooks remove rename rmdir save save_array save_group tree unconsolidate_metadata unregister_hooks zeros zeros_like
     """,
     "zarr_core.extension": """
         JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec

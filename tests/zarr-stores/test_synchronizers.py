@@ -239,3 +239,16 @@ def test_four_processes_of_four_threads_lose_nothing_in_one_shard(tmp_path):
 
 def test_without_locks_they_would(tmp_path):
     assert (written(tmp_path, "") == 0).any()
+
+
+@pytest.mark.parametrize("kind", ["thread", "process"])
+def test_arrays_and_groups_are_opened_with_locks(tmp_path, kind):
+    if kind == "process":
+        synchronizer = ProcessSynchronizer(tmp_path / "locks")
+    else:
+        synchronizer = ThreadSynchronizer()
+    root = zarr.open_group(tmp_path / "a", "w", synchronizer=synchronizer)
+    root.zeros("x", shape=4, chunks=4, dtype="i1")[1] = 5
+    assert root["x"].store.synchronizer is synchronizer
+    assert zarr.open(tmp_path / "a")["x"][...].tolist() == [0, 5, 0, 0]
+    assert (tmp_path / "locks").exists() == (kind == "process")

@@ -21,14 +21,19 @@ if TYPE_CHECKING:
     )
     from zarr_core.hierarchy.convenience import (
         array,
+        create,
         empty,
         empty_like,
         full,
         full_like,
+        group,
         load,
         ones,
         ones_like,
         save,
+        save_array,
+        save_group,
+        tree,
         zeros,
         zeros_like,
     )
@@ -61,14 +66,19 @@ _HOMES = {
     ),
     "zarr_core.hierarchy.convenience": (
         "array",
+        "create",
         "empty",
         "empty_like",
         "full",
         "full_like",
+        "group",
         "load",
         "ones",
         "ones_like",
         "save",
+        "save_array",
+        "save_group",
+        "tree",
         "zeros",
         "zeros_like",
     ),
@@ -107,6 +117,7 @@ __all__ = [
     "copy",
     "copy_all",
     "copy_store",
+    "create",
     "create_array",
     "create_group",
     "empty",
@@ -115,6 +126,7 @@ __all__ = [
     "full",
     "full_like",
     "getsize",
+    "group",
     "installed_extensions",
     "load",
     "locate",
@@ -130,6 +142,9 @@ __all__ = [
     "rename",
     "rmdir",
     "save",
+    "save_array",
+    "save_group",
+    "tree",
     "unconsolidate_metadata",
     "unregister_hooks",
     "zeros",
@@ -140,7 +155,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     home = _HOME_OF.get(name)
     if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from zarr_core.hierarchy.older_names import instead  # noqa: PLC0415 - lazy: only to explain
+
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead(name)}")
     from importlib import import_module  # noqa: PLC0415 - with the first name that is used
 
     value = getattr(import_module(home), name)

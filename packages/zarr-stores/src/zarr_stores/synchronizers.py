@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
+    from zarr_core.extension import Store
+
 __all__ = ["ProcessSynchronizer", "Synchronizer", "ThreadSynchronizer"]
 
 # Seconds between attempts to have a lock that another process has: at first, at most.
@@ -40,6 +42,10 @@ class ThreadSynchronizer:
 
     def __getitem__(self, item: str) -> AbstractContextManager[None]:
         return key_lock(self, check_key(item))
+
+    def wrap(self, store: Store) -> Store:
+        """The store with these locks; what ``open(..., synchronizer=...)`` calls."""
+        return _synchronized(store, self)
 
 
 class ProcessSynchronizer:
@@ -77,6 +83,10 @@ class ProcessSynchronizer:
     def __getitem__(self, item: str) -> AbstractContextManager[None]:
         return self._held(check_key(item))
 
+    def wrap(self, store: Store) -> Store:
+        """The store with these locks; what ``open(..., synchronizer=...)`` calls."""
+        return _synchronized(store, self)
+
     @contextmanager
     def _held(self, key: str) -> Iterator[None]:
         # Such a lock belongs to the process, and goes when any descriptor of the file is
@@ -106,3 +116,9 @@ class ProcessSynchronizer:
 
     def __reduce__(self) -> tuple[type[ProcessSynchronizer], tuple[str]]:
         return type(self), (self.path,)
+
+
+def _synchronized(store: Store, synchronizer: Synchronizer) -> Store:
+    from zarr_stores.synchronized import SynchronizedStore  # noqa: PLC0415 - which knows these
+
+    return SynchronizedStore(store, synchronizer)

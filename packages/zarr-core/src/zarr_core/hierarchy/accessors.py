@@ -8,13 +8,15 @@ from zarr_core.hierarchy.fields import split_fields
 
 if TYPE_CHECKING:
     from zarr_core.hierarchy.array import Array
+    from zarr_core.hierarchy.readable import ReadableArray
+    from zarr_core.hierarchy.views import View
 
 
 class _Accessor:
     __slots__ = ("_array",)
 
-    def __init__(self, array: Array) -> None:
-        self._array = array
+    def __init__(self, array: ReadableArray | View) -> None:
+        self._array: Array = array  # type: ignore[assignment]  # what cannot be written says so
 
 
 class OrthogonalIndex(_Accessor):

@@ -8,13 +8,16 @@ import numpy as np
 
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.create import create_array, create_group
+from zarr_core.hierarchy.older_words import in_present_words
 from zarr_core.hierarchy.open import open as open_node
+from zarr_core.hierarchy.open import open_group
 from zarr_core.hierarchy.storage import sizes_along
 from zarr_core.hierarchy.values import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from zarr_core.display.tree import Tree
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.location import StoreLike
 
@@ -23,7 +26,28 @@ if TYPE_CHECKING:
 
 def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
     """Make an array that holds ``data``; options as for :func:`create_array`."""
-    return create_array(store, data=data, **options)
+    return create(None, store=store, data=data, **options)
+
+
+def create(
+    shape: Shape | None = None, *, store: StoreLike = None, path: str | None = None, **options: Any
+) -> Array:
+    """Make an array of a shape; options as for :func:`create_array`.
+
+    Parameters
+    ----------
+    shape : int or sequence of int, optional
+        Length of each dimension; that of ``data`` if not given.
+    store : store-like, optional
+        Where; in memory if not given.
+    path : str, optional
+        Path of the array in the store.
+    **options
+        Further arguments of :func:`create_array`.
+    """
+    if path is not None:
+        options["name"] = path
+    return create_array(store, shape=shape, **options)
 
 
 def empty(shape: Shape, **options: Any) -> Array:
@@ -31,7 +55,7 @@ def empty(shape: Shape, **options: Any) -> Array:
 
     Its elements are defined, unlike those of :func:`numpy.empty`.
     """
-    return create_array(options.pop("store", None), shape=shape, **options)
+    return create(shape, **options)
 
 
 def zeros(shape: Shape, **options: Any) -> Array:
@@ -49,7 +73,7 @@ def full(shape: Shape, fill_value: Any, **options: Any) -> Array:
 
     The value is the array's fill value; no chunk is stored for it.
     """
-    return create_array(options.pop("store", None), shape=shape, fill_value=fill_value, **options)
+    return create(shape, fill_value=fill_value, **options)
 
 
 def empty_like(like: Any, **options: Any) -> Array:
@@ -64,7 +88,8 @@ def empty_like(like: Any, **options: Any) -> Array:
         takes the default filters, serializer and fill value with it, other ``chunks`` mean no
         shards, another number of dimensions means chunks of its own.
     """
-    return create_array(options.pop("store", None), **{**_traits(like, options), **options})
+    options = in_present_words(options)
+    return create(**{**_traits(like, options), **options})
 
 
 def zeros_like(like: Any, **options: Any) -> Array:
@@ -110,6 +135,43 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
         group.create_array(f"arr_{number}", data=unnamed)
     for name, value in named.items():
         group.create_array(name, data=value)
+
+
+def save_array(store: StoreLike, values: Any, **options: Any) -> None:
+    """Store one array; options as for :func:`create_array`.
+
+    Raises
+    ------
+    NodeExistsError
+        If there is something already.
+    """
+    create(None, store=store, data=values, **options)
+
+
+def save_group(store: StoreLike, *arrays: Any, **named: Any) -> None:
+    """Store arrays in a group, one as well as several; otherwise as :func:`save`."""
+    named |= {f"arr_{number}": values for number, values in enumerate(arrays)}
+    save(store, **named)
+
+
+def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -> Group:
+    """Open a group, or make it if it is not there.
+
+    Parameters
+    ----------
+    store : store-like
+        Where; in memory if not given.
+    overwrite : bool
+        Whether it is made anew in place of what is there.
+    **options
+        Further arguments of :func:`open_group`.
+    """
+    return open_group(store, "w" if overwrite else "a", **options)
+
+
+def tree(place: StoreLike, level: int | None = None, *, path: str | None = None) -> Tree:
+    """The hierarchy below a group, to look at; as :meth:`Group.tree`."""
+    return open_group(place, path=path).tree(level)
 
 
 def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:

@@ -18,8 +18,10 @@ from zarr_core.hierarchy.chunk_shapes import chunk_and_shard_shape
 from zarr_core.hierarchy.data_types import data_type_of
 from zarr_core.hierarchy.definitions import definition_of
 from zarr_core.hierarchy.group import Group
+from zarr_core.hierarchy.key_encodings import key_encoding
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.older_words import understands_older_words
 from zarr_core.hierarchy.open import array_settings
 from zarr_core.hierarchy.placing import place_node, refuse_leftovers
 from zarr_core.hierarchy.values import dtype_of, values_of, write_values
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 _WHERE = "new array"
 
 
+@understands_older_words
 def create_array(
     store: StoreLike = None,
     *,
@@ -56,7 +59,7 @@ def create_array(
     filters: Any = "auto",
     compressors: Any = "auto",
     serializer: Any = "auto",
-    fill_value: Any = None,
+    fill_value: Any = ...,
     zarr_format: int | str | None = None,
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: Any = None,
@@ -67,6 +70,7 @@ def create_array(
     overwrite: bool = False,
     config: Mapping[str, Any] | None = None,
     write_data: bool = True,
+    synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Array:
     """Make a new array.
@@ -99,15 +103,16 @@ def create_array(
         The array -> bytes codec; by default the one that the data type names: ``bytes`` in
         the byte order of ``dtype``, for elements of variable size another.
     fill_value : scalar, optional
-        What elements are that were never written; by default zero.
+        What elements are that were never written; by default zero.  None leaves that
+        open in formats that can, such as version 2, and is zero in others.
     zarr_format : int or str, optional
         The format to write: 2, 3, or the name of any that is installed.  By default
         that of the hierarchy around the array; 3 if there is none.
     attributes : mapping, optional
         Attributes; NumPy scalars and arrays become numbers and lists.
     chunk_key_encoding : str, dict or ExtensionDefinition, optional
-        ``"default"``, ``"v2"`` or a definition.  ``{"name": "default", "separator": "."}``
-        is understood as well.
+        ``"default"``, ``"v2"``, a definition, or ``"."`` or ``"/"`` for the separator in the
+        keys of the format.
     dimension_names : sequence of str or None, optional
         One a dimension; a string alone names the only one.
     storage_transformers : sequence
@@ -123,6 +128,9 @@ def create_array(
         ``write_empty_chunks`` and ``missing_chunks`` for this array alone.
     write_data : bool
         False to make the array like ``data`` and leave it empty.
+    synchronizer : object, optional
+        Has locks for a store that cannot exclude other processes by itself; zarr-stores
+        has some.
     extensions : mapping, optional
         Code for this array: ``{"codec": {"acme.xor": Xor}}``.
 
@@ -155,17 +163,17 @@ def create_array(
     if dtype is None:
         dtype = np.float64 if values is None else dtype_of(values)
     keep_empty, missing_is_error = array_settings(config)
-    place, path = locate(store, name, storage_options=storage_options)
+    place, path = locate(store, name, storage_options=storage_options, synchronizer=synchronizer)
     format_ = format_of_new(place, path, _format_asked(store, zarr_format))
     if isinstance(compressors, str) and compressors == "auto" and format_.compressors is not None:
         compressors = format_.compressors
-    if chunk_key_encoding is None:
-        chunk_key_encoding = format_.chunk_key_encoding
     metadata = _array_metadata(
         _shape(shape), dtype, chunks, shards, _ordered(order, filters, _shape(shape)), serializer,
-        compressors, fill_value, attributes, chunk_key_encoding, dimension_names,
-        storage_transformers,
+        compressors, None if fill_value is ... else fill_value, attributes,
+        key_encoding(chunk_key_encoding, format_, _WHERE), dimension_names, storage_transformers,
     )  # fmt: skip
+    if fill_value is None and format_.undefined_fill_values:
+        metadata = metadata.replace(fill_value_undefined=True)
     metadata = format_.express(metadata, _WHERE)
     binding = cached.binding(metadata, place, path, keep_empty)
     binding.check_lengths(_WHERE)
@@ -181,6 +189,7 @@ def create_array(
     return array
 
 
+@understands_older_words
 def create_group(
     store: StoreLike = None,
     *,
@@ -189,6 +198,7 @@ def create_group(
     overwrite: bool = False,
     attributes: Mapping[str, Any] | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    synchronizer: Any = None,
 ) -> Group:
     """Make a new group.
 
@@ -206,13 +216,15 @@ def create_group(
         Attributes.
     storage_options : mapping, optional
         Further arguments for the store that a URL names.
+    synchronizer : object, optional
+        As for :func:`create_array`; for all that is below the group as well.
 
     Raises
     ------
     NodeExistsError
         If there is a node, or something else, at that path.
     """
-    place, below = locate(store, path, storage_options=storage_options)
+    place, below = locate(store, path, storage_options=storage_options, synchronizer=synchronizer)
     format_ = format_of_new(place, below, _format_asked(store, zarr_format))
     metadata = GroupMetadata(attributes=checked(attributes or {}, "new group"))
     metadata = format_.express(metadata, "new group")
@@ -247,7 +259,7 @@ def _array_metadata(
     compressors: Any,
     fill_value: Any,
     attributes: Mapping[str, Any] | None,
-    chunk_key_encoding: Any,
+    chunk_key_encoding: ExtensionDefinition,
     dimension_names: Sequence[str | None] | None,
     storage_transformers: Sequence[Any],
 ) -> ArrayMetadata:
@@ -277,7 +289,7 @@ def _array_metadata(
         "shape": list(shape),
         "data_type": data_type.to_definition().to_json(),
         "chunk_grid": grid.to_json(),
-        "chunk_key_encoding": _key_encoding(chunk_key_encoding).to_json(),
+        "chunk_key_encoding": chunk_key_encoding.to_json(),
         "fill_value": data_type.fill_value_to_json(fill),
         "codecs": [
             definition.to_json() for definition in _resolved(codecs, grid, shape, data_type, fill)
@@ -347,30 +359,6 @@ def _ordered(order: str, filters: Any, shape: tuple[int, ...]) -> Any:
     turned: list[JSON] = [*reversed(range(len(shape)))]
     given = [] if codec_forms.is_auto(filters) else codec_forms.several(filters)
     return [ExtensionDefinition("transpose", {"order": turned}), *given]
-
-
-def _key_encoding(given: Any) -> ExtensionDefinition:
-    """The definition, with everything recorded that the encoding chose."""
-    definition = _key_encoding_given(given)
-    made = require("chunk_key_encoding", definition, _WHERE, "/chunk_key_encoding")
-    complete: ExtensionDefinition = made.to_definition()
-    if complete.name != definition.name:  # an alias stays what the user has chosen
-        return definition
-    return definition if complete.configuration == definition.configuration else complete
-
-
-def _key_encoding_given(given: Any) -> ExtensionDefinition:
-    if isinstance(given, str) and given in _SEPARATORS:
-        return ExtensionDefinition(given, {"separator": _SEPARATORS[given]})
-    named = isinstance(given, dict) and isinstance(given.get("name"), str)
-    if named and given.keys() <= {"name", "separator"}:
-        # As zarr-python takes it.
-        separator = given.get("separator", _SEPARATORS.get(given["name"], "/"))
-        return ExtensionDefinition(given["name"], {"separator": separator})
-    return definition_of(given, "chunk key encoding")
-
-
-_SEPARATORS = {"default": "/", "v2": "."}
 
 
 def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr_core.engine.chain import codec_definition
 from zarr_core.engine.chunks import Chunks
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.node import Node
@@ -194,7 +195,7 @@ class DescribedArray(Node[ArrayMetadata]):
     def order(self) -> Literal["C", "F"]:
         """Whether elements along the last dimension of a chunk are stored together, or the first."""
         reverse = [*reversed(range(self.ndim))]
-        turned = [codec.to_definition() for codec in self.filters]
+        turned = map(codec_definition, self.filters)
         is_turned = any(
             definition.name == "transpose" and definition.configuration["order"] == reverse
             for definition in turned

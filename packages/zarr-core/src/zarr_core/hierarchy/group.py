@@ -21,6 +21,7 @@ from zarr_core.registry.scope import extensions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
 
     from zarr_core.hierarchy.array import Array
     from zarr_core.interfaces.progress import Progress
@@ -95,7 +96,47 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         with extensions(self._extensions):
             return create_array(self, name=self._child(name), **options)
 
-    create = create_array
+    create = create_dataset = create_array
+
+    def array(self, name: str, data: Any, **options: Any) -> Array:
+        """Make an array that holds ``data``; see :func:`zarr_core.create_array`."""
+        return self.create_array(name, data=data, **options)
+
+    def empty(self, name: str, **options: Any) -> Array:
+        """Make an array of the default fill value; see :func:`zarr_core.empty`."""
+        return self.create_array(name, **options)
+
+    def zeros(self, name: str, **options: Any) -> Array:
+        """Make an array of zeros; see :func:`zarr_core.zeros`."""
+        return self.create_array(name, fill_value=0, **options)
+
+    def ones(self, name: str, **options: Any) -> Array:
+        """Make an array of ones; see :func:`zarr_core.ones`."""
+        return self.create_array(name, fill_value=1, **options)
+
+    def full(self, name: str, fill_value: Any, **options: Any) -> Array:
+        """Make an array of one value; see :func:`zarr_core.full`."""
+        return self.create_array(name, fill_value=fill_value, **options)
+
+    def empty_like(self, name: str, like: Any, **options: Any) -> Array:
+        """Make an empty array like another; see :func:`zarr_core.empty_like`."""
+        from zarr_core.hierarchy.convenience import empty_like  # noqa: PLC0415 - makes arrays
+
+        options.setdefault("zarr_format", self._format.name)
+        with extensions(self._extensions):
+            return empty_like(like, store=self, name=self._child(name), **options)
+
+    def zeros_like(self, name: str, like: Any, **options: Any) -> Array:
+        """Make an array of zeros like another; see :func:`zarr_core.empty_like`."""
+        return self.full_like(name, like, 0, **options)
+
+    def ones_like(self, name: str, like: Any, **options: Any) -> Array:
+        """Make an array of ones like another; see :func:`zarr_core.empty_like`."""
+        return self.full_like(name, like, 1, **options)
+
+    def full_like(self, name: str, like: Any, fill_value: Any, **options: Any) -> Array:
+        """Make an array of one value like another; see :func:`zarr_core.empty_like`."""
+        return self.empty_like(name, like, fill_value=fill_value, **options)
 
     def require_group(self, name: str, *, overwrite: bool = False) -> Group:
         """The group of a name, made if it is not there.
@@ -122,7 +163,7 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         return tuple(self.require_group(path) for path in paths)
 
     def require_array(
-        self, name: str, *, shape: int | Sequence[int] | None = None, dtype: Any = None,
+        self, name: str, shape: int | Sequence[int] | None = None, dtype: Any = None,
         exact: bool = False, **options: Any,
     ) -> Array:  # fmt: skip
         """The array of a name, made if it is not there.
@@ -148,6 +189,8 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
 
         with extensions(self._extensions):
             return require_array(self, name, shape, dtype, exact, options)
+
+    require_dataset = require_array
 
     # --- moving and removing ---
 
@@ -212,6 +255,18 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         for name in list(self._format.child_names(self.store, self.path)):
             with suppress(KeyError):  # someone else was faster
                 del self[name]
+
+    # --- as a context, in a shell ---
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     # --- within ---
 

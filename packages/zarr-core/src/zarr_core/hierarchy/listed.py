@@ -14,13 +14,16 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.scope import extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import TypeVar
 
     from zarr_core.display.info import Info
     from zarr_core.display.tree import Tree
     from zarr_core.hierarchy.array import Array
     from zarr_core.hierarchy.group import Group
     from zarr_core.interfaces.format import NodeMetadata
+
+    T = TypeVar("T")
 
 
 class ListedGroup(Node[GroupMetadata]):
@@ -126,6 +129,40 @@ class ListedGroup(Node[GroupMetadata]):
         """The groups."""
         return (group for _, group in self.groups())
 
+    def visit(self, func: Callable[[str], T | None]) -> T | None:
+        """Call a function with the path of each member at any depth, until it returns something.
+
+        Parameters
+        ----------
+        func : callable
+            Gets a path relative to the group.  What it returns, unless that is None, ends
+            the visit.
+
+        Returns
+        -------
+        object
+            What the function returned at last.
+        """
+        for path, _ in self._all():
+            found = func(path)
+            if found is not None:
+                return found
+        return None
+
+    visitkeys = visit
+
+    def visitvalues(self, func: Callable[[Array | Group], T | None]) -> T | None:
+        """Call a function with each member at any depth; as :meth:`visit`."""
+        return self.visititems(lambda _, node: func(node))
+
+    def visititems(self, func: Callable[[str, Array | Group], T | None]) -> T | None:
+        """Call a function with path and node of each member at any depth; as :meth:`visit`."""
+        for path, metadata in self._all():
+            found = func(path, self._node(names.join(self.path, path), metadata))
+            if found is not None:
+                return found
+        return None
+
     def tree(self, level: int | None = None) -> Tree:
         """The hierarchy below the group, to look at.
 
@@ -160,6 +197,12 @@ class ListedGroup(Node[GroupMetadata]):
                 metadata = self._find(name)
             if isinstance(metadata, kind):
                 yield name
+
+    def _all(self) -> Iterator[tuple[str, NodeMetadata]]:
+        """Relative paths and metadata of all members, parents before children."""
+        prefix = len(self.path) + 1 if self.path else 0
+        for path, metadata in walk(self._format, self.store, self.path, None, self._children):
+            yield path[prefix:], metadata
 
     def _members_of(
         self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None

@@ -28,6 +28,7 @@ def locate(
     *,
     read_only: bool = False,
     storage_options: Mapping[str, Any] | None = None,
+    synchronizer: Any = None,
 ) -> tuple[Store, str]:
     """Find the store, and the normalised path in it, that a user means.
 
@@ -46,11 +47,15 @@ def locate(
         Open the store for reading; a store that is given is left as it is.
     storage_options : mapping, optional
         Further arguments for the store that a URL names.
+    synchronizer : object, optional
+        What makes of the store, by ``wrap(store)``, one that holds locks while values change.
 
     Raises
     ------
     StoreError
         If the place is none of these.
+    TypeError
+        If the synchronizer has no such method.
     UnknownExtensionError
         If no installed distribution provides the store.
     NodeNameError
@@ -58,6 +63,9 @@ def locate(
     """
     from zarr_core.hierarchy.node import Node  # noqa: PLC0415 - nodes are made from locations
 
+    if synchronizer is not None:
+        found, below = locate(place, path, read_only=read_only, storage_options=storage_options)
+        return _synchronised(found, synchronizer), below
     below = normalise_path("" if path is None else path)
     if storage_options and not isinstance(place, str | os.PathLike):
         raise StoreError("storage_options go with a URL", store=repr(place))
@@ -87,6 +95,16 @@ def locate(
         "path, a URL, a zarr_core store, a mapping of keys to bytes, an array or a group"
         + _who_takes(place)
     )
+
+
+def _synchronised(store: Store, synchronizer: Any) -> Store:
+    if not hasattr(synchronizer, "wrap"):
+        raise TypeError(
+            f"a {type(synchronizer).__name__} is no synchronizer: it has no wrap(store); zarr-stores "
+            "has ThreadSynchronizer and ProcessSynchronizer, in zarr_stores.synchronizers"
+        )
+    wrapped: Store = synchronizer.wrap(store)
+    return wrapped
 
 
 def _from_object(place: object, read_only: bool) -> Store | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.config import config as settings
@@ -18,6 +19,7 @@ from zarr_core.hierarchy.checking import check
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.older_words import understands_older_words
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry.scope import extensions as scope
 
@@ -34,6 +36,7 @@ Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _MODES = ("r", "r+", "a", "w", "w-", "x")
 
 
+@understands_older_words
 def open(
     store: StoreLike = None,
     mode: Mode | None = None,
@@ -43,6 +46,7 @@ def open(
     storage_options: Mapping[str, Any] | None = None,
     use_consolidated: bool | None = None,
     config: Mapping[str, Any] | None = None,
+    synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     **create: Any,
 ) -> Array | Group:
@@ -69,6 +73,8 @@ def open(
         default if there is some and the group is opened for reading only.
     config : mapping, optional
         ``write_empty_chunks`` and ``missing_chunks`` for this array alone.
+    synchronizer : object, optional
+        As for :func:`create_array`; for all that is below a group as well.
     extensions : mapping, optional
         Code for the node that is opened, and what is reached through it:
         ``{"codec": {"acme.xor": Xor}}``.
@@ -90,10 +96,11 @@ def open(
     kind = None if "shape" not in create and create.get("data") is None else Array
     return _open(
         kind, store, mode, path, zarr_format, storage_options, use_consolidated, config,
-        extensions, create,
+        synchronizer, extensions, create,
     )  # fmt: skip
 
 
+@understands_older_words
 def open_array(
     store: StoreLike = None,
     mode: Mode | None = None,
@@ -102,6 +109,7 @@ def open_array(
     zarr_format: int | str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     config: Mapping[str, Any] | None = None,
+    synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     **create: Any,
 ) -> Array:
@@ -115,13 +123,15 @@ def open_array(
         If there is nothing.
     """
     node = _open(
-        Array, store, mode, path, zarr_format, storage_options, None, config, extensions, create
-    )
+        Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
+        extensions, create,
+    )  # fmt: skip
     if not isinstance(node, Array):
         raise NodeTypeError(node._where(), "is a group, not an array; open it with open_group")
     return node
 
 
+@understands_older_words
 def open_group(
     store: StoreLike = None,
     mode: Mode | None = None,
@@ -130,6 +140,7 @@ def open_group(
     zarr_format: int | str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     use_consolidated: bool | None = None,
+    synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
     attributes: Mapping[str, Any] | None = None,
 ) -> Group:
@@ -145,7 +156,7 @@ def open_group(
     create = {} if attributes is None else {"attributes": attributes}
     node = _open(
         Group, store, mode, path, zarr_format, storage_options, use_consolidated, None,
-        extensions, create,
+        synchronizer, extensions, create,
     )  # fmt: skip
     if not isinstance(node, Group):
         raise NodeTypeError(node._where(), "is an array, not a group; open it with open_array")
@@ -172,6 +183,7 @@ def _open(
     storage_options: Mapping[str, Any] | None,
     use_consolidated: bool | None,
     config: Mapping[str, Any] | None,
+    synchronizer: Any,
     extensions: Mapping[str, Mapping[str, Any]] | None,
     create: dict[str, Any],
 ) -> Array | Group:
@@ -179,13 +191,16 @@ def _open(
         with scope(extensions):
             return _open(
                 kind, place, mode, path, zarr_format, storage_options, use_consolidated,
-                config, None, create,
+                config, synchronizer, None, create,
             )  # fmt: skip
     if mode not in _MODES and mode is not None:
         raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
     if create:
         _check_names(create)
-    store, below = locate(place, path, read_only=mode == "r", storage_options=storage_options)
+    store, below = locate(
+        place, path, read_only=mode == "r", storage_options=storage_options,
+        synchronizer=synchronizer,
+    )  # fmt: skip
     if store.read_only and mode not in (None, "r"):
         raise StoreReadOnlyError(
             f'the store is open for reading only, and mode="{mode}" asks for writing', store
@@ -237,7 +252,7 @@ def _check_names(create: dict[str, Any]) -> None:
     """Refuse misspelt arguments, also where they would not be needed."""
     from zarr_core.hierarchy.create import create_array  # noqa: PLC0415 - makes nodes
 
-    if unknown := sorted(create.keys() - (create_array.__kwdefaults__ or {}).keys()):
+    if unknown := sorted(create.keys() - signature(create_array).parameters.keys()):
         raise TypeError(f"no argument called {', '.join(unknown)}")
 
 

@@ -44,6 +44,9 @@ class Format(ABC):
     implicit_groups: ClassVar[bool] = False
     """Whether a node implies the groups that lead to it, so that none are made."""
 
+    undefined_fill_values: ClassVar[bool] = False
+    """Whether the document of an array may give no fill value."""
+
     chunk_key_encoding: ClassVar[ExtensionDefinition]
     """How new arrays name their chunks, if nothing else is asked for."""
 

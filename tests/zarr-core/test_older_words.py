@@ -1,0 +1,127 @@
+"""Arguments of zarr-python 2: the same effect, or a refusal that says what to do."""
+
+import inspect
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.hierarchy import older_words
+
+
+def document(array, name=".zarray"):
+    return json.loads(bytes(array.store.get(name)))
+
+
+def test_a_compressor_is_the_only_one_of_the_compressors():
+    gzip = {"name": "gzip", "configuration": {"level": 1}}
+    array = zarr.zeros((4, 4), dtype="i4", compressor=gzip)
+    assert [codec.name for codec in array.codecs] == ["bytes", "gzip"]
+    assert array.compressor == array.compressors[0]
+    assert zarr.zeros(4, compressor=None).compressor is None
+    assert zarr.zeros(4, compressor="default").codecs == zarr.zeros(4).codecs
+    several = zarr.zeros(4, compressors=["gzip", "crc32c"])
+    with pytest.raises(ValueError, match="several"):
+        assert several.compressor
+
+
+def test_codecs_of_numcodecs_are_compressors():
+    numcodecs = pytest.importorskip("numcodecs")
+    array = zarr.array(np.arange(9), compressor=numcodecs.Blosc("lz4", 3), zarr_format=2)
+    assert document(array)["compressor"]["cname"] == "lz4"
+
+
+def test_the_separator_goes_into_the_keys_of_the_format():
+    for zarr_format, expected in ((2, "0/0"), (3, "c.0.0")):
+        separator = "/" if zarr_format == 2 else "."
+        array = zarr.ones(
+            (2, 2), dtype="i1", dimension_separator=separator, zarr_format=zarr_format,
+            write_empty_chunks=True,
+        )  # fmt: skip
+        array[...] = 1
+        assert array.store.exists(expected)
+
+
+@pytest.mark.parametrize("filters", [None, "auto", []])
+def test_the_codec_of_objects_takes_the_place_of_the_serializer(filters):
+    numcodecs = pytest.importorskip("numcodecs")
+    array = zarr.empty(
+        3, dtype=object, object_codec=numcodecs.JSON(), zarr_format=2, filters=filters
+    )
+    array[:2] = np.array(["a", {"b": [1]}], dtype=object)
+    assert document(array)["filters"][0]["id"] == "json2"
+    assert array[:2].tolist() == ["a", {"b": [1]}]
+
+
+def test_no_fill_value_is_none_where_a_format_has_a_word_for_it():
+    assert zarr.create(3, fill_value=None, zarr_format=2).fill_value is None
+    assert document(zarr.create(3, fill_value=None, zarr_format=2))["fill_value"] is None
+    assert zarr.create(3, zarr_format=2).fill_value == 0
+    assert zarr.create(3, fill_value=None, zarr_format=3).fill_value == 0
+
+
+def test_all_codecs_at_once():
+    array = zarr.create(4, dtype="i2", codecs=["bytes", "gzip", "crc32c"])
+    assert [codec.name for codec in array.codecs] == ["bytes", "gzip", "crc32c"]
+
+
+def test_what_asks_for_nothing_else_than_is_done_is_accepted():
+    words = {"cache_attrs": True, "cache_metadata": True, "partial_decompress": False}
+    array = zarr.create(4, **words, meta_array=None, chunk_store=None)
+    assert zarr.open(array.store, cache_attrs=True, synchronizer=None).shape == (4,)
+    assert zarr.open_group(mode="w", cache_attrs=True, chunk_store=None) is not None
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "instead"),
+    [
+        ("cache_metadata", False, "refresh"),
+        ("cache_attrs", False, "refresh"),
+        ("chunk_store", {}, "one store"),
+        ("meta_array", np.empty(()), "NumPy"),
+        ("compression", "gzip", "compressors"),
+        ("compression_opts", 4, "level"),
+    ],
+)
+@pytest.mark.parametrize("make", [lambda **word: zarr.create(4, **word), zarr.open_group])
+def test_what_cannot_be_is_refused_with_what_to_do(word, value, instead, make):
+    with pytest.raises(TypeError, match=instead):
+        make(**{word: value})
+
+
+def test_both_names_of_one_thing_are_refused():
+    with pytest.raises(TypeError, match="give compressors alone"):
+        zarr.create(4, compressor=None, compressors="gzip")
+
+
+def test_no_present_argument_has_an_older_name():
+    for function in (zarr.open, zarr.open_array, zarr.open_group, zarr.create_array):
+        assert older_words._OLDER.isdisjoint(inspect.signature(function).parameters)
+
+
+class Counting:
+    """A synchroniser as zarr-stores has them."""
+
+    def __init__(self):
+        self.wrapped = []
+
+    def wrap(self, store):
+        self.wrapped.append(store)
+        return store
+
+
+def test_a_synchronizer_wraps_the_store(tmp_path):
+    synchronizer = Counting()
+    zarr.open_array(tmp_path / "a", "w", shape=4, synchronizer=synchronizer)
+    zarr.create_group(tmp_path / "b", synchronizer=synchronizer)
+    zarr.open(tmp_path / "b", synchronizer=synchronizer)
+    assert len(synchronizer.wrapped) == 3
+    with pytest.raises(TypeError, match="zarr_stores.synchronizers"):
+        zarr.open(tmp_path / "b", synchronizer={})
+
+
+def test_names_that_are_elsewhere_say_where():
+    with pytest.raises(AttributeError, match="LocalStore is it"):
+        assert zarr.DirectoryStore
+    with pytest.raises(AttributeError, match="has no attribute 'nobodys'$"):
+        assert zarr.nobodys
