@@ -10,6 +10,7 @@ from zarr_core.extension import ArrayMetadata, ZarrError, read_node
 from zarr_cli.serve.answers import Answer, json_answer
 from zarr_cli.serve.asked import open_node, path_of
 from zarr_cli.serve.problems import problems_of, remarks_on
+from zarr_cli.serve.window import are_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +59,8 @@ def described(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
             "shards": node.shards,
             "grid": list(node.cdata_shape),
             "data_type": node.info["Data type"],
-            "kind_of_elements": node.dtype.kind,
+            "item_size": node.itemsize,
+            "elements": "numbers" if are_numbers(node.dtype) else "text",
             "dimension_names": node.dimension_names,
         }
     return json_answer(answer)

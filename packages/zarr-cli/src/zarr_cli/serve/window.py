@@ -38,7 +38,7 @@ def window(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
     """
     array = array_asked(store, root, asked)
     selection = _selection(asked.get("selection", ""), array.shape)
-    numbers = array.dtype.kind in _NUMBERS or _is_small_float(array.dtype)
+    numbers = are_numbers(array.dtype)
     _check(array, selection, _MOST_ELEMENTS if numbers else _MOST_TEXTS)
     elements = np.asarray(array[selection])
     shape = ",".join(map(str, elements.shape))
@@ -58,6 +58,13 @@ def window(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
         },
         little.tobytes(),
     )
+
+
+def are_numbers(dtype: np.dtype[Any]) -> bool:
+    """Whether elements go as numbers: NumPy's own, and others that become such, as bfloat16."""
+    if dtype.kind in _NUMBERS:
+        return True
+    return dtype.kind == "V" and dtype.names is None and np.can_cast(dtype, "float32", "same_kind")
 
 
 def _selection(text: str, shape: tuple[int, ...]) -> tuple[int | slice, ...]:
@@ -123,11 +130,6 @@ def _check(array: Array, selection: tuple[int | slice, ...], most: int) -> None:
 def _chunk_length(array: Array, axis: int) -> int:
     length: Any = array.chunks[axis]
     return max(1, length if isinstance(length, int) else max(length, default=1))
-
-
-def _is_small_float(dtype: np.dtype[Any]) -> bool:
-    """Whether it is a number that NumPy itself does not know, such as bfloat16."""
-    return dtype.kind == "V" and dtype.names is None and np.can_cast(dtype, "float32", "unsafe")
 
 
 def _text(item: Any) -> str:

@@ -1,0 +1,117 @@
+// An array of one dimension as a line.
+
+import { choice, drawing, element, labelled } from "./dom.js";
+import { limitsOf } from "./painting.js";
+import { pointing } from "./pointing.js";
+import { numberTable } from "./tables.js";
+import { number } from "./text.js";
+import { axisName } from "./view_controls.js";
+import { PART_NAMES, numbersOf } from "./window.js";
+
+const WIDTH = 900;
+const HEIGHT = 320;
+const LEFT = 70;
+const BOTTOM = 30;
+const TOP = 10;
+const DOTS = 120; // points that are few enough to be marked
+
+/** A line plot; keeps what was chosen when it gets another window. */
+export class LineView {
+  constructor(node, view) {
+    this.node = node;
+    this.view = view;
+    this.part = "magnitude";
+    this.plot = drawing("svg", { class: "line", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", tabindex: 0 });
+    this.readout = element("output", { class: "readout" }, "Point at the line to see values.");
+    this.options = element("div", { class: "row" });
+    this.table = element("details", {}, element("summary", {}, "Numbers"));
+    this.table.addEventListener("toggle", () => this.fillTable());
+    this.shown = element("div", { class: "drawn" }, this.plot, this.readout, this.options, this.table);
+    // The plot has a margin on the left, where nothing is pointed at.
+    const cells = () => [1, this.numbers.length * (WIDTH / (WIDTH - LEFT))];
+    pointing(this.plot, cells, (row, at) => this.point(row === null ? null : Math.round(at - (cells()[1] - this.numbers.length))));
+  }
+
+  /** Show another window. */
+  update(read) {
+    this.read = read;
+    this.numbers = numbersOf(read, this.part);
+    if (read.kind === "c" && !this.options.firstChild) {
+      this.options.append(labelled("Part", choice(PART_NAMES.map((name) => [name, name]), this.part, (part) => {
+        this.part = part;
+        this.update(this.read);
+      })));
+    }
+    this.draw();
+    this.fillTable();
+  }
+
+  x(at) {
+    return LEFT + ((at + 0.5) / this.numbers.length) * (WIDTH - LEFT);
+  }
+
+  y(value) {
+    const [least, greatest] = this.limits;
+    const part = greatest > least ? (value - least) / (greatest - least) : 0.5;
+    return TOP + (1 - part) * (HEIGHT - BOTTOM - TOP);
+  }
+
+  draw() {
+    this.limits = limitsOf(this.numbers, () => false);
+    const { start, step } = this.view.selection()[this.view.across];
+    let path = "";
+    let pen = "M";
+    for (const [at, value] of this.numbers.entries()) {
+      if (!Number.isFinite(value)) {
+        pen = "M"; // a gap
+        continue;
+      }
+      path += `${pen}${this.x(at).toFixed(1)} ${this.y(value).toFixed(1)}`;
+      pen = "L";
+    }
+    const dots = this.numbers.length > DOTS ? [] : [...this.numbers].flatMap((value, at) =>
+      Number.isFinite(value) ? [drawing("circle", { cx: this.x(at), cy: this.y(value), r: 3 })] : []);
+    const scale = ticks(...this.limits).map((value) => drawing("g", {},
+      drawing("line", { class: "grid", x1: LEFT, x2: WIDTH, y1: this.y(value), y2: this.y(value) }),
+      drawing("text", { x: LEFT - 6, y: this.y(value) + 4, "text-anchor": "end" }, number(value))));
+    const places = ticks(0, this.numbers.length - 1).filter(Number.isInteger).map((at) =>
+      drawing("text", { x: this.x(at), y: HEIGHT - 10, "text-anchor": "middle" }, String(start + at * step)));
+    this.mark = drawing("circle", { class: "mark", r: 5, visibility: "hidden" });
+    this.plot.replaceChildren(...scale, ...places, drawing("path", { d: path }), ...dots, this.mark);
+    this.plot.setAttribute("aria-label", `Line of ${this.numbers.length} elements from ${number(this.limits[0])} to ${number(this.limits[1])}. Arrow keys move along it.`);
+  }
+
+  point(at) {
+    if (at === null || at < 0 || at >= this.numbers.length) {
+      this.mark.setAttribute("visibility", "hidden");
+      return;
+    }
+    const value = this.numbers[at];
+    const { across } = this.view;
+    const index = this.view.indexOf(0, at)[across];
+    const exact = this.read.kind === "c" ? value : this.read.data[at];
+    this.readout.replaceChildren(element("strong", {}, number(exact)), `  at ${axisName(this.node, across)} ${index}`);
+    if (!Number.isFinite(value)) return;
+    this.mark.setAttribute("visibility", "visible");
+    this.mark.setAttribute("cx", this.x(at));
+    this.mark.setAttribute("cy", this.y(value));
+  }
+
+  fillTable() {
+    if (!this.table.open) return;
+    this.table.replaceChildren(this.table.firstChild, numberTable(this.node, this.view, this.read));
+  }
+}
+
+/** A few round numbers between two others. */
+export function ticks(least, greatest) {
+  if (!(greatest > least)) return [least];
+  const rough = (greatest - least) / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
+  const found = [];
+  for (let value = Math.ceil(least / step) * step; value <= greatest + step * 1e-9; value += step) {
+    found.push(Number(value.toPrecision(12)));
+  }
+  return found;
+}

@@ -1,0 +1,105 @@
+// The page: a tree on one side, the chosen node on the other; every failure is shown.
+
+import { askJson } from "./ask.js";
+import { element, errorBox } from "./dom.js";
+import { nodeView } from "./node_view.js";
+import { current, hrefOf } from "./route.js";
+import { nameOf } from "./text.js";
+import { Tree } from "./tree.js";
+
+const main = document.getElementById("main");
+const sidebar = document.getElementById("sidebar");
+const fold = document.getElementById("fold");
+const theme = document.getElementById("theme");
+const tree = new Tree((path) => {
+  location.hash = hrefOf(path, path === shownPath ? "" : keptView());
+});
+
+let shownPath = null;
+let turn = 0;
+
+/** Arrays that are looked at one after the other show the same view. */
+function keptView() {
+  return current().view;
+}
+
+async function show() {
+  const { path, view } = current();
+  turn += 1;
+  const mine = turn;
+  const isNew = path !== shownPath;
+  const hadTab = document.activeElement?.getAttribute("role") === "tab";
+  document.body.classList.remove("unfolded");
+  fold.setAttribute("aria-expanded", "false");
+  main.setAttribute("aria-busy", "true");
+  try {
+    const node = await askJson("node", { path });
+    if (mine !== turn) return;
+    shownPath = path;
+    main.replaceChildren(nodeView(node, view));
+    document.title = `${nameOf(path)} – Zarr store`;
+    if (hadTab) main.querySelector("[role=tab][aria-selected=true]").focus();
+    if (isNew) main.scrollTo(0, 0);
+  } catch (error) {
+    if (mine === turn) main.replaceChildren(errorBox(error, show));
+  } finally {
+    if (mine === turn) main.setAttribute("aria-busy", "false");
+  }
+  tree.show(path).catch(report);
+}
+
+async function begin() {
+  try {
+    const root = await askJson("node", { path: "" });
+    const name = String(root.info.Store ?? "").split(" ").at(-1);
+    document.getElementById("place").textContent = decodeURIComponent(name.replace(/\/$/, "").split("/").at(-1) || "Zarr store");
+    document.getElementById("place").title = name;
+    sidebar.replaceChildren(tree.shown);
+    await tree.begin({ kind: root.kind, shape: root.shape });
+  } catch (error) {
+    sidebar.replaceChildren(errorBox(error, begin));
+  }
+  await show();
+}
+
+/** Tell of what nobody expected. */
+function report(error) {
+  console.error(error);
+  const box = errorBox(error ?? new Error("something failed"));
+  box.append(" ", element("button", { type: "button", onclick: () => box.remove() }, "Close"));
+  document.getElementById("alerts").replaceChildren(box);
+}
+
+window.addEventListener("error", (event) => {
+  if (event.error) report(event.error);
+});
+window.addEventListener("unhandledrejection", (event) => report(event.reason));
+window.addEventListener("hashchange", show);
+
+fold.addEventListener("click", () => {
+  const isOpen = document.body.classList.toggle("unfolded");
+  fold.setAttribute("aria-expanded", String(isOpen));
+});
+
+/** What a browser remembers of the page; one that remembers nothing will do. */
+function remembered(value) {
+  try {
+    if (value !== undefined) localStorage.setItem("colours", value);
+    return localStorage.getItem("colours");
+  } catch {
+    return null;
+  }
+}
+
+function dress(value) {
+  document.documentElement.style.colorScheme = value;
+  theme.value = value;
+}
+
+theme.addEventListener("change", () => {
+  remembered(theme.value);
+  dress(theme.value);
+  if (current().view === "chunks") show(); // its map is painted in the colours of the page
+});
+dress(remembered() ?? "light dark");
+begin();

@@ -1,0 +1,140 @@
+// Two dimensions of an array as a picture, with its scale and the value under the pointer.
+
+import { MAPS } from "./colours.js";
+import { choice, element, labelled } from "./dom.js";
+import { limitsFor, limitsOf, paint, paintScale, robustLimits } from "./painting.js";
+import { pointing } from "./pointing.js";
+import { numberTable } from "./tables.js";
+import { number } from "./text.js";
+import { axisName } from "./view_controls.js";
+import { PART_NAMES, numbersOf } from "./window.js";
+
+const SIDE = 290; // pixels beside a picture that its controls need
+const ABOVE = 330; // pixels above it that are there already
+
+/** A picture; what was chosen for it stays when it gets another window. */
+export class PictureView {
+  constructor(node, view) {
+    this.node = node;
+    this.view = view;
+    this.fill = fillOf(node);
+    // A fill value other than zero was chosen to mean that something is missing.
+    const gaps = this.fill !== undefined && this.fill !== 0;
+    this.chosen = { map: "dusk", range: "all", part: "magnitude", gaps, upward: false, low: "", high: "" };
+    this.canvas = element("canvas", { class: "picture", tabindex: 0, role: "img" });
+    this.scale = element("canvas", { class: "scale", "aria-hidden": "true" });
+    this.low = element("span", {});
+    this.high = element("span", {});
+    this.readout = element("output", { class: "readout" }, "Point at the picture to see values.");
+    this.downLabel = element("span", { class: "axis down" });
+    this.acrossLabel = element("span", { class: "axis across" });
+    this.options = element("div", { class: "row" });
+    this.table = element("details", {}, element("summary", {}, "Numbers"));
+    this.table.addEventListener("toggle", () => this.fillTable());
+    this.side = element("div", {},
+      element("div", { class: "legend" }, this.low, this.scale, this.high), this.readout, this.options);
+    this.shown = element("div", { class: "drawn beside" },
+      element("div", { class: "frame" }, this.downLabel, this.canvas, this.acrossLabel), this.side, this.table);
+    pointing(this.canvas, () => this.view.size, (row, column) => this.point(row, column), () => this.chosen.upward);
+    new ResizeObserver(() => this.fit()).observe(this.shown);
+  }
+
+  /** Show another window. */
+  update(read) {
+    this.read = read;
+    this.offer();
+    this.draw();
+    this.fillTable();
+  }
+
+  draw() {
+    const { view, chosen } = this;
+    const [rows, columns] = view.size;
+    const flat = numbersOf(this.read, chosen.part);
+    this.numbers = view.down < view.across ? flat : Float64Array.from(flat, (_, at) => flat[view.placeOf(Math.floor(at / columns), at % columns)]);
+    const isGap = chosen.gaps && this.read.kind !== "c" ? (value) => value === this.fill : () => false;
+    const limits = limitsFor(chosen.map, this.limits(isGap));
+    paint(this.canvas, this.numbers, rows, columns, { map: chosen.map, limits, isGap, upward: chosen.upward });
+    paintScale(this.scale, chosen.map);
+    this.low.replaceChildren(number(limits[0]));
+    this.high.replaceChildren(number(limits[1]));
+    const names = [view.down, view.across].map((axis) => axisName(this.node, axis));
+    this.downLabel.replaceChildren(`${names[0]} ${chosen.upward ? "←" : "→"}`);
+    this.acrossLabel.replaceChildren(`${names[1]} →`);
+    this.canvas.setAttribute("aria-label", `Picture of ${rows} by ${columns} elements, ${names[0]} down and ${names[1]} across, from ${number(limits[0])} to ${number(limits[1])}. Arrow keys move a pointer.`);
+    this.fit();
+  }
+
+  limits(isGap) {
+    const { range, low, high } = this.chosen;
+    const found = range === "most" ? robustLimits(this.numbers, isGap) : limitsOf(this.numbers, isGap);
+    if (range !== "fixed") return found;
+    return [low, high].map((text, side) => (text === "" || Number.isNaN(Number(text)) ? found[side] : Number(text)));
+  }
+
+  /** Make the picture as large as there is room, its elements square if that is possible. */
+  fit() {
+    const [rows, columns] = this.view.size;
+    const isBeside = getComputedStyle(this.shown).display === "grid";
+    const room = Math.max(120, this.shown.clientWidth - (isBeside ? SIDE : 30));
+    const high = Math.max(240, Math.min(560, window.innerHeight - ABOVE));
+    const each = Math.min(room / columns, high / rows, 40);
+    this.canvas.style.width = `${Math.max(each * columns, Math.min(room, 60))}px`;
+    this.canvas.style.height = `${Math.max(each * rows, 60)}px`;
+  }
+
+  point(row, column) {
+    if (row === null) return;
+    const [rows, columns] = this.view.size;
+    if (row >= rows || column >= columns) return;
+    const at = this.view.placeOf(row, column);
+    const { kind, data } = this.read;
+    const value = kind === "c" ? `${number(data[2 * at])} + ${number(data[2 * at + 1])}i` : number(data[at]);
+    const place = this.view.indexOf(row, column).map((index, axis) => `${axisName(this.node, axis)} ${index}`);
+    const isFill = kind !== "c" && Object.is(Number(data[at]), this.fill);
+    this.readout.replaceChildren(element("strong", {}, value), `${isFill ? " (the fill value)" : ""}  at ${place.join(", ")}`);
+  }
+
+  /** What can be chosen. */
+  offer() {
+    const set = (name) => (value) => {
+      this.chosen[name] = value;
+      if (name === "range") this.offer();
+      this.draw();
+    };
+    const fields = [labelled("Colour map", choice(MAPS, this.chosen.map, set("map")))];
+    if (this.read.kind === "c") {
+      fields.push(labelled("Part", choice(PART_NAMES.map((name) => [name, name]), this.chosen.part, set("part"))));
+    }
+    const ranges = [["all", "least to greatest"], ["most", "without extremes"], ["fixed", "fixed"]];
+    fields.push(labelled("Range", choice(ranges, this.chosen.range, set("range"))));
+    if (this.chosen.range === "fixed") {
+      for (const [side, text] of [["low", "from"], ["high", "to"]]) {
+        const input = element("input", { type: "number", step: "any", class: "exact", value: this.chosen[side], oninput: () => set(side)(input.value) });
+        fields.push(labelled(text, input));
+      }
+    }
+    fields.push(tick("Fill value as a gap", this.chosen.gaps, set("gaps")), tick("First row below", this.chosen.upward, set("upward")));
+    if (this.options.contains(document.activeElement)) return; // not from under somebody's fingers
+    this.options.replaceChildren(...fields);
+  }
+
+  fillTable() {
+    if (!this.table.open) return;
+    this.table.replaceChildren(this.table.firstChild, numberTable(this.node, this.view, this.read));
+  }
+}
+
+/** A box to tick. */
+export function tick(text, isOn, changed) {
+  const box = element("input", { type: "checkbox", checked: isOn, onchange: () => changed(box.checked) });
+  return element("label", { class: "tick" }, box, ` ${text}`);
+}
+
+/** The fill value of an array of numbers, as a number. */
+export function fillOf(node) {
+  const value = node.metadata.fill_value;
+  if (typeof value === "boolean") return Number(value);
+  if (typeof value === "number") return value;
+  return { NaN, Infinity, "-Infinity": -Infinity }[value];
+}

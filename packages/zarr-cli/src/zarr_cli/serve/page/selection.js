@@ -1,0 +1,128 @@
+// Which window of an array is looked at: two dimensions, a place in the others, a step.
+
+const MOST_BYTES = 128 << 20; // of decoded chunks that a window may need
+const AT_FIRST = 32 << 20; // the same, for what nobody asked for
+
+export const MOST_SAMPLES = 512; // along a side of a picture
+export const MOST_POINTS = 2048; // along a line
+const MOST_TEXTS = 100; // along a side of a table of text
+
+/** A window that can be moved; dimensions that are not across or down stand at one index. */
+export class View {
+  constructor(source) {
+    this.source = source;
+    const { shape } = source.node;
+    this.shape = shape;
+    this.across = shape.length - 1;
+    this.down = shape.length > 1 ? shape.length - 2 : null;
+    this.at = shape.map((length) => Math.floor((length - 1) / 2));
+    this.starts = shape.map(() => 0);
+    this.whole();
+  }
+
+  /** Samples along a side. */
+  get most() {
+    if (this.source.node.elements === "text") return MOST_TEXTS;
+    return this.down === null ? MOST_POINTS : MOST_SAMPLES;
+  }
+
+  /** The dimensions that are drawn. */
+  get sides() {
+    return this.down === null ? [this.across] : [this.down, this.across];
+  }
+
+  /** Draw two dimensions; those that were drawn before change places with them. */
+  draw(down, across) {
+    this.down = down;
+    this.across = across;
+    this.whole();
+  }
+
+  /** Show all, in steps; or as much as may be read at once. */
+  whole() {
+    const longest = Math.max(1, ...this.sides.map((axis) => this.shape[axis]));
+    this.step = this.stepFor(longest);
+    this.starts = this.shape.map(() => 0);
+    this.span = this.step * this.most;
+    while (this.cost() > AT_FIRST && this.span > 16) {
+      this.span = Math.floor(this.span / 2);
+      this.step = this.stepFor(this.span);
+      for (const axis of this.sides) this.starts[axis] = this.limited(axis, (this.shape[axis] - this.span) / 2);
+    }
+  }
+
+  /** Show a smaller (factor below 1) or a larger part, around the same middle. */
+  zoom(factor) {
+    const longest = Math.max(1, ...this.sides.map((axis) => this.shape[axis]));
+    const middles = this.sides.map((axis) => this.starts[axis] + Math.min(this.span, this.shape[axis]) / 2);
+    const before = [this.span, this.step, this.starts];
+    this.span = Math.min(Math.max(8, Math.round(Math.min(this.span, longest) * factor)), longest);
+    this.step = this.stepFor(this.span);
+    this.span = Math.min(this.span, this.step * this.most);
+    this.starts = [...this.starts];
+    this.sides.forEach((axis, side) => {
+      this.starts[axis] = this.limited(axis, middles[side] - this.span / 2);
+    });
+    if (this.cost() <= MOST_BYTES) return true;
+    [this.span, this.step, this.starts] = before;
+    return false;
+  }
+
+  /** Move the window by a part of itself. */
+  move(down, across) {
+    const far = [down, across].slice(-this.sides.length);
+    this.sides.forEach((axis, side) => {
+      this.starts[axis] = this.limited(axis, this.starts[axis] + far[side] * this.span);
+    });
+  }
+
+  /** Every how many elements are shown; texts are never left out. */
+  stepFor(span) {
+    if (this.source.node.elements === "text") return 1;
+    return Math.max(1, Math.ceil(span / this.most));
+  }
+
+  limited(axis, start) {
+    return Math.max(0, Math.min(this.shape[axis] - this.span, Math.round(start)));
+  }
+
+  /** Whether all elements of the drawn dimensions are in it. */
+  get isWhole() {
+    return this.sides.every((axis) => this.span >= this.shape[axis]);
+  }
+
+  /** Rows and columns that are shown. */
+  get size() {
+    const selection = this.selection();
+    return [this.down === null ? 1 : selection[this.down].count, selection[this.across]?.count ?? 1];
+  }
+
+  /** Where a row and a column are in what was read, which is in the order of the dimensions. */
+  placeOf(row, column) {
+    const [rows, columns] = this.size;
+    return this.down !== null && this.down > this.across ? column * rows + row : row * columns + column;
+  }
+
+  /** The index, in the array, of a row and a column that are shown. */
+  indexOf(row, column) {
+    const selection = this.selection();
+    return selection.map(({ start, step }, axis) => {
+      if (axis === this.down) return start + row * step;
+      return axis === this.across ? start + column * step : start;
+    });
+  }
+
+  cost() {
+    return this.source.cost(this.selection());
+  }
+
+  /** For each dimension {start, count, step}. */
+  selection() {
+    return this.shape.map((length, axis) => {
+      if (!this.sides.includes(axis)) return { start: this.at[axis], count: 1, step: 1 };
+      const start = this.starts[axis];
+      const stop = Math.min(length, start + this.span);
+      return { start, count: Math.ceil((stop - start) / this.step), step: this.step };
+    });
+  }
+}

@@ -1,0 +1,46 @@
+// Elements as a table.
+
+import { element } from "./dom.js";
+import { number } from "./text.js";
+import { axisName } from "./view_controls.js";
+
+const ROWS = 24;
+const COLUMNS = 12;
+
+/** Texts: all that were read. */
+export function textTable(node, view, texts) {
+  return table(node, view, (at) => texts[at], Infinity, Infinity);
+}
+
+/** Numbers: those in the corner of the window. */
+export function numberTable(node, view, read) {
+  const text = (at) =>
+    read.kind === "c" ? `${number(read.data[2 * at])} + ${number(read.data[2 * at + 1])}i` : number(read.data[at]);
+  return table(node, view, text, ROWS, COLUMNS);
+}
+
+function table(node, view, text, mostRows, mostColumns) {
+  // A line goes down, so that it can be read.
+  const isLine = view.down === null;
+  const [high, wide] = isLine ? view.size.toReversed() : view.size;
+  const rows = Math.min(high, mostRows);
+  const columns = Math.min(wide, mostColumns);
+  const place = (row, column) => (isLine ? [0, row] : [row, column]);
+  const rowAxis = isLine ? view.across : view.down;
+  const heading = (axis, row, column) => String(view.indexOf(...place(row, column))[axis] ?? "");
+  const heads = numbersTo(columns).map((column) =>
+    element("th", { scope: "col" }, isLine ? "value" : heading(view.across, 0, column)));
+  const lines = numbersTo(rows).map((row) =>
+    element("tr", {}, element("th", { scope: "row" }, heading(rowAxis, row, 0)),
+      ...numbersTo(columns).map((column) =>
+        element("td", {}, text(view.placeOf(...place(row, column)))))));
+  const corner = isLine ? axisName(node, rowAxis) : `${axisName(node, rowAxis)} \\ ${axisName(node, view.across)}`;
+  const isCut = rows < high || columns < wide;
+  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Elements" },
+    element("table", { class: "elements" },
+      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, corner), ...heads)),
+      element("tbody", {}, ...lines)),
+    isCut ? element("p", { class: "faint" }, "The first rows and columns of the window; move it to see others.") : null);
+}
+
+const numbersTo = (count) => Array.from({ length: count }, (_, number) => number);

@@ -1,0 +1,84 @@
+// The view of an array's elements: a picture, a line or a table, and how they were read.
+
+import { element, errorBox } from "./dom.js";
+import { LineView } from "./line.js";
+import { PictureView } from "./picture.js";
+import { View } from "./selection.js";
+import { viewControls } from "./view_controls.js";
+import { textTable } from "./tables.js";
+import { bytes, number, whole } from "./text.js";
+import { WindowSource } from "./window.js";
+
+/** Show the elements of an array. */
+export function valuesView(node) {
+  const panel = element("section", { class: "values", "aria-label": "Values" });
+  if (!node.readable) {
+    panel.append(element("p", {}, "The array cannot be read; see its problems in the overview."));
+    return panel;
+  }
+  if (node.shape.includes(0)) {
+    panel.append(element("p", {}, "The array has no elements."));
+    return panel;
+  }
+  const source = new WindowSource(node);
+  const view = new View(source);
+  const status = element("p", { class: "how", "aria-live": "polite" });
+  const stage = element("div", { class: "stage" });
+  let drawn = null;
+  let going = null;
+  let waiting = null;
+
+  const show = async () => {
+    going?.abort();
+    going = new AbortController();
+    const { signal } = going;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => panel.setAttribute("aria-busy", "true"), 150);
+    try {
+      const read = await source.read(view.selection(), signal);
+      if (signal.aborted) return;
+      drawn = presented(node, view, read, drawn);
+      if (stage.firstChild !== drawn.shown) stage.replaceChildren(drawn.shown);
+      status.replaceChildren(...howText(read.how));
+    } catch (error) {
+      if (signal.aborted || error.name === "AbortError") return;
+      drawn = null;
+      stage.replaceChildren(errorBox(error, show));
+      status.replaceChildren();
+    } finally {
+      if (!signal.aborted) {
+        clearTimeout(waiting);
+        panel.setAttribute("aria-busy", "false");
+      }
+    }
+  };
+  panel.append(viewControls(node, view, show), stage, status);
+  show();
+  return panel;
+}
+
+/** Put a window where the last one was, keeping what was chosen for it. */
+function presented(node, view, read, before) {
+  if (read.texts) return { shown: textTable(node, view, read.texts) };
+  if (!view.shape.length) {
+    const values = read.kind === "c" ? `${number(read.data[0])} + ${number(read.data[1])}i` : number(read.data[0]);
+    return { shown: element("p", { class: "single" }, values) };
+  }
+  const Kind = view.down === null ? LineView : PictureView;
+  const drawn = before instanceof Kind ? before : new Kind(node, view);
+  drawn.update(read);
+  return drawn;
+}
+
+function howText(how) {
+  if (!how.here) {
+    return [
+      element("span", { class: "badge server" }, "decoded by the server"),
+      ` The page cannot read this by itself: ${how.why}.`,
+    ];
+  }
+  const amount = how.reads
+    ? `${whole(how.reads)} ${how.reads === 1 ? "read" : "reads"}, ${bytes(how.bytes)}`
+    : "nothing to read: all of it was here already";
+  return [element("span", { class: "badge page" }, "decoded in this page"), ` ${amount}.`];
+}
