@@ -288,13 +288,15 @@ class DraftFormat(Format):
         """
         entry = self.entry(store)
         if entry is None:
-            if other := groups.other_hierarchy(store):
+            other = groups.other_hierarchy(store)
+            if other and (entry := self.entry(store)) is None:  # not one of ours, made just now
                 raise NodeExistsError(
                     f"{store} {'/' + path!r}",
                     f"{other!r} belongs to a hierarchy of another format, and {self.name!r} has "
                     "an entry point for the whole store; give its zarr_format, or choose "
                     "another place",
                 )
+        if entry is None:
             data = entry_point.new_entry_point(self.name)
             store.update(entry_point.KEY, lambda reader: data if reader is None else reader)
             entry = self.entry(store)
