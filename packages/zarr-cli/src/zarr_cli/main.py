@@ -34,7 +34,9 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name not in ENTRIES and not name.startswith("-") and not ctx.resilient_parsing:
+        if name not in ENTRIES and any(mark in name for mark in "/.#:"):
+            args = ["info", *args]  # a place alone asks what is there
+        elif name not in ENTRIES and not name.startswith("-") and not ctx.resilient_parsing:
             close = get_close_matches(name, ENTRIES, 1)
             meant = f"did you mean {close[0]!r}?" if close else f"see {PROGRAM} --help."
             ctx.fail(f"there is no command {name!r}; {meant}")
@@ -75,7 +77,7 @@ def _keep_examples(command: click.Command) -> None:
     name=PROGRAM,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="A PLACE is a path or a URL of a store, with #path/in/the/hierarchy behind it if need "
+    epilog="A PLACE alone asks for its info. It is a path or a URL of a store, with #path/in/the/hierarchy behind it if need "
     "be: field.zarr, s3://bucket/field.zarr#north/elevation, field.zip.",
 )
 @click.version_option(package_name="zarr-cli", prog_name=PROGRAM)

@@ -60,14 +60,30 @@ def console() -> Console:
     return Console(file=sys.stdout, highlight=False, soft_wrap=False)
 
 
-def print_styled(parts: Iterable[tuple[str, str]]) -> None:
-    """One line made of texts, each with its style in the words of rich; continued if it is long."""
+def print_styled(parts: Iterable[tuple[str, str]], hanging: int | None = None) -> None:
+    """One line made of texts, each with its style in the words of rich.
+
+    Parameters
+    ----------
+    parts : iterable of (str, str)
+        Texts with their styles.
+    hanging : int, optional
+        How far the rest of what is too long for the terminal is indented; if not given, it
+        is left to the terminal.
+    """
     if not is_terminal():
         click.echo("".join(text for text, _ in parts))
         return
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    console().print(Text.assemble(*parts), soft_wrap=True)
+    terminal, text = console(), Text.assemble(*parts)
+    if hanging is None:
+        terminal.print(text, soft_wrap=True)
+        return
+    first, *others = text.wrap(terminal, max(20, terminal.width - hanging))
+    terminal.print(first)
+    for line in others:
+        terminal.print(Text(" " * hanging) + line)
 
 
 def print_pairs(rows: Iterable[tuple[str, str]]) -> None:
@@ -110,7 +126,9 @@ def print_table(
 
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
         for name in columns:
-            table.add_column(name, justify="right" if name in aligned else "left", overflow="fold")
+            justify: Any = "right" if name in aligned else "left"
+            # What a row is about stays in one piece, as the first column.
+            table.add_column(name, justify=justify, overflow="fold", no_wrap=name == columns[0])
         for row in rows:
             table.add_row(*map(Text, row))
         console().print(table)

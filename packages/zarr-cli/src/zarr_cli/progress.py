@@ -85,7 +85,7 @@ def _drawn(title: str) -> Iterator[Callable[[Progress], None]]:
         TextColumn("{task.fields[amount]}", markup=False),
         TimeRemainingColumn(),
     )
-    with Bars(*columns, console=Console(file=sys.stderr, stderr=True)) as bars:
+    with Bars(*columns, console=Console(file=sys.stderr), transient=True) as bars:
         task = bars.add_task(title, total=None, amount="")
 
         def report(now: Progress) -> None:

@@ -29,12 +29,12 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "tree",
             "zarr_cli.commands.tree:command",
-            "The arrays and groups below a group, with shapes, data types, chunks.",
+            "Arrays and groups as a tree, with shapes, data types, chunks.",
         ),
         Entry(
             "ls",
             "zarr_cli.commands.ls:command",
-            "The names of the members of a group; those of groups end in a slash.",
+            "The names of the members of a group.",
         ),
         Entry(
             "cat",
@@ -54,7 +54,7 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "chunks",
             "zarr_cli.commands.chunks:command",
-            "Which chunks of an array are stored, how large they are, where compression fails.",
+            "Which chunks are stored, how large they are: a map.",
         ),
         Entry(
             "serve",
@@ -66,17 +66,17 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "validate",
             "zarr_cli.commands.validate:command",
-            "Whether the metadata of a node, and of all below it, are valid.",
+            "Whether all metadata of a hierarchy are valid.",
         ),
         Entry(
             "check",
             "zarr_cli.commands.check:command",
-            "Whether every chunk of an array, or of all below a group, can be read.",
+            "Whether every chunk of a hierarchy can be read.",
         ),
         Entry(
             "diff",
             "zarr_cli.commands.diff:command",
-            "Where two arrays, or two groups with all below them, differ.",
+            "Where two arrays or hierarchies differ.",
         ),
     ),
     "Change": (
@@ -135,12 +135,12 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "extensions",
             "zarr_cli.commands.extensions:command",
-            "Which extensions are installed, who provides them, which are broken or in conflict.",
+            "Which extensions are installed, which of them work.",
         ),
         Entry(
             "completion",
             "zarr_cli.commands.completion:command",
-            "Print what makes a shell complete the words of this command.",
+            "Print what has a shell complete the words of commands.",
         ),
     ),
 }

@@ -116,5 +116,7 @@ def _document(group: Group, name: str) -> ArrayMetadata | GroupMetadata | None:
 def _problem(error: ZarrError) -> str:
     """An error in one line, located within the document; where the node is, one knows."""
     first, *others = findings_of(error, "")
-    more = f" (and {len(others)} more, see validate)" if others else ""
-    return f"{first.pointer or 'the document'}: {first.message}{more}"
+    more = f" (and {len(others)} more)" if others else ""
+    # What to do about it is told by `validate`.
+    message = first.message.partition(". ")[0].partition("; ")[0]
+    return f"{first.pointer or 'the document'}: {message}{more}"

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 @progress_options
 @json_option
 def command(place: Place, strict: bool, progress: Progressing, as_json: bool) -> None:
-    """Whether every chunk of an array, or of all below a group, can be read.
+    """Whether every chunk of a hierarchy can be read.
 
-    All that is stored is read and decoded, whereby checksums are verified. Told are chunks
+    All that is stored of an array, or of all arrays below a group, is read and decoded, whereby checksums are verified. Told are chunks
     that are damaged or cut short; how many are missing, which read as the fill value; keys
     that belong to nothing; chunks left outside an array that has shrunk; nodes that cannot
     be opened. Nothing is changed.
@@ -54,13 +54,14 @@ def command(place: Place, strict: bool, progress: Progressing, as_json: bool) ->
 
 def _print(result: Check) -> None:
     for path, problem in result.unopened.items():
-        print_styled([(path, "bold"), (f"  cannot be opened: {problem}", "red")])
+        print_styled([(path, "bold"), (f"  cannot be opened: {problem}", "red")], hanging=4)
     for array in result.arrays:
         if array.damages or array.outside or array.foreign:
             print_styled([(array.path, "bold")])
         for damage in array.damages:
             print_styled(
-                [(f"  {damage.kind:<10}", "red"), (damage.key, "cyan"), (f"  {damage.reason}", "")]
+                [(f"  {damage.kind:<10}", "red"), (damage.key, "cyan"), (f"  {damage.reason}", "")],
+                hanging=12,
             )
         _print_keys("outside", array.outside)
         _print_keys("foreign", array.foreign)
@@ -91,7 +92,9 @@ def _print_summary(result: Check) -> None:
         print_styled([(f"{missing} not stored, which read as the fill value", "dim")])
     if unprotected := [it.path for it in result.arrays if it.stored and not it.has_checksums]:
         shown = ", ".join(unprotected[:_SHOWN]) + (", ..." if len(unprotected) > _SHOWN else "")
-        print_styled([(f"no checksum, so that some damage cannot be noticed: {shown}", "dim")])
+        print_styled(
+            [(f"no checksum, so that some damage cannot be noticed: {shown}", "dim")], hanging=2
+        )
 
 
 def _counted(arrays: Sequence[ArrayCheck], what: str) -> str:

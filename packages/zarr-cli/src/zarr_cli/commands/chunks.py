@@ -42,10 +42,10 @@ def command(
     svg: Path | None,
     as_json: bool,
 ) -> None:
-    """Which chunks of an array are stored, how large they are, where compression fails.
+    """Which chunks are stored, how large they are: a map.
 
-    A map of the chunk grid: of the last two dimensions, if not told otherwise. No chunk is
-    read. Of a large grid several neighbours share a cell.
+    Of the last two dimensions of the chunk grid, if not told otherwise; also where
+    compression fails. No chunk is read. Of a large grid several neighbours share a cell.
 
     The document of --json has name, unit (chunk or shard), dims, others, shape, per_cell;
     total, total_stored, total_nbytes, total_nbytes_in_memory, total_incompressible (numbers);

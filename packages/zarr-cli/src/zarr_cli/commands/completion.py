@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    r"""Print what makes a shell complete the words of this command.
+    r"""Print what has a shell complete the words of commands.
 
     \b
     bash   eval "$(zarr-core completion bash)"      in ~/.bashrc

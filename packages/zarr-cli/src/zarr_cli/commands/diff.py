@@ -42,9 +42,9 @@ def command(
     progress: Progressing,
     as_json: bool,
 ) -> None:
-    """Where two arrays, or two groups with all below them, differ.
+    """Where two arrays or hierarchies differ.
 
-    They may be in different stores and formats: documents are compared in the words of
+    Groups are compared with all that is below them. They may be in different stores and formats: documents are compared in the words of
     version 3, elements piece by piece. NaN is the same as NaN.
 
     Exit status: 0 if nothing differs, 1 if something does, 2 if the command is wrong.
@@ -78,7 +78,7 @@ def _print(result: Comparison) -> None:
         print_styled([(path, "bold")])
         for difference in differences:
             where = difference.where if difference.what == "metadata" else difference.what
-            print_styled([(f"  {where}", "cyan"), (f": {difference.message}", "")])
+            print_styled([(f"  {where}", "cyan"), (f": {difference.message}", "")], hanging=4)
     nodes = f"{result.nodes} node{'' if result.nodes == 1 else 's'}"
     if not result.differences:
         print_styled([("equal", "bold green"), (f": {nodes} compared", "")])

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 @click.option("--no-load", is_flag=True, help="Import none of them, so that none can fail.")
 @json_option
 def command(names: tuple[str, ...], kind: str | None, no_load: bool, as_json: bool) -> None:
-    """Which extensions are installed, who provides them, which are broken or in conflict.
+    """Which extensions are installed, which of them work.
 
-    Each is imported to see whether that works. Of several that have one name, those that
+    With who provides them. Each is imported to see whether that works. Of several that have one name, those that
     are not used are marked.
 
     Exit status: 0, or 1 if one is broken or in conflict.

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 @stored_only_option
 @json_option
 def command(place: Place, long: bool, recursive: bool, as_json: bool, stored_only: bool) -> None:
-    """The names of the members of a group; those of groups end in a slash.
+    """The names of the members of a group.
 
-    Of an array, itself. The document of --json is a list of nodes, each as `info --json`
+    Names of groups end in a slash. Of an array, its own. The document of --json is a list of nodes, each as `info --json`
     has it, without attributes.
     """
     from zarr_core import Array  # noqa: PLC0415 - lazy: not for help
@@ -39,8 +39,8 @@ def command(place: Place, long: bool, recursive: bool, as_json: bool, stored_onl
         print_json([describe(member, node.name) for member in found])
     elif long:
         print_table(
-            ("shape", "type", "chunks", "shards", "codecs", "name"),
-            [(*_columns(member), _shown(member, node.basename)) for member in found],
+            ("name", "shape", "type", "chunks", "shards", "codecs"),
+            [(_shown(member, node.basename), *_columns(member)) for member in found],
         )
     else:
         for member in found:

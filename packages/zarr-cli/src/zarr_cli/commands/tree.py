@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def command(
     place: Place, levels: int | None, attrs: bool, as_json: bool, stored_only: bool
 ) -> None:
-    """The arrays and groups below a group, with shapes, data types, chunks.
+    """Arrays and groups as a tree, with shapes, data types, chunks.
 
     What cannot be opened is shown with the reason. The document of --json is the node
     as `info --json` has it, in which "members" lists those of a group, and so on.

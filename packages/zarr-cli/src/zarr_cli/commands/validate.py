@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing; the exit status tells.")
 @json_option
 def command(place: Place, strict: bool, quiet: bool, as_json: bool) -> None:
-    """Whether the metadata of a node, and of all below it, are valid.
+    """Whether all metadata of a hierarchy are valid.
 
-    Every document is held against the JSON Schemas of its format, the rules between its
+    Every document of a node, and of all below it, is held against the JSON Schemas of its format, the rules between its
     members, the extensions that it names. Each problem is located by a JSON pointer. Copies
     in consolidated metadata are compared with what is stored. No chunk is read: see check.
 
@@ -54,7 +54,8 @@ def _print(result: Validation) -> None:
                     ("  warning " if finding.severity == "warning" else "  ", "yellow"),
                     (finding.pointer or "the document", "cyan"),
                     (f": {finding.message}", ""),
-                ]
+                ],
+                hanging=4,
             )
     count = f"{result.nodes} node{'' if result.nodes == 1 else 's'}"
     if not result.findings:
