@@ -7,6 +7,7 @@ from zarr_core.display.markup import tag
 # Notebooks stripe tables, centre them, set their letters on the right: said in each
 # element, as sheets of style are taken away where a notebook is not trusted.
 _TABLE = "border-collapse:collapse;margin:0;border:0;width:auto;font-size:inherit"
+_SCROLLED = "overflow-x:auto;max-width:100%;min-width:0"
 _ROW = "background:transparent;border:0"
 _CELL = "text-align:left;vertical-align:top;padding:2px 14px 2px 0;border:0;white-space:normal"
 _NAME = f"{_CELL};font-weight:600;white-space:nowrap"
@@ -18,8 +19,8 @@ CODE = "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.95em;backgr
 
 
 def table(*rows: str) -> str:
-    """A table of rows that :func:`row` makes."""
-    return tag("table", tag("tbody", *rows), style=_TABLE)
+    """A table of rows that :func:`row` makes; one that is too wide is scrolled by itself."""
+    return tag("div", tag("table", tag("tbody", *rows), style=_TABLE), style=_SCROLLED)
 
 
 def row(name: str, *cells: str, span: int = 1) -> str:
