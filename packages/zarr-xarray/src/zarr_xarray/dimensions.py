@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr_xarray import nczarr
 from zarr_xarray._xarray import DIMENSION_KEY
 
 if TYPE_CHECKING:
     from zarr_core import Array
-
-# Newer releases of netCDF-C among the attributes, older ones in ``.zarray``.
-_NCZARR_ATTRIBUTE = "_nczarr_array"
-_NCZARR_MEMBER = "_NCZARR_ARRAY"
-_NCZARR_LISTS = ("dimrefs", "dimension_references", "dimensions")
 
 
 def dimensions_of(array: Array, attributes: dict[str, Any]) -> tuple[str, ...]:
@@ -37,7 +33,7 @@ def dimensions_of(array: Array, attributes: dict[str, Any]) -> tuple[str, ...]:
     for names in (
         array.dimension_names,
         attributes.get(DIMENSION_KEY),
-        _nczarr(array, attributes),
+        nczarr.dimensions_in(nczarr.notes_of(array, attributes)),
         () if not array.ndim else None,
     ):
         if isinstance(names, list | tuple) and len(names) == array.ndim:
@@ -60,19 +56,6 @@ def shown(attributes: dict[str, Any]) -> dict[str, Any]:
     """The attributes of a node that are the user's, not a convention's."""
     return {
         name: value
-        for name, value in attributes.items()
+        for name, value in nczarr.typed(attributes).items()
         if name != DIMENSION_KEY and not name.lower().startswith("_nc")
     }
-
-
-def _nczarr(array: Array, attributes: dict[str, Any]) -> list[str] | None:
-    """Last parts of the fully qualified names of the dimensions."""
-    own: Any = (array.metadata.document or {}).get(".zarray")
-    places: list[Any] = [attributes.get(_NCZARR_ATTRIBUTE), attributes.get(_NCZARR_MEMBER)]
-    places.append(own.get(_NCZARR_MEMBER) if isinstance(own, dict) else None)
-    for place in filter(None, places):
-        for name in _NCZARR_LISTS if isinstance(place, dict) else ():
-            references = place.get(name)
-            if isinstance(references, list):
-                return [str(reference).rpartition("/")[2] for reference in references]
-    return None

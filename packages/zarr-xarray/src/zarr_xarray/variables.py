@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xarray import Variable
 
-from zarr_xarray import _xarray
+from zarr_xarray import _xarray, nczarr
 from zarr_xarray.dimensions import dimensions_of, shown
 from zarr_xarray.encodings import decoded_fill_value, encoding_of
 from zarr_xarray.lazy import StoredArray
@@ -44,7 +44,9 @@ def variable_of(array: Array, fill_value_is_mask: bool | None = None) -> Variabl
     dimensions = dimensions_of(array, stored)
     attributes = shown(stored)
     if masks:
-        if array.fill_value is not None:
+        # netCDF-C gives every array a fill value; if it was asked for, there is the attribute.
+        asked = nczarr.notes_of(array, stored) is None or "_FillValue" in attributes
+        if array.fill_value is not None and asked:
             attributes["_FillValue"] = array.fill_value
     elif "_FillValue" in attributes:
         attributes["_FillValue"] = decoded_fill_value(
@@ -52,4 +54,8 @@ def variable_of(array: Array, fill_value_is_mask: bool | None = None) -> Variabl
         )
     encoding = encoding_of(array, dimensions, keep_fill_value=not masks)
     data = _xarray.LazilyIndexedArray(StoredArray(array))
-    return Variable(dimensions, data, attributes, encoding)
+    variable = Variable(dimensions, data, attributes, encoding)
+    if dimensions == (nczarr.SCALAR,) and array.shape == (1,):
+        variable = variable.isel({nczarr.SCALAR: 0})
+        variable.encoding |= {"chunks": (), "preferred_chunks": {}}
+    return variable
