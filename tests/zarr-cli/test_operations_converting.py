@@ -1,0 +1,203 @@
+"""Commands that give hierarchies another format or layout, or bring files into one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from click.testing import CliRunner
+from zarr_cli.main import cli
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs a command line in an empty folder; gives what was printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words, status=0):
+        done = CliRunner().invoke(cli, [*map(str, words)])
+        assert done.exit_code == status, done.output + repr(done.exception)
+        assert "Traceback" not in done.output
+        return done.stdout if status == 0 else done.output
+
+    return call
+
+
+def weather(zarr_format=3, place="w.zarr"):
+    """A hierarchy with dimensions that have names."""
+    root = zarr.create_group(place, zarr_format=zarr_format)
+    t = np.random.default_rng(0).normal(size=(12, 20, 30)).round(1)
+
+    def named(*names):
+        if zarr_format == 3:
+            return {"dimension_names": names}
+        return {"attributes": {"_ARRAY_DIMENSIONS": [*names]}}
+
+    root.create_array("air/t", data=t, chunks=(1, 20, 30), **named("time", "y", "x"))
+    root.create_array("time", data=np.arange(12), chunks=5, **named("time"))
+    root.create_array("y", data=np.arange(20.0), chunks=20, **named("y"))
+    return root, t
+
+
+def chunks(place):
+    found = zarr.open_group(place)
+    return {path: array.chunks for path, array in found.arrays(max_depth=None)}
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3, "n5"])
+def test_chunks_of_a_hierarchy(run, zarr_format):
+    weather(zarr_format)
+    run("rechunk", "w.zarr", "p.zarr", "-c", "2,10,10", "--include", "air", "--verify")
+    assert chunks("p.zarr") == {"air/t": (2, 10, 10), "time": (5,), "y": (20,)}
+    assert zarr.open("p.zarr").metadata.document != {}
+    if zarr_format == "n5":
+        return
+    planned = json.loads(run("rechunk", "w.zarr", "d.zarr", "-c", "time=all,y=5", "-n", "--json"))
+    costs = {step["path"]: step["cost"] for step in planned["steps"]}
+    assert costs == {
+        "/": "document", "/air": "document", "/air/t": "recode", "/time": "recode", "/y": "recode",
+    }  # fmt: skip
+    assert not os.path.exists("d.zarr")
+    run("rechunk", "w.zarr", "d.zarr", "-c", "time=all,y=5", "--verify")
+    assert chunks("d.zarr") == {"air/t": (12, 5, 30), "time": (12,), "y": (5,)}
+    for path, array in zarr.open_group("w.zarr").arrays(max_depth=None):
+        assert np.array_equal(zarr.open("d.zarr")[path][...], array[...])
+    again = run("rechunk", "w.zarr", "d.zarr", "-c", "time=all,y=5")
+    assert again.count("nothing, it is there") == 5
+
+
+def test_shards_codecs_and_data_types(run):
+    _, t = weather()
+    run(
+        "rechunk", "w.zarr#air/t", "one.zip#deep/t", "-c", "4,5,30", "-s", "12,10,30",
+        "-z", "zstd:9", "-z", "crc32c", "-d", "float32", "--max-memory", "64M", "--verify",
+    )  # fmt: skip
+    new = zarr.open("one.zip")["deep/t"]
+    assert (new.chunks, new.shards, new.dtype) == ((4, 5, 30), (12, 10, 30), "f4")
+    assert new.compressors[0].level == 9
+    assert np.array_equal(new[...], t.astype("f4"))
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "why"),
+    [
+        ([], 2, "say what is to change"),
+        (["-c", "1,2"], 1, "2 lengths for 3 dimensions"),
+        (["-c", "time=x"], 2, "lengths are"),
+        (["-c", "time=12", "--max-memory", "1K"], 1, "1.0 KiB are allowed"),
+        (["-c", "time=12", "--max-memory", "much"], 2, "no amount of memory"),
+        (["-d", "int8"], 1, "do not fit into int8"),
+    ],
+)
+def test_what_cannot_be_done_is_said(run, words, status, why):
+    weather()
+    assert why in run("rechunk", "w.zarr#air/t", "x.zarr", *words, status=status)
+    assert not os.path.exists("x.zarr/zarr.json")
+
+
+def test_formats(run):
+    _, t = weather(2)
+    looked = run("convert", "w.zarr", "-n")
+    assert "would be converted in place: 5 nodes, v2 to v3" in looked
+    assert "note: /air/t: the attribute _ARRAY_DIMENSIONS becomes dimension_names" in looked
+    assert not os.path.exists("w.zarr/zarr.json")
+    run("convert", "w.zarr", "n.zarr", "--zarr-format", "n5")
+    assert np.array_equal(zarr.open("n.zarr")["air/t"][...], t)
+    done = json.loads(run("convert", "n.zarr", "three.zarr", "-s", "auto", "--json"))
+    assert (done["source_format"], done["dest_format"], done["cost"]) == ("n5", "v3", "recode")
+    assert zarr.open("three.zarr")["air/t"].shards is not None
+    zarr.create_array("flags.zarr", data=np.array([True]))
+    assert "cannot be converted" in run(
+        "convert", "flags.zarr", "f.n5", "--zarr-format", "n5", "-n", status=1
+    )
+
+
+def test_migration_in_the_words_of_zarr_python(run):
+    root, t = weather(2)
+    zarr.consolidate_metadata(root)
+    run("migrate", "v3", "w.zarr", "--dry-run")
+    assert not os.path.exists("w.zarr/zarr.json")
+    assert "its chunks would be lost" in run("remove-metadata", "v2", "w.zarr", status=1)
+    run("migrate", "v3", "w.zarr")
+    assert zarr.open("w.zarr", zarr_format=2)["air/t"].shape == t.shape
+    gone = json.loads(run("remove-metadata", "v2", "w.zarr", "--dry-run", "--json"))["documents"]
+    assert {key.rpartition("/")[2] for key in gone} == {
+        ".zarray",
+        ".zattrs",
+        ".zgroup",
+        ".zmetadata",
+    }
+    assert run("remove-metadata", "v2", "w.zarr").endswith("documents of version 2 removed\n")
+    assert not list(Path("w.zarr").rglob(".z*"))
+    assert np.array_equal(zarr.open("w.zarr")["air/t"][...], t)
+    assert "no node of version 2 or 1" in run("migrate", "v3", "w.zarr", status=1)
+    run("remove-metadata", "v3", "w.zarr", "--force")
+    assert not list(Path("w.zarr").rglob("zarr.json"))
+    assert list(Path("w.zarr").rglob("0.0.0"))
+
+
+def test_migration_that_leaves_nothing_old(run):
+    _, t = weather(2)
+    run("migrate", "v3", "w.zarr", "--remove-v2-metadata")
+    assert not list(Path("w.zarr").rglob(".z*"))
+    assert np.array_equal(zarr.open("w.zarr")["air/t"][...], t)
+
+
+def test_files_are_imported(run):
+    h5py = pytest.importorskip("h5py")
+    values = np.arange(600.0).reshape(20, 30)
+    with h5py.File("run.h5", "w") as file:
+        file.create_dataset("sensors/a", data=values, chunks=(5, 10), compression="gzip")
+        file.create_dataset("b", data=np.arange(5))
+    assert "/sensors/a" in run("import", "run.h5", "run.zarr")
+    assert chunks("run.zarr")["sensors/a"] == (5, 10)
+    assert np.array_equal(zarr.open("run.zarr")["sensors/a"][...], values)
+    report = json.loads(
+        run("import", "run.h5", "some.zip#x", "--include", "sensors/*", "-c", "20,30", "--json")
+    )
+    assert report["left_out"] == []
+    assert chunks("some.zip") == {"x/sensors/a": (20, 30)}
+    np.save("v.npy", values)
+    run("import", "v.npy", "v.zarr", "-c", "10,10", "-z", "gzip:1")
+    assert np.array_equal(zarr.open("v.zarr")[...], values)
+    assert zarr.open("v.zarr").chunks == (10, 10)
+
+
+@pytest.mark.slow
+def test_an_interrupt_is_explained_and_the_same_command_goes_on(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    shape = (64, 256, 256)
+    source = zarr.create_array("a.zarr", shape=shape, dtype="f8", chunks=(1, 256, 256))
+    for start in range(0, 64, 8):
+        source[start : start + 8] = random.normal(size=(8, 256, 256))
+    words = ["rechunk", "a.zarr", "b.zarr", "-c", "64,16,16", "-z", "gzip:9", "--no-progress"]
+    words += ["--max-memory", "10M"]
+    command = [sys.executable, "-m", "zarr_cli", *words]
+    first = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while len(list(Path("b.zarr").rglob("c/0/*/*"))) < 100 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    first.send_signal(signal.SIGINT)
+    _, said = first.communicate()
+    assert first.returncode == 130
+    assert said.startswith("Interrupted. The source is as it was; what was written to b.zarr stays")
+    assert "The same command goes on from there." in said
+    assert len(said.strip().splitlines()) == 1
+    assert not os.path.exists("b.zarr/zarr.json")
+    assert os.path.exists("b.zarr/.conversion")
+    before = {
+        path: path.stat().st_mtime_ns for path in Path("b.zarr/c").rglob("*") if path.is_file()
+    }
+    assert before
+    subprocess.run(command, check=True, capture_output=True)
+    kept = [path for path, when in before.items() if path.stat().st_mtime_ns == when]
+    assert len(kept) > len(before) // 2
+    new = zarr.open("b.zarr")
+    assert all(np.array_equal(new[n], source[n]) for n in range(0, 64, 9))
