@@ -21,9 +21,6 @@ EXPLAINED = {
     r"::test_roundtrip_None_variable\[3\]": (
         'version 3 reserves names that begin with "__"; xarray calls that variable "__values__"'
     ),
-    r"::test_attributes\[.-obj1\]": (
-        "the message names the variable, where xarray says Dataset.attrs of it as well"
-    ),
     r"::test_zarr_fill_value_setting\[2": "xarray ignores use_zarr_fill_value_as_mask=False",
     r"::test_zarr_fill_value_in_encoding_on_read\[2\]": "not for version 2, says the test itself",
     r"DatatreeIO::test_to_zarr_compute_false\[zarr_format=2\]": (

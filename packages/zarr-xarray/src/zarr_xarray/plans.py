@@ -220,7 +220,9 @@ def _draft(
     except MetadataValidationError as error:
         if not isinstance(error, TypeError):  # nothing is wrong with the attributes
             raise
-        raise TypeError(f"Invalid attribute of the variable {name!r}: {error}") from error
+        raise TypeError(
+            f"Invalid attribute in Dataset.attrs or, rather, in those of its variable {name!r}: {error}"
+        ) from error
 
 
 def _options(
