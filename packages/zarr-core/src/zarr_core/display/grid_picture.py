@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT = 240, 180  # of the front, at most
 _THINNEST = 14  # side of the front
 _DEPTH = 0.5  # by how much what leads into the depth is shorter
-_DEEPEST, _SHALLOWEST = 150, 14
+_DEEPEST, _SHALLOWEST = 150, 24
 _SLANT = (0.8, 0.6)  # direction of the depth, to the right as well as up
 _BAR = 130, 16  # a dimension by itself
 _MOST_BARS = 5
@@ -96,7 +96,7 @@ def _notes(
             if size
         ]
         if scales and max(scales) > 1.05 * min(scales):
-            notes.append("sides are not to the same scale")
+            notes.append("sides are drawn to different scales")
     if not all(it.size for it in (*bars, *solid)):
         notes.append("holds no elements")
     if len(bars) > _MOST_BARS:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _FRAME = "font-size:13px;line-height:1.5;margin:4px 0"
 _BESIDE = "display:flex;flex-wrap:wrap;gap:12px 32px;align-items:flex-start"
+_FIRST = "flex:1 1 380px;max-width:max-content;min-width:0"  # gives way before it stands alone
 _MOST_DIMENSIONS = 12
 
 
@@ -43,7 +44,7 @@ def array_html(array: DescribedArray) -> str:
         "div",
         _title(array),
         _warning(array),
-        tag("div", table(*_rows(array)), drawing, style=_BESIDE),
+        tag("div", tag("div", table(*_rows(array)), style=_FIRST), drawing, style=_BESIDE),
         folds,
         style=_FRAME,
     )
