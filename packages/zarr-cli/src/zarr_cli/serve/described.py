@@ -34,7 +34,7 @@ def described(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
         node = open_node(store, root, path)
     except ZarrError as error:
         problems = problems_of(error)
-    documents, model = _stored(store, path)
+    documents, prefix, model = _stored(store, path)
     if node is not None:
         model = node.metadata
     answer: dict[str, Any] = {
@@ -51,7 +51,7 @@ def described(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
         answer["metadata"] = {
             key: value for key, value in model.to_json().items() if key != "attributes"
         }
-        answer["prefix"] = _prefix(store, path)[len(root) :].lstrip("/")
+        answer["prefix"] = prefix[len(root) :].lstrip("/")
     if isinstance(node, Array):
         answer |= {
             "shape": list(node.shape),
@@ -72,15 +72,12 @@ def _kind(model: Any) -> str:
     return "array" if isinstance(model, ArrayMetadata) else "group"
 
 
-def _stored(store: Store, path: str) -> tuple[list[str], Any]:
-    """Keys of the documents that are there, and what they say if that can be read at all."""
-    prefix = f"{path}/" if path else ""
+def _stored(store: Store, path: str) -> tuple[list[str], str, Any]:
+    """Keys of the documents that are there, what begins chunk keys, the model if there is one."""
+    below = f"{path}/" if path else ""
     try:
         format_, model = read_node(store, path)
     except ZarrError:
-        return [prefix + name for name in _ANY if store.exists(prefix + name)], None
-    return [key for key in format_.documents(path) if store.exists(key)], model
-
-
-def _prefix(store: Store, path: str) -> str:
-    return read_node(store, path)[0].chunk_prefix(path)
+        return [below + name for name in _ANY if store.exists(below + name)], "", None
+    keys = [key for key in format_.documents(path) if store.exists(key)]
+    return keys, format_.chunk_prefix(path), model

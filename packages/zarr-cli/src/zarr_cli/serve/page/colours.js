@@ -3,21 +3,21 @@
 /** Colours of a map: lightness, chroma and hue (in degrees) at even distances. */
 const PATHS = {
   dusk: {
-    title: "dusk (lightness rises evenly)",
+    title: "dusk",
     stops: [[0.24, 0.1, 305], [0.36, 0.125, 285], [0.48, 0.11, 248], [0.6, 0.1, 205], [0.71, 0.12, 165], [0.82, 0.16, 130], [0.93, 0.17, 106]],
   },
   ember: {
-    title: "ember (from black to light yellow)",
+    title: "ember",
     stops: [[0.12, 0.03, 290], [0.28, 0.13, 310], [0.42, 0.17, 345], [0.56, 0.19, 15], [0.69, 0.17, 48], [0.82, 0.15, 80], [0.96, 0.08, 105]],
   },
   grey: { title: "grey", stops: [[0.15, 0, 0], [0.97, 0, 0]] },
   tide: {
-    title: "tide (two sides of zero)",
+    title: "tide, around zero",
     stops: [[0.38, 0.13, 258], [0.66, 0.11, 245], [0.95, 0.01, 245], [0.68, 0.13, 38], [0.42, 0.15, 27]],
     centred: true,
   },
   compass: {
-    title: "compass (angles: both ends meet)",
+    title: "compass, for angles",
     stops: [[0.65, 0.12, 0], [0.65, 0.12, 90], [0.65, 0.12, 180], [0.65, 0.12, 270], [0.65, 0.12, 360]],
   },
 };

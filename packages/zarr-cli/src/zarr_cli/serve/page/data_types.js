@@ -74,7 +74,19 @@ function putNumber(view, at, given, kind, size, little) {
   if (number === undefined) return false;
   if (size === 8) view.setFloat64(at, number, little);
   else if (size === 4) view.setFloat32(at, number, little);
-  else if (number === 0 || Number.isNaN(number)) view.setUint16(at, number === 0 ? 0 : 0x7e00, little);
-  else return false;
+  else {
+    const bits = numberToHalf(number);
+    if (bits === null) return false;
+    view.setUint16(at, bits, little);
+  }
   return true;
+}
+
+/** The 16 bits of a number, or null if it is none of those that have only so many. */
+function numberToHalf(number) {
+  if (Number.isNaN(number)) return 0x7e00;
+  for (let bits = 0; bits < 1 << 16; bits += 1) {
+    if (Object.is(halfToNumber(bits), number)) return bits;
+  }
+  return null;
 }

@@ -39,8 +39,8 @@ function stored(key, problems) {
 /** The text, with the members marked that problems point to. */
 function marked(text, problems) {
   const names = problems.map(({ pointer }) => pointer.split("/")[1]).filter(Boolean);
-  return text.split("\n").map((line) => {
+  return text.trimEnd().split("\n").map((line) => {
     const name = /^\s{1,4}"([^"]+)":/.exec(line)?.[1];
-    return names.includes(name) ? element("mark", {}, `${line}\n`) : `${line}\n`;
+    return names.includes(name) ? element("mark", {}, line) : `${line}\n`;
   });
 }

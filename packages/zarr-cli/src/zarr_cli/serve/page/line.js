@@ -20,7 +20,7 @@ export class LineView {
   constructor(node, view) {
     this.node = node;
     this.view = view;
-    this.part = "magnitude";
+    this.part = "real";
     this.plot = drawing("svg", { class: "line", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", tabindex: 0 });
     this.readout = element("output", { class: "readout" }, "Point at the line to see values.");
     this.options = element("div", { class: "row" });

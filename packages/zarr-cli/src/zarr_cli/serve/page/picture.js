@@ -10,7 +10,7 @@ import { axisName } from "./view_controls.js";
 import { PART_NAMES, numbersOf } from "./window.js";
 
 const SIDE = 290; // pixels beside a picture that its controls need
-const ABOVE = 330; // pixels above it that are there already
+const ABOVE = 370; // pixels above it, until it is known how many
 
 /** A picture; what was chosen for it stays when it gets another window. */
 export class PictureView {
@@ -20,7 +20,7 @@ export class PictureView {
     this.fill = fillOf(node);
     // A fill value other than zero was chosen to mean that something is missing.
     const gaps = this.fill !== undefined && this.fill !== 0;
-    this.chosen = { map: "dusk", range: "all", part: "magnitude", gaps, upward: false, low: "", high: "" };
+    this.chosen = { map: "dusk", range: "all", part: "real", gaps, upward: false, low: "", high: "" };
     this.canvas = element("canvas", { class: "picture", tabindex: 0, role: "img" });
     this.scale = element("canvas", { class: "scale", "aria-hidden": "true" });
     this.low = element("span", {});
@@ -77,7 +77,9 @@ export class PictureView {
     const [rows, columns] = this.view.size;
     const isBeside = getComputedStyle(this.shown).display === "grid";
     const room = Math.max(120, this.shown.clientWidth - (isBeside ? SIDE : 30));
-    const high = Math.max(240, Math.min(560, window.innerHeight - ABOVE));
+    const page = this.canvas.closest("main");
+    const above = page ? this.canvas.getBoundingClientRect().top + page.scrollTop : ABOVE;
+    const high = Math.max(240, Math.min(560, window.innerHeight - above - 30));
     const each = Math.min(room / columns, high / rows, 40);
     this.canvas.style.width = `${Math.max(each * columns, Math.min(room, 60))}px`;
     this.canvas.style.height = `${Math.max(each * rows, 60)}px`;

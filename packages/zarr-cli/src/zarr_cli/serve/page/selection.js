@@ -47,7 +47,6 @@ export class View {
     while (this.cost() > AT_FIRST && this.span > 16) {
       this.span = Math.floor(this.span / 2);
       this.step = this.stepFor(this.span);
-      for (const axis of this.sides) this.starts[axis] = this.limited(axis, (this.shape[axis] - this.span) / 2);
     }
   }
 

@@ -9,7 +9,9 @@ const COLUMNS = 12;
 
 /** Texts: all that were read. */
 export function textTable(node, view, texts) {
-  return table(node, view, (at) => texts[at], Infinity, Infinity);
+  const shown = table(node, view, (at) => texts[at], Infinity, Infinity);
+  shown.classList.add("texts");
+  return shown;
 }
 
 /** Numbers: those in the corner of the window. */

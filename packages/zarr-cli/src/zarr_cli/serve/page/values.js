@@ -9,6 +9,8 @@ import { textTable } from "./tables.js";
 import { bytes, number, whole } from "./text.js";
 import { WindowSource } from "./window.js";
 
+const MOST_BYTES = 512 << 20; // of decoded chunks, more of which no page has room for
+
 /** Show the elements of an array. */
 export function valuesView(node) {
   const panel = element("section", { class: "values", "aria-label": "Values" });
@@ -35,6 +37,9 @@ export function valuesView(node) {
     clearTimeout(waiting);
     waiting = setTimeout(() => panel.setAttribute("aria-busy", "true"), 150);
     try {
+      if (view.cost() > MOST_BYTES) {
+        throw new Error(`Chunks of ${bytes(view.cost())} are too large to be looked at here.`);
+      }
       const read = await source.read(view.selection(), signal);
       if (signal.aborted) return;
       drawn = presented(node, view, read, drawn);
@@ -43,6 +48,7 @@ export function valuesView(node) {
     } catch (error) {
       if (signal.aborted || error.name === "AbortError") return;
       drawn = null;
+      source.forget();
       stage.replaceChildren(errorBox(error, show));
       status.replaceChildren();
     } finally {
@@ -52,7 +58,7 @@ export function valuesView(node) {
       }
     }
   };
-  panel.append(viewControls(node, view, show), stage, status);
+  panel.append(viewControls(node, view, show), status, stage);
   show();
   return panel;
 }

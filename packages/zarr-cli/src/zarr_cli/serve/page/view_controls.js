@@ -9,7 +9,9 @@ export function viewControls(node, view, changed) {
     box.replaceChildren(...[sides(), sliders(), moving()].filter(Boolean));
   };
   const again = () => {
+    const { title } = document.activeElement;
     rebuild();
+    if (title) box.querySelector(`[title="${title}"]:enabled`)?.focus(); // as before
     changed();
   };
 
@@ -65,7 +67,7 @@ export function viewControls(node, view, changed) {
     const parts = view.sides.map((axis) => {
       const { start, count, step } = view.selection()[axis];
       const last = start + (count - 1) * step;
-      return `${axisName(node, axis)} ${start} to ${last}`;
+      return `${axisName(node, axis)}: ${start} to ${last}`;
     });
     const stepText = view.step > 1 ? `, every ${ordinal(view.step)} element` : "";
     const buttons = [

@@ -21,6 +21,11 @@ export class WindowSource {
     }
   }
 
+  /** Read everything anew from now on: what is remembered may be of another version. */
+  forget() {
+    if (this.reader) this.reader = new ArrayReader(this.layout, this.node.shape);
+  }
+
   /** Bytes of decoded chunks that a selection touches. */
   cost(selection) {
     const chunk = this.node.chunks.map((length) => (Array.isArray(length) ? Math.max(...length) : length));

@@ -1,0 +1,358 @@
+"""The page in a real browser: what people see and do, and what the page reads by itself."""
+
+import shutil
+from contextlib import closing
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_cli.serve.server import StoreServer
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+pytestmark = pytest.mark.slow
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser():
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip(f"no browser here; looked for {', '.join(BROWSERS)}")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+VALUES = np.linspace(-3, 3, 24 * 32, dtype="float32").reshape(24, 32)
+
+
+@pytest.fixture
+def store():
+    store = zarr.MemoryStore()
+    root = zarr.create_group(store, attributes={"title": "<img src=x onerror=alert(1)>"})
+    image = VALUES.copy()
+    image[5, 7] = np.nan
+    root.create_array(
+        "deep/er/image", data=image, chunks=(4, 8), shards=(8, 16), compressors="gzip",
+        fill_value=np.nan, dimension_names=("y", "x"), attributes={"units": "m"},
+    )  # fmt: skip
+    zeros = np.zeros((6, 40, 50), "int16")
+    zeros[2, :10, 10:20] = 7
+    root.create_array("cube", data=zeros, chunks=(1, 10, 10), compressors="zstd")
+    root.create_array("line", data=np.arange(30) ** 2, chunks=7, compressors=None)
+    root.create_array("words", data=np.array(["<b>", "two"]), chunks=2)
+    root.create_array("<i>%23?#", shape=2, dtype="int8")
+    root.create_array("wrong", shape=4, dtype="int8")
+    document = bytes(store.get("wrong/zarr.json"))
+    store.set("wrong/zarr.json", document.replace(b'"int8"', b'"int9"'))
+    return store
+
+
+@pytest.fixture
+def lines():
+    return []
+
+
+@pytest.fixture
+def server(store, lines):
+    with StoreServer(store, log=lines.append) as server:
+        yield server
+
+
+@pytest.fixture
+def page(browser, server):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.set_default_timeout(10_000)
+    failures = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.on("dialog", lambda dialog: failures.append(dialog.message))
+    yield page
+    page.close()
+    assert not failures
+
+
+def go(page, server, route=""):
+    page.goto(f"{server.url}#/{route}")
+    page.wait_for_selector("main[aria-busy=false] > *")
+    if "view=values" in route:
+        page.wait_for_selector(".values[aria-busy=false] .stage > *")
+
+
+def pixel(page, selector, x, y):
+    """Colour in the middle of a part of a canvas, given as parts of its width and height."""
+    return page.eval_on_selector(
+        selector,
+        """(canvas, [x, y]) => [...canvas.getContext("2d").getImageData(
+            Math.floor(x * canvas.width), Math.floor(y * canvas.height), 1, 1).data]""",
+        [x, y],
+    )
+
+
+def test_the_tree_unfolds_by_pointer_and_by_key(page, server):
+    go(page, server)
+    items = page.get_by_role("treeitem")
+    assert items.count() == 7  # the root with its members
+    page.locator(".node", has_text="deep").locator(".twist").click()
+    page.locator(".node", has_text="er").last.wait_for()
+    page.locator(".node", has_text="cube").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(50)
+    page.wait_for_selector(".node:focus:has-text('image')")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h2:has-text('image')")
+    assert page.locator("[aria-selected=true] > .node").inner_text().startswith("image")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".node:has-text('image')").is_hidden()
+
+
+def test_a_link_to_a_node_unfolds_what_lies_above(page, server):
+    go(page, server, "deep/er/image")
+    page.wait_for_selector("[aria-selected=true] > .node:has-text('image')")
+    text = page.inner_text("main")
+    for shown in ("float32", "24 x 32", "y, x", "units", "sharding_indexed", "gzip", "level 5"):
+        assert shown in text
+    page.get_by_role("tab", name="Documents").click()
+    page.wait_for_selector("pre:has-text('node_type')")
+    assert '"dimension_names"' in page.inner_text("pre")
+    page.keyboard.press("ArrowLeft")  # from the tab of documents to that of chunks
+    page.wait_for_selector(".map")
+
+
+def test_a_picture_has_the_colours_of_its_values(page, server, lines):
+    go(page, server, "deep/er/image?view=values")
+    assert page.inner_text(".badge") == "decoded in this page"
+    assert sum(line.startswith("206 GET /deep/er/image/c/") for line in lines) >= 12
+    scale = [pixel(page, "canvas.scale", at, 0.5) for at in (0, 0.999)]
+    assert pixel(page, "canvas.picture", 0.01, 0.01) == scale[0]
+    assert pixel(page, "canvas.picture", 0.99, 0.99) == scale[1]
+    assert pixel(page, "canvas.picture", 7.5 / 32, 5.5 / 24)[3] == 0  # no number: a gap
+    assert scale[0] != scale[1]
+    box = page.locator("canvas.picture").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 4.5 / 32, box["y"] + box["height"] * 2.5 / 24)
+    readout = page.inner_text(".readout")
+    assert readout.split()[0] == f"{VALUES[2, 4]:.7g}"
+    assert "y 2, x 4" in readout
+    page.focus("canvas.picture")
+    page.keyboard.press("ArrowRight")
+    assert "y 2, x 5" in page.inner_text(".readout")
+    page.select_option("text=Colour map >> .. >> select", "grey")
+    red, green, blue, _ = pixel(page, "canvas.picture", 0.99, 0.99)
+    assert red == green == blue > 200
+    page.get_by_label("First row below").check()
+    assert pixel(page, "canvas.picture", 0.99, 0.01) == [red, green, blue, 255]
+    page.get_by_label("Down", exact=True).select_option(label="x (32)")
+    page.wait_for_selector(".axis.down:has-text('x')")
+    assert page.eval_on_selector("canvas.picture", "(it) => [it.width, it.height]") == [24, 32]
+    page.get_by_label("First row below").uncheck()
+    assert pixel(page, "canvas.picture", 5.5 / 24, 7.5 / 32)[3] == 0
+
+
+def test_what_a_browser_has_no_codec_for_is_decoded_by_the_server(page, server, lines):
+    go(page, server, "cube?view=values")
+    assert page.inner_text(".badge") == "decoded by the server"
+    assert "zstd" in page.inner_text(".how")
+    assert not any("GET /cube/c/" in line for line in lines)
+    page.wait_for_selector(".stage canvas")
+    page.get_by_label("index of dimension 0").fill("1")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".legend > span:last-child:text-is('0')")
+    page.get_by_label("dimension 0", exact=True).press("ArrowRight")
+    page.wait_for_selector(".legend > span:last-child:text-is('7')")
+    assert pixel(page, "canvas.picture", 15.5 / 50, 5.5 / 40) == pixel(
+        page, "canvas.scale", 0.999, 0
+    )
+    page.get_by_role("button", name="Zoom in").press("Enter")
+    page.wait_for_selector(".part:has-text('dimension 1: 8 to 32, dimension 2: 13 to 37')")
+    assert page.evaluate("document.activeElement.title") == "Zoom in"
+
+
+ARRAYS = {
+    f"{dtype}-{codecs}": (dtype, codecs)
+    for codecs in ("raw", "big", "transpose", "shard")
+    for dtype in ("int8", "uint16", "float16", "float32", "int64", "complex128")
+} | {
+    "bool-gzip": ("bool", "gzip"),
+    "float64-crc": ("float64", "crc"),
+    "uint32-start": ("uint32", "start"),
+    "float32-v2": ("float32", "v2"),
+    ">i2-v2": (">i2", "v2"),
+}
+GZIP = {"name": "gzip", "configuration": {"level": 1}}
+BIG = {"name": "bytes", "configuration": {"endian": "big"}}
+FORMS = {
+    "raw": {"chunks": (3, 4, 2), "compressors": None},
+    "gzip": {"chunks": (3, 4, 2), "compressors": [GZIP]},
+    "crc": {"chunks": (3, 4, 2), "compressors": [GZIP, "crc32c"]},
+    "big": {"chunks": (5, 4, 3), "serializer": BIG, "compressors": [GZIP]},
+    "transpose": {
+        "chunks": (2, 3, 4), "compressors": [GZIP],
+        "filters": [{"name": "transpose", "configuration": {"order": [2, 0, 1]}}],
+    },
+    "shard": {"chunks": (2, 2, 3), "shards": (4, 6, 6), "compressors": ["crc32c"]},
+    "start": {
+        "chunks": (4, 6, 6), "compressors": None,
+        "serializer": {"name": "sharding_indexed", "configuration": {
+            "chunk_shape": [2, 3, 2], "codecs": [BIG, GZIP], "index_location": "start",
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"],
+        }},
+    },
+    "v2": {"chunks": (4, 3, 5), "order": "F", "compressors": {"id": "zlib", "level": 1}},
+}  # fmt: skip
+READ = """async (names) => {
+    const { askJson } = await import("/__zarr_core__/ask.js");
+    const { WindowSource } = await import("/__zarr_core__/window.js");
+    const found = {};
+    for (const name of names) {
+        const source = new WindowSource(await askJson("node", { path: name }));
+        const selection = [[1, 3, 2], [0, 7, 1], [2, 2, 4]].map(([start, count, step]) => ({ start, count, step }));
+        const read = await source.read(selection, new AbortController().signal);
+        found[name] = [read.how.here ? "" : read.how.why, Array.from(read.data, String)];
+    }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_the_page_decodes_what_this_library_writes(browser, zarr_format):
+    store, expected = zarr.MemoryStore(), {}
+    for name, (dtype, form) in ARRAYS.items():
+        if (form == "v2") != (zarr_format == 2):
+            continue
+        options = {"fill_value": 1, "zarr_format": zarr_format, **FORMS[form]}
+        array = zarr.create_array(store, name=name, shape=(6, 8, 9), dtype=dtype, **options)
+        values = np.random.default_rng(3).integers(0, 100, (6, 8, 9)).astype(dtype)
+        array[:4, :, :7] = values[:4, :, :7]  # some chunks are not stored
+        expected[name] = np.asarray(array[1:6:2, 0:7, 2:7:4])
+    with StoreServer(store) as server, closing(browser.new_page()) as page:
+        go(page, server)
+        found = page.evaluate(READ, list(expected))
+    assert found.keys() == expected.keys() != set()
+    for name, (why, texts) in found.items():
+        assert why == "", name
+        wanted = expected[name].reshape(-1)
+        if wanted.dtype.kind == "c":
+            wanted = wanted.view("f8")
+        assert np.array_equal([float(text) for text in texts], wanted.astype("f8")), name
+
+
+def test_a_damaged_chunk_is_shown_as_one(page, server, store):
+    array = zarr.create_array(
+        store, name="hurt", data=np.ones((4, 4)), chunks=2, compressors="crc32c"
+    )
+    value = bytearray(store.get("hurt/c/1/1"))
+    value[3] ^= 1
+    store.set("hurt/c/1/1", bytes(value))
+    go(page, server, "hurt?view=values")
+    assert "hurt/c/1/1: a damaged chunk" in page.inner_text(".stage .error")
+    array[...] = 1
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector("canvas.picture")
+
+
+def test_the_map_of_chunks_shows_which_are_stored(page, server):
+    go(page, server, "cube?view=chunks")
+    page.wait_for_selector(".summary")
+    assert page.inner_text(".summary").startswith("1 of 120 chunks are stored")
+    page.wait_for_timeout(100)
+    stored, missing = (pixel(page, "canvas.map", (at + 0.4) / 5, 0.4 / 4) for at in (1, 2))
+    assert stored != missing
+    assert missing == pixel(page, "canvas.map", 0.9, 0.9)
+    box = page.locator("canvas.map").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 5)
+    assert "1 of 6 chunks stored" in page.inner_text(".readout")
+    page.focus("canvas.map")
+    page.keyboard.press("ArrowRight")
+    assert "not stored" in page.inner_text(".readout")
+    page.get_by_label("Down", exact=True).select_option("0")
+    page.wait_for_selector(".axis.down:has-text('dimension 0')")
+    page.get_by_label("Colour shows").select_option("ratio")
+    page.wait_for_selector(".legend:has-text('times')")
+
+
+def test_lines_texts_and_single_elements(page, server, store):
+    zarr.create_array(store, name="one", data=np.array(2.5))
+    go(page, server, "line?view=values")
+    assert page.locator("svg.line circle").count() == 31
+    box = page.locator("svg.line").bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 5, box["y"] + 20)
+    assert page.inner_text(".readout").split() == ["841", "at", "dimension", "0", "29"]
+    page.click("summary:has-text('Numbers')")
+    assert page.locator(".elements tbody tr").nth(5).inner_text().split() == ["5", "25"]
+    go(page, server, "words?view=values")
+    page.wait_for_selector("td:has-text('<b>')")
+    go(page, server, "one?view=values")
+    page.wait_for_selector(".single:has-text('2.5')")
+
+
+def test_names_and_attributes_are_text(page, server):
+    go(page, server)
+    page.wait_for_selector("td:has-text('<img src=x')")
+    page.locator("nav .node", has_text="<i>%23?#").click()
+    page.wait_for_selector("h2:has-text('<i>%23?#')")
+    assert page.locator("main img, nav i").count() == 0
+
+
+def test_problems_are_told_with_their_places(page, server):
+    go(page, server, "wrong")
+    assert "int9" in page.inner_text(".problems")
+    assert page.inner_text(".pointer") == "/data_type"
+    page.get_by_role("tab", name="Documents").click()
+    page.wait_for_selector("mark:has-text('data_type')")
+    go(page, server)
+    page.get_by_role("button", name="Check every node below").click()
+    page.wait_for_selector("h4:has-text('/wrong')")
+    go(page, server, "not/there")
+    assert "no node at '/not/there'" in page.inner_text("main .error")
+
+
+def test_a_server_that_has_gone_is_told_of(page, server):
+    go(page, server)
+    server.close()
+    page.locator(".node", has_text="cube").click()
+    page.wait_for_selector("main .error:has-text('does not answer')")
+    assert page.locator(".node", has_text="cube").is_visible()
+
+
+def test_light_dark_and_narrow(page, server):
+    def ground():
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    page.emulate_media(color_scheme="light")
+    go(page, server, "deep/er/image?view=values")
+    light = ground()
+    page.emulate_media(color_scheme="dark")
+    dark = ground()
+    assert light != dark
+    page.get_by_label("Colours").select_option("light")
+    assert ground() == light
+    page.reload()
+    page.wait_for_selector("canvas.picture")
+    assert ground() == light
+    page.set_viewport_size({"width": 400, "height": 700})
+    for route in ("", "deep/er/image", "deep/er/image?view=values", "cube?view=chunks", "wrong"):
+        go(page, server, route)
+        page.wait_for_timeout(150)
+        assert page.evaluate("document.querySelector('main').scrollWidth") <= 400, route
+    assert page.locator("nav#sidebar").is_hidden()
+    page.get_by_role("button", name="Tree").click()
+    assert page.locator("nav#sidebar").is_visible()
+
+
+def test_every_control_has_a_name(page, server):
+    nameless = """() => [...document.querySelectorAll("button, select, input, canvas, svg[tabindex], [role=tab], [role=treeitem]")]
+        .filter((it) => !it.labels?.length && !it.getAttribute("aria-label") && !it.textContent.trim()
+            && !it.closest("[aria-hidden=true]"))
+        .map((it) => it.outerHTML)"""
+    for route in ("", "cube?view=values", "cube?view=chunks", "line?view=values"):
+        go(page, server, route)
+        page.wait_for_timeout(150)
+        assert page.evaluate(nameless) == [], route
