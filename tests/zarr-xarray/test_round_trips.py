@@ -1,41 +1,15 @@
 """Datasets of all kinds come back as they were."""
 
-import hypothesis.extra.numpy as npst
 import hypothesis.strategies as st
 import numpy as np
 import xarray as xr
 import zarr_core
 from hypothesis import given, settings
+from random_datasets import ATTRIBUTES, NAMES, variables
 from zarr_xarray import to_zarr
 
-SIZES = {"x": 4, "y": 3, "z": 1, "empty": 0}
-DTYPES = st.sampled_from(["i1", "i4", "u8", "f4", "f8", "c16", "?", "U3", "S2", "M8[ns]"])
-NAMES = st.text("abcäß 0_", min_size=1, max_size=6).filter(
-    lambda name: not name.startswith("__") and name not in SIZES and name.isprintable()
-)
-ATTRIBUTES = st.dictionaries(
-    st.text("abc", min_size=1), st.one_of(st.integers(-99, 99), st.text(), st.lists(st.integers()))
-)
 
-
-@st.composite
-def variables(draw):
-    dims = tuple(draw(st.lists(st.sampled_from([*SIZES]), unique=True, max_size=3)))
-    dtype = np.dtype(draw(DTYPES))
-    elements = None
-    if dtype.kind == "M":  # a day about every 40 years, which have no subtleties
-        elements = st.integers(-20000, 20000).map(lambda day: np.datetime64(day, "D").astype(dtype))
-    elif dtype.kind == "U":
-        elements = st.text("abä", max_size=3)
-    values = draw(npst.arrays(dtype, tuple(SIZES[dim] for dim in dims), elements=elements))
-    variable = xr.Variable(dims, values, draw(ATTRIBUTES))
-    if dims and draw(st.booleans()):
-        chunks = tuple(draw(st.integers(1, 4)) for _ in dims)
-        variable.encoding["chunks"] = chunks
-    return variable
-
-
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.dictionaries(NAMES, variables(), max_size=4),
     ATTRIBUTES,
@@ -57,7 +31,7 @@ def test_datasets_come_back(found, attributes, zarr_format, consolidated, chunke
     xr.testing.assert_identical(xr.open_dataset(again, engine="zarr_core").load(), ds)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(st.data(), st.sampled_from([2, 3]))
 def test_selections_are_those_of_memory(data, zarr_format):
     ds = xr.Dataset({"a": (("x", "y"), np.arange(35).reshape(5, 7))})

@@ -1,11 +1,16 @@
 """Data that xarray writes through zarr-python, read here; and the reverse."""
 
+import tempfile
 import warnings
 
 import dask.array
+import hypothesis.strategies as st
+import numcodecs
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import given, settings
+from random_datasets import ATTRIBUTES, variables
 from zarr_xarray import to_zarr
 
 zarr = pytest.importorskip("zarr", "3.1")
@@ -168,3 +173,58 @@ def test_stores_of_zarr_python(tmp_path, zarr_format):
     to_zarr(dataset()[["plane"]], store, zarr_format=zarr_format)
     found = xr.open_dataset(store, engine="zarr_core").load()
     xr.testing.assert_identical(found, xr.open_dataset(store, engine="zarr").load())
+
+
+SHARED = st.sampled_from(["i1", "i4", "u8", "f4", "f8", "c16", "?", "U3", "M8[ns]"])
+
+
+@settings(max_examples=15)
+@given(
+    st.dictionaries(st.text("abc", min_size=1, max_size=4), variables(SHARED), max_size=3),
+    ATTRIBUTES,
+    st.sampled_from([2, 3]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_datasets_go_back_and_forth(found, attributes, zarr_format, ours_first, consolidated):
+    ds = xr.Dataset(found, attrs=attributes)
+    options = {"zarr_format": zarr_format, "consolidated": consolidated}
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        warnings.simplefilter("ignore")
+        writers = [to_zarr, xr.Dataset.to_zarr][:: 1 if ours_first else -1]
+        writers[0](ds, f"{folder}/first", **options)
+        reader = "zarr" if ours_first else "zarr_core"
+        again = xr.open_dataset(f"{folder}/first", engine=reader, consolidated=consolidated)
+        xr.testing.assert_identical(again.load(), ds)
+        writers[1](again.drop_encoding(), f"{folder}/second", **options)
+        for place in ("first", "second"):
+            for engine in ("zarr", "zarr_core"):
+                last = xr.open_dataset(
+                    f"{folder}/{place}", engine=engine, consolidated=consolidated
+                )
+                xr.testing.assert_identical(last.load(), ds)
+        # Over what the other has stored.
+        writers[1](ds, f"{folder}/first", mode="w", **options)
+        last = xr.open_dataset(f"{folder}/first", engine="zarr_core", consolidated=consolidated)
+        xr.testing.assert_identical(last.load(), ds)
+
+
+def test_encodings_survive_the_other_version_and_shards(tmp_path):
+    """What xarray with zarr-python cannot: codecs of version 2 into 3, chunks within shards."""
+    ds = xr.Dataset({"a": (("x", "y"), np.arange(64.0).reshape(8, 8))})
+    blosc = numcodecs.Blosc("zstd", 3, numcodecs.Blosc.SHUFFLE)
+    ds.to_zarr(tmp_path / "2.zarr", zarr_format=2, encoding={"a": {"compressors": [blosc]}})
+    opened = xr.open_dataset(tmp_path / "2.zarr", engine="zarr_core", chunks={})
+    to_zarr(opened, tmp_path / "3.zarr", zarr_format=3)
+    codec = zarr.open(tmp_path / "3.zarr")["a"].compressors[0]
+    found = codec.to_dict()["configuration"]
+    assert (found["cname"], found["clevel"], found["shuffle"]) == ("zstd", 3, "shuffle")
+    encoding = {"a": {"chunks": (2, 2), "shards": (4, 8)}}
+    to_zarr(ds, tmp_path / "s.zarr", encoding=encoding)
+    for engine in ("zarr", "zarr_core"):  # of which the first prefers chunks within shards
+        found = xr.open_dataset(tmp_path / "s.zarr", engine=engine, chunks={})
+        target = tmp_path / f"of {engine}.zarr"
+        to_zarr(found, target, align_chunks=engine == "zarr")
+        array = zarr.open(target)["a"]
+        assert (array.chunks, array.shards) == ((2, 2), (4, 8))
+        assert (array[:] == ds["a"].values).all()

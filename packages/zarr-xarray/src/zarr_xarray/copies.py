@@ -59,7 +59,7 @@ class Copies:
         fresh = self._fresh(version_2=False)
         documents.claim(self.store, fresh)
         self._written = fresh
-        self._pending = self._pending and self.wanted and self.format.zarr_format == 2
+        self._pending = self.wanted and self.format.zarr_format == 2
 
     def change_root(self, attributes: Mapping[str, Any], before: Mapping[str, Any]) -> None:
         """Note the attributes of a root that was there before."""
