@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.extension import (
+    CodecError,
     ExtensionConfigurationError,
     ExtensionError,
     MetadataError,
@@ -69,4 +70,5 @@ def findings_of(error: ZarrError, path: str, pointer: str = "") -> Iterator[Find
         yield Finding(path, own if own.startswith("/") else pointer, message, "extension")
     else:
         kind = "extension" if isinstance(error, ExtensionError) else "document"
-        yield Finding(path, pointer, str(error), kind)
+        place = "/codecs" if isinstance(error, CodecError) else pointer  # they do not fit together
+        yield Finding(path, place, str(error), kind)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core import Store
-    from zarr_core.extension import JSON, Format, GroupMetadata
+    from zarr_core.extension import JSON, ConsolidatedMetadata, Format, GroupMetadata
 
     Read = ArrayMetadata | GroupMetadata | MetadataError | None
 
@@ -128,15 +128,19 @@ def _walk(
             return error
 
     level = [path]
+    copies: dict[str, ConsolidatedMetadata] = {}
     while level:
         below: list[str] = []
         for at, found in in_flight(level, read, store.requests):
             if found is None:
                 continue
             yield at, found
+            if isinstance(found, ArrayMetadata):
+                continue
+            if not isinstance(found, MetadataError) and found.consolidated is not None:
+                copies[at] = found.consolidated
             # Below a document that cannot be read there may be nodes all the same.
-            if not isinstance(found, ArrayMetadata):
-                below += _children(store, at, format_, found, result)
+            below += _children(store, at, format_, copies, result)
         level = below
 
 
@@ -144,19 +148,21 @@ def _children(
     store: Store,
     path: str,
     format_: Format,
-    group: GroupMetadata | MetadataError,
+    copies: dict[str, ConsolidatedMetadata],
     result: Validation,
 ) -> list[str]:
     prefix = f"{path}/" if path else ""
     try:
         return [prefix + name for name in format_.child_names(store, path)]
     except StoreCapabilityError:
-        copies = None if isinstance(group, MetadataError) else group.consolidated
-        if copies is None:
-            message = "the store cannot list its keys: members of this group were not looked at"
-            result.findings.append(Finding(f"/{path}", "", message, "store", "warning"))
-            return []
-        return [prefix + name for name in copies.paths() if "/" not in name]
+        for above, metadata in copies.items():
+            before = f"{above}/" if above else ""
+            if prefix.startswith(before):
+                known = (before + name for name in metadata.paths())
+                return [child for child in known if child.rpartition("/")[0] == path]
+        message = "the store cannot list its keys: members of this group were not looked at"
+        result.findings.append(Finding(f"/{path}", "", message, "store", "warning"))
+        return []
 
 
 def _judge(

@@ -1,0 +1,168 @@
+"""What all commands have in common: help, errors, places, completion."""
+
+import os
+import subprocess
+import sys
+import warnings
+from importlib import import_module
+
+import click
+import pytest
+import zarr_core as zarr
+from zarr_cli import failing
+from zarr_cli.main import cli
+from zarr_cli.place import parse_option, parse_place
+from zarr_cli.sizes import bytes_for_people
+from zarr_cli.table import ENTRIES
+
+
+@pytest.mark.parametrize("entry", ENTRIES.values(), ids=lambda entry: entry.name)
+def test_the_table_says_what_the_command_says(entry, command):
+    module, _, attribute = entry.home.partition(":")
+    found = getattr(import_module(module), attribute)
+    assert " ".join(found.help.split()).startswith(entry.summary)
+    shown = command(entry.name, "--help")
+    assert "--traceback" in shown
+    assert all(len(line) <= 90 for line in shown.splitlines())
+
+
+def test_help_lists_every_command_and_imports_none():
+    program = """
+import sys
+from zarr_cli.main import cli
+cli(["--help"], standalone_mode=False)
+loaded = set(sys.modules)
+assert not {"numpy", "rich", "zarr_core", "jsonschema"} & loaded, loaded
+assert not [name for name in loaded if name.startswith("zarr_cli.commands")]
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    words = done.stdout.split()
+    assert set(ENTRIES) <= set(words)
+
+
+def test_the_script_and_the_module_end_with_the_status(made):
+    for words in (["zarr-core"], [sys.executable, "-m", "zarr_cli"]):
+        words[0] = os.path.join(os.path.dirname(sys.executable), words[0])
+        done = subprocess.run(
+            [*words, "info", "missing.zarr"], capture_output=True, text=True, cwd=made
+        )
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("Error: ")
+        assert "no Zarr array or group here" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error(made):
+    script = os.path.join(os.path.dirname(sys.executable), "zarr-core")
+    command = f"{script} cat 3.zarr#height | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=made)
+    assert (done.stderr, len(done.stdout.split())) == ("", 80)
+
+
+def test_wrong_words_are_explained(command):
+    assert "did you mean 'info'?" in command("inf", status=2)
+    assert "Missing argument 'PLACE'" in command("info", status=2)
+    assert "'a' is not KEY=VALUE" in command("info", "-o", "a", "x.zarr", status=2)
+
+
+def test_a_place_alone_asks_for_its_info(here, command):
+    assert command("3.zarr#height") == command("info", "3.zarr#height")
+
+
+def test_what_was_not_expected_says_so(here, monkeypatch, command):
+    def broken(*args, **options):
+        raise KeyError("gone")
+
+    monkeypatch.setattr(zarr, "open", broken)
+    shown = command("info", "3.zarr", status=1)
+    assert shown.startswith("Error: KeyError: 'gone'\nThis was not expected")
+    with pytest.raises(KeyError):
+        cli(["info", "3.zarr", "--traceback"], standalone_mode=False)
+
+
+def test_what_the_library_warns_of_is_a_sentence(capsys):
+    before = warnings.showwarning
+    context = click.Context(cli)
+    with failing.explained(context), warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = failing._show_warning
+        warnings.warn("beware", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "Warning: beware\n"
+    assert warnings.showwarning is before
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "path"),
+    [
+        ("field.zarr", "field.zarr", ""),
+        ("field.zarr#a/b/", "field.zarr", "a/b"),
+        ("s3://bucket/a.zarr#/a", "s3://bucket/a.zarr", "a"),
+        ("#a", ".", "a"),
+        ("odd#name.zarr", "odd#name.zarr", ""),
+    ],
+)
+def test_places(text, url, path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd#name.zarr").mkdir()
+    place = parse_place(text)
+    assert (place.url, place.path) == (url, path)
+
+
+def test_values_of_storage_options_are_json_or_text():
+    texts = ["a=1", "b=true", "c=us-east-1", 'd="1"', 'e={"anon": true}', "f=x=y", "g="]
+    found = dict(map(parse_option, texts))
+    assert found == {
+        "a": 1, "b": True, "c": "us-east-1", "d": "1", "e": {"anon": True}, "f": "x=y", "g": "",
+    }  # fmt: skip
+
+
+def test_storage_options_reach_the_store(command):
+    refused = command("info", "https://127.0.0.1:1/a.zarr", "-o", "nonsense=3", status=1)
+    assert "nonsense" in refused
+    assert "Traceback" not in refused
+
+
+def test_the_format_can_be_demanded(here, query, command):
+    both = zarr.open_group("2.zarr")
+    zarr.create_group("both.zarr", zarr_format=2, attributes={"is": 2})
+    zarr.create_group(zarr.LocalStore("both3.zarr"), attributes={"is": 3})
+    os.rename("both3.zarr/zarr.json", "both.zarr/zarr.json")
+    assert query("info", "both.zarr", "--zarr-format", "2")["attributes"] == {"is": 2}
+    assert query("info", "both.zarr", "--zarr-format", "3")["attributes"] == {"is": 3}
+    assert both.zarr_format == 2
+    assert "no Zarr array or group here" in command(
+        "info", "2.zarr", "--zarr-format", "3", status=1
+    )
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_for_shells(shell, command):
+    assert "_ZARR_CORE_COMPLETE" in command("completion", shell)
+
+
+def test_words_are_completed(here):
+    def completed(*words):
+        environment = {
+            **os.environ,
+            "_ZARR_CORE_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(["zarr-core", *words]),
+            "COMP_CWORD": str(len(words)),
+        }
+        script = os.path.join(os.path.dirname(sys.executable), "zarr-core")
+        done = subprocess.run([script], capture_output=True, text=True, env=environment, check=True)
+        return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+    assert completed("ch") == ["chunks", "check"]
+    assert completed("info", "3.zarr#") == ["3.zarr#height", "3.zarr#north"]
+    assert completed("cat", "3.zarr#north/s") == ["3.zarr#north/scalar", "3.zarr#north/shards"]
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1 << 20, "1.0 MiB"), (153 * 1024, "153 KiB"),
+     (2**20 - 1, "1.0 MiB"), (3 << 60, "3.0 EiB"), (1 << 75, "32768 EiB")],
+)  # fmt: skip
+def test_sizes_for_people(count, text):
+    assert bytes_for_people(count) == text

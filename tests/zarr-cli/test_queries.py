@@ -1,0 +1,322 @@
+"""What is printed about hierarchies of every format."""
+
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import tracemalloc
+
+import click
+import numpy as np
+import pytest
+import zarr_core as zarr
+from formats_for_commands import FORMATS, HEIGHT
+from zarr_cli import output
+from zarr_cli.slicing.pieces import BUDGET
+
+PLACES = [*(f"{name}.zarr" for name in FORMATS), "three.zip"]
+
+
+def node(place):
+    return place if place == "1.zarr" else f"{place}#height"
+
+
+# --- info ---
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_info(place, here, command, query):
+    shown = command("info", node(place), "--stored")
+    assert "int16" in shown
+    assert "100 x 80" in shown
+    assert 'Attributes\n  units  "m"\n' in shown
+    found = query("info", node(place), "--stored")
+    assert (found["type"], found["shape"], found["chunks"]) == ("array", [100, 80], [30, 40])
+    assert found["attributes"] == {"units": "m"}
+    assert (found["chunks_stored"], found["chunks_total"]) == (8, 8)
+    array = zarr.open_array(place, path="" if place == "1.zarr" else "height", mode="r")
+    assert found["nbytes_stored"] == array.nbytes_stored()
+    assert found["nbytes"] == 16000
+
+
+def test_info_of_a_group(here, query):
+    found = query("info", "3.zarr", "--stored")
+    assert found["attributes"] == {"n": 10**25}  # exact
+    assert (found["arrays"], found["groups"], found["consolidated"]) == (1, 1, True)
+
+
+# --- tree, ls ---
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_tree(place, here, command, query):
+    lines = command("tree", place, "--attrs").splitlines()
+    assert lines[0].startswith("/")
+    if place == "1.zarr":
+        assert lines == ["/  (100, 80) int16 chunks (30, 40)", '  units = "m"']
+        return
+    shape = "(y: 100, x: 80)" if place[0] in "3t" else "(100, 80)"
+    assert f"├── height  {shape} int16 chunks (30, 40)" in lines
+    assert '│     units = "m"' in lines
+    assert "└── north" in lines
+    assert command("tree", place, "-L", 0) == "/\n"
+    assert [line.split()[1] for line in command("tree", place, "-L", 1).splitlines()[1:]] == [
+        "height",
+        "north",
+    ]
+    found = query("tree", place)
+    assert [member["path"] for member in found["members"]] == ["/height", "/north"]
+    below = found["members"][1]["members"]
+    assert {"/north/temperature"} <= {member["path"] for member in below}
+    assert query("tree", f"{place}#north")["members"][0]["path"].startswith("/north/")
+
+
+def test_ls(here, command, query):
+    assert command("ls", "3.zarr") == "height\nnorth/\n"
+    names = command("ls", "-r", "3.zarr").split()
+    assert names[:3] == ["height", "north/", "north/names"]
+    assert command("ls", "3.zarr#north/raw") == "raw\n"
+    heading, *rows = command("ls", "-l", "3.zarr#north").splitlines()
+    assert heading.split() == ["name", "shape", "type", "chunks", "shards", "codecs"]
+    [shards] = [row for row in rows if row.startswith("shards")]
+    assert re.split("  +", shards)[1:] == [
+        "(64, 64)", "float32", "(8, 8)", "(32, 32)", "bytes, zstd, crc32c",
+    ]  # fmt: skip
+    assert [found["path"] for found in query("ls", "3.zarr")] == ["/height", "/north"]
+
+
+def test_what_cannot_be_opened_is_shown_with_the_reason(here, command, query):
+    change("3.zarr/north/raw/zarr.json", lambda it: it["codecs"].append({"name": "acme.z"}))
+    change("3.zarr/height/zarr.json", lambda it: it.update(shape=[-1, 80]))
+    shown = command("tree", "3.zarr", "--no-consolidated")
+    assert "height  cannot be opened: /shape/0: -1 is less than 0\n" in shown
+    assert "raw  (10,) int32  cannot be opened: /codecs/1: no codec called 'acme.z'" in shown
+    assert "cannot be opened" not in command("tree", "3.zarr")  # the copies are as they were
+    found = query("ls", "-r", "3.zarr", "--no-consolidated")
+    problems = {each["path"]: each.get("problem") for each in found}
+    assert problems["/height"] == "/shape/0: -1 is less than 0"
+    assert problems["/north/shards"] is None
+    assert "no codec called 'acme.z'" in command("info", "3.zarr#north/raw", status=1)
+    listed = command("ls", "-rl", "3.zarr", "--no-consolidated")
+    assert re.search("^height +cannot be opened$", listed, re.MULTILINE)
+
+
+def change(file, how):
+    with open(file) as stream:
+        document = json.load(stream)
+    how(document)
+    with open(file, "w") as stream:
+        json.dump(document, stream)
+
+
+# --- cat ---
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_elements_in_every_form(place, here, command):
+    text = command("cat", node(place), "10:20,::7")
+    wanted = HEIGHT[10:20, ::7]
+    assert np.array_equal(np.loadtxt(io.StringIO(text), int), wanted)
+    csv = command("cat", node(place), "10:20,::7", "-f", "csv")
+    assert np.array_equal(np.loadtxt(io.StringIO(csv), int, delimiter=","), wanted)
+    assert json.loads(command("cat", node(place), "10:20,::7", "-f", "json")) == wanted.tolist()
+    command("cat", node(place), "-f", "npy", "-O", "height.npy")
+    assert np.array_equal(np.load("height.npy"), HEIGHT)
+
+
+def test_elements_of_other_types(here, command):
+    assert json.loads(command("cat", "3.zarr#north/names", "-f", "json")) == ["a", "b c", '"']
+    assert command("cat", "3.zarr#north/names", "-f", "csv") == 'a\nb c\n""""\n'
+    assert command("cat", "3.zarr#north/when") == "2024-01-01T00:00:00\nNaT\n"
+    assert json.loads(command("cat", "3.zarr#north/records", "-f", "json")) == [
+        {"i": 1, "f": 2.5},
+        {"i": 3, "f": "NaN"},
+    ]
+    assert command("cat", "3.zarr#north/records", "-f", "csv") == "dim_0,i,f\n0,1,2.5\n1,3,nan\n"
+    assert command("cat", "3.zarr#north/scalar") == "2.5\n"
+    assert command("cat", "3.zarr#height", "y=3,x=5") == f"{HEIGHT[3, 5]}\n"
+    csv = command("cat", "2.zarr#north/temperature", "-f", "csv").splitlines()
+    assert csv[:2] == ["dim_0,dim_1,dim_2,value", "0,0,0,0.0"]
+    assert len(csv) == 25
+
+
+def test_what_cannot_be_selected_or_written(here, command):
+    assert "100 is out of bounds: dimension 'y' has 100" in command(
+        "cat", "3.zarr#height", 100, status=2
+    )
+    assert "no dimension is called 'z'" in command("cat", "3.zarr#height", "z=1", status=2)
+    assert "is a group; this needs an array" in command("cat", "3.zarr", status=1)
+    shown = command("cat", "3.zarr#north/names", "-f", "npy", "-O", "names.npy", status=1)
+    assert "NPY files cannot hold" in shown
+    assert not os.path.exists("names.npy")
+
+
+def test_large_arrays_are_not_held_in_memory(tmp_path, command):
+    place = tmp_path / "large.zarr"
+    zarr.create_array(
+        place, shape=(4000, 5000), chunks=(100, 5000), dtype="float64", fill_value=1.5
+    )
+    target = tmp_path / "large.npy"
+    command("cat", place, "5,:3")  # what is imported is not counted
+    tracemalloc.start()
+    command("cat", place, "-f", "npy", "-O", target)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert target.stat().st_size == 8 * 4000 * 5000 + 128  # 160 MB
+    assert peak < 2.5 * BUDGET  # one piece, and the one before it
+
+
+# --- attrs, meta ---
+
+
+@pytest.mark.parametrize("place", [place for place in PLACES if place != "three.zip"])
+def test_attributes_are_changed_exactly(place, here, command):
+    command("attrs", "set", node(place), "big", "[100000000000000000000001, 1.0, null]")
+    assert command("attrs", "get", node(place), "big") == "[100000000000000000000001, 1.0, null]\n"
+    command("attrs", "set", node(place), "units", "--text", "m/s")
+    assert json.loads(command("attrs", "get", node(place)))["units"] == "m/s"
+    command("attrs", "rm", node(place), "units", "big")
+    assert command("attrs", "get", node(place)) == "{}\n"
+
+
+def test_what_attributes_refuse(here, command):
+    assert "Text is written '\"m\"', or with --text" in command(
+        "attrs", "set", "3.zarr", "a", "m", status=2
+    )
+    assert "has no attribute 'b'; there are 'n'" in command("attrs", "get", "3.zarr", "b", status=1)
+    command("attrs", "rm", "3.zarr", "n", "b", status=1)
+    assert json.loads(command("attrs", "get", "3.zarr")) == {"n": 10**25}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_documents_as_they_are_stored(place, here, command):
+    found = json.loads(command("meta", node(place)))
+    normalised = json.loads(command("meta", node(place), "--v3"))
+    assert normalised["zarr_format"] == 3
+    assert normalised["shape"] == [100, 80]
+    raw = command("meta", node(place), "--raw")
+    if place[0] in "3t":
+        assert found == normalised == json.loads(raw)
+    elif place == "2.zarr":
+        assert found[".zarray"]["shape"] == [100, 80]
+        assert found[".zattrs"] == {"units": "m"}
+    elif place == "1.zarr":
+        assert found["meta"]["shape"] == [100, 80]
+    elif place == "n5.zarr":
+        assert found["dimensions"] == [80, 100]
+
+
+def test_damaged_documents_are_printed_all_the_same(here, command):
+    with open("3.zarr/height/zarr.json", "w") as stream:
+        stream.write('{"shape": [1e999, NaN]}')
+    assert json.loads(command("meta", "3.zarr#height")) == {"shape": ["1e999", "NaN"]}
+    with open("3.zarr/height/zarr.json", "w") as stream:
+        stream.write("no JSON")
+    assert json.loads(command("meta", "3.zarr#height")) == "no JSON"
+
+
+# --- chunks, extensions ---
+
+
+def test_maps_of_chunks(here, command, query):
+    shown = command("chunks", "3.zarr#north/shards")
+    assert "25 of 64 chunks stored" in shown
+    found = query("chunks", "3.zarr#north/shards", "--shards")
+    assert (found["unit"], found["total"], found["total_stored"]) == ("shard", 4, 4)
+    assert query("chunks", "2.zarr#north/temperature", "--at", "0=1")["total"] == 2
+    command("chunks", "3.zarr#height", "--svg", "map.svg")
+    with open("map.svg") as stream:
+        assert stream.read().startswith("<svg")
+    assert "'z' is no dimension; there are y, x" in command(
+        "chunks", "3.zarr#height", "--dims", "z", status=2
+    )
+    assert "is not DIM=INDEX" in command("chunks", "3.zarr#height", "--at", "y", status=2)
+
+
+def test_extensions(command, query):
+    shown = command("extensions", "--kind", "chunk_grid", "--no-load")
+    assert shown.startswith("chunk_grid\n")
+    assert [line for line in shown.splitlines() if "regular" in line and "zarr-core" in line]
+    [gzip] = [it for it in query("extensions", "gzip", "--no-load") if it["used"]]
+    assert gzip["distribution"] == "zarr-codecs"
+    assert gzip["loads"] is None
+    assert "there is no kind 'codecs'; there are bridge" in command(
+        "extensions", "--kind", "codecs", status=2
+    )
+
+
+def test_broken_extensions_and_conflicts(command, query, tmp_path, monkeypatch):
+    from zarr_core.registry import discovery
+
+    for name in ("one", "two"):
+        folder = tmp_path / f"acme_{name}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: acme-{name}\nVersion: 1.0\n"
+        )
+        (folder / "entry_points.txt").write_text(
+            f"[zarr_core.codec]\nacme.both = json:loads\nacme.{name} = not_there:Codec\n"
+        )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    discovery.refresh()
+    try:
+        shown = command("extensions", "acme.both", "acme.one", status=1)
+        unloaded = command("extensions", "acme.both", "--no-load", status=1)
+        [one] = query("extensions", "acme.one", status=1)
+    finally:
+        monkeypatch.undo()
+        discovery.refresh()
+    assert "acme.one   acme-one 1.0  broken: ModuleNotFoundError" in shown
+    assert one["loads"] is False
+    assert "acme.both  acme-one 1.0  in conflict" in unloaded
+    assert "acme-one and acme-two all provide the codec 'acme.both'" in unloaded
+
+
+# --- a terminal ---
+
+
+def on_terminal(words, cwd, width):
+    """What a terminal of some width receives."""
+    script = os.path.join(os.path.dirname(sys.executable), "zarr-core")
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm", "NO_COLOR": "1"}
+    with subprocess.Popen([script, *words], stdout=theirs, stderr=theirs, cwd=cwd, env=environment):
+        os.close(theirs)
+        received = b""
+        while True:
+            try:
+                received += os.read(ours, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+    os.close(ours)
+    return click.unstyle(received.decode()).replace("\r\n", "\n")
+
+
+def test_a_terminal_is_not_exceeded(made):
+    for words in (["info", "3.zarr#height"], ["ls", "-lr", "3.zarr"]):
+        shown = on_terminal(words, made, 60)
+        assert "height" in shown
+        assert max(map(len, shown.splitlines())) <= 60
+    assert "north/temperature " in shown  # names stay in one piece
+    glance = on_terminal(["cat", "3.zarr#height"], made, 60)
+    assert glance.startswith("[[  0   1   2 ...  77  78  79]\n")
+    assert "the corners of 8000 elements; --all prints every one" in glance
+    assert "a terminal cannot show NPY" in on_terminal(
+        ["cat", "3.zarr#height", "-f", "npy"], made, 60
+    )
+
+
+def test_json_is_compact_where_it_fits():
+    document = {
+        "shape": [1, 2],
+        "empty": {},
+        "long": ["x" * 50, "y" * 50],
+        "deep": [{"a": [1]}] * 9,
+    }
+    text = output.json_text(document)
+    assert json.loads(text) == document
+    assert '  "shape": [1, 2],\n' in text
+    assert max(map(len, text.splitlines())) <= 80

@@ -1,0 +1,131 @@
+"""All that is wrong with the documents of a hierarchy, told at once."""
+
+import json
+from functools import partial
+
+import pytest
+import zarr_core as zarr
+from formats_for_commands import FORMATS
+from zarr_cli.validating import validate
+
+
+@pytest.mark.parametrize("place", [*(f"{name}.zarr" for name in FORMATS), "three.zip"])
+def test_what_is_valid(place, here, command, query):
+    assert command("validate", place, "--strict").startswith("valid: ")
+    found = query("validate", place)
+    assert (found["errors"], found["warnings"], found["findings"]) == (0, 0, [])
+    nodes = 1 if place == "1.zarr" else 2 + len(zarr.open_group(place, mode="r")["north"])
+    assert found["nodes"] == nodes + (place != "1.zarr")
+
+
+def change(file, **members):
+    with open(file) as stream:
+        document = json.load(stream)
+    document.update(members)
+    with open(file, "w") as stream:
+        json.dump(document, stream)
+
+
+def test_every_problem_has_its_place(here, command, query):
+    north = partial("3.zarr/north/{}/zarr.json".format)
+    change("3.zarr/height/zarr.json", shape=[-1, 80], dimension_names=["y"])
+    bad = {"name": "zstd", "configuration": {"level": 99, "checksum": True}}
+    change(north("raw"), codecs=["bytes", bad, "acme.foo"], chunk_grid={"name": "hexagonal"})
+    change(north("scalar"), data_type="int8", fill_value=300)
+    optional = {"name": "acme.bar", "must_understand": False}
+    change(
+        north("when"), codecs=[{"name": "bytes", "configuration": {"endian": "little"}}, optional]
+    )
+    little = {"name": "bytes", "configuration": {"endian": "little"}}
+    change(north("temperature"), codecs=[little, little])
+    with open(north("names"), "w") as stream:
+        stream.write('{"a": 1, "a": 2}')
+    with open(north("shards")) as stream:
+        [sharding] = json.load(stream)["codecs"]
+    sharding["configuration"]["codecs"].append("acme.baz")
+    change(north("shards"), codecs=[sharding])
+    change("3.zarr/north/zarr.json", surprise=1)
+
+    found = query("validate", "3.zarr", status=1)["findings"]
+    places = {(each["path"], each["pointer"], each["kind"], each["severity"]) for each in found}
+    assert places == {
+        ("/height", "/shape/0", "document", "error"),
+        ("/height", "/dimension_names", "document", "error"),
+        ("/north", "/surprise", "document", "error"),
+        ("/north/names", "/a", "document", "error"),
+        ("/north/raw", "/chunk_grid", "extension", "error"),
+        ("/north/raw", "/codecs/1/configuration/level", "extension", "error"),
+        ("/north/raw", "/codecs/2", "extension", "error"),
+        ("/north/scalar", "/fill_value", "document", "error"),
+        ("/north/shards", "/codecs/0/configuration/codecs/3", "extension", "error"),
+        ("/north/temperature", "/codecs", "document", "error"),
+        ("/north/when", "/codecs/1", "extension", "warning"),
+        *(
+            ("/", f"/consolidated_metadata/metadata/north~1{name}", "consolidated", "error")
+            for name in ("raw", "scalar", "shards", "temperature", "when")
+        ),
+    }
+    shown = command("validate", "3.zarr", status=1)
+    assert shown.endswith("15 problems, 1 warnings in 10 nodes\n")
+    assert "no codec called 'acme.baz' is installed" in shown
+    assert command("validate", "3.zarr", "-q", status=1) == ""
+
+
+def test_consolidated_metadata_out_of_date(here, query):
+    zarr.open_group("3.zarr", use_consolidated=False, mode="r+")
+    change("3.zarr/height/zarr.json", attributes={})
+    zarr.rmdir("3.zarr", "north/raw")
+    zarr.create_group(zarr.LocalStore("3.zarr"), path="new")
+    found = query("validate", "3.zarr", status=1)["findings"]
+    assert [
+        (each["pointer"].rpartition("/")[2], each["message"].split(";")[0]) for each in found
+    ] == [
+        ("height", "the copy is not what is stored"),
+        ("new", "there is no copy of this node"),
+        ("north~1raw", "there is a copy, but no such node"),
+    ]
+
+
+def test_warnings_count_if_asked(here, command):
+    optional = {"name": "acme.bar", "must_understand": False}
+    codecs = [{"name": "bytes", "configuration": {"endian": "little"}}, optional]
+    change("3.zarr/north/raw/zarr.json", codecs=codecs)
+    assert command("validate", "3.zarr#north").endswith("1 warnings in 8 nodes\n")
+    command("validate", "3.zarr#north", "--strict", status=1)
+
+
+def test_a_damaged_root_hides_nothing(here, command, query):
+    with open("2.zarr/.zgroup", "w") as stream:
+        stream.write("{")
+    change("2.zarr/height/.zarray", order="Z")
+    found = query("validate", "2.zarr", status=1)
+    assert [each["path"] for each in found["findings"]] == ["/", "/height"]
+    assert (found["zarr_format"], found["nodes"]) == ("v2", 7)
+    assert "no Zarr array or group here" in command("validate", "missing", status=1)
+
+
+class Unlisted(zarr.MemoryStore):
+    """As a plain server of HTTP is."""
+
+    supports_listing = False
+
+    def list_prefix(self, prefix):
+        from zarr_core.extension import StoreCapabilityError
+
+        raise StoreCapabilityError("cannot list", store=str(self))
+
+    def list_dir(self, prefix):
+        return self.list_prefix(prefix)
+
+
+def test_a_store_that_cannot_list():
+    store = zarr.MemoryStore()
+    root = zarr.create_group(store)
+    root.create_array("a/b", data=[1, 2])
+    values = {key: store.get(key) for key in store.list()}
+    [finding] = validate(Unlisted(values)).findings
+    assert (finding.kind, finding.severity) == ("store", "warning")
+    zarr.consolidate_metadata(store)
+    values["zarr.json"] = store.get("zarr.json")
+    result = validate(Unlisted(values))
+    assert (result.nodes, result.findings) == (3, [])
