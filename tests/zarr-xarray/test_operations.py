@@ -1,4 +1,6 @@
-"""How many operations of a store it takes to write, append, open."""
+"""How many operations of a store it takes to write, append, open; how often one waits for it."""
+
+import time
 
 import numpy as np
 import pytest
@@ -7,16 +9,49 @@ import zarr_core
 from counting_store import CountingStore
 from zarr_xarray import to_zarr
 
+ENGINE = {"engine": "zarr_core"}
+LATENCY = 0.02
+
+
+class FarStore(CountingStore):
+    """As if far away: counts how often somebody waits, for one answer or several at once."""
+
+    def __init__(self, inner):
+        super().__init__(inner)
+        self.requests = 16
+        self.waits = 0
+        self._active = 0
+
+    def perform(self, operation, key, work, nbytes):
+        if operation == "update":  # which is a read and a write, of which the first is performed
+            self.waits += self._active == 0
+            return super().perform(operation, key, work, nbytes)
+        with self._guard:
+            self.waits += self._active == 0
+            self._active += 1
+        time.sleep(LATENCY)
+        try:
+            return super().perform(operation, key, work, nbytes)
+        finally:
+            with self._guard:
+                self._active -= 1
+
 
 @pytest.fixture
 def store():
     return CountingStore(zarr_core.MemoryStore())
 
 
+@pytest.fixture(params=[3, 2], ids=["v3", "v2"])
+def zarr_format(request):
+    return request.param
+
+
 @pytest.fixture
 def ds():
     data = np.random.default_rng(1).random((4, 5))
-    return xr.Dataset({f"v{number}": (("x", "y"), data + number) for number in range(10)})
+    units = {"units": "K"}
+    return xr.Dataset({f"v{number}": (("x", "y"), data + number, units) for number in range(10)})
 
 
 def operations(store):
@@ -26,44 +61,77 @@ def operations(store):
     return count
 
 
-@pytest.mark.parametrize(("zarr_format", "most"), [(3, 22), (2, 33)])
 @pytest.mark.parametrize("mode", ["w-", "w", None])
-def test_ten_variables_are_written(store, ds, zarr_format, most, mode):
+def test_ten_variables_are_written(store, ds, zarr_format, mode):
     to_zarr(ds, store, mode, zarr_format=zarr_format)
-    assert len(store.calls) <= most
+    # Documents, chunks, the root, its copies; one to see that nothing is there.
+    assert len(store.calls) == {3: 22, 2: 33}[zarr_format]
     assert not {call.method for call in store.calls} & {"get", "list_dir", "exists"}
-    xr.testing.assert_identical(xr.open_dataset(store, engine="zarr_core"), ds)
+    xr.testing.assert_identical(xr.open_dataset(store, **ENGINE), ds)
 
 
-@pytest.mark.parametrize(("zarr_format", "most"), [(3, 22), (2, 34)])
-def test_attributes_cost_one_operation_in_version_2(store, ds, zarr_format, most):
+def test_attributes_cost_one_operation_in_version_2(store, ds, zarr_format):
     to_zarr(ds.assign_attrs(title="x"), store, zarr_format=zarr_format)
-    assert len(store.calls) <= most
+    assert len(store.calls) == {3: 22, 2: 34}[zarr_format]
 
 
-@pytest.mark.parametrize(("zarr_format", "most", "with_reads"), [(3, 30, 35), (2, 40, 40)])
-def test_ten_variables_are_appended(store, ds, zarr_format, most, with_reads):
+def test_ten_variables_are_appended(store, ds, zarr_format):
+    store.requests = 16
     to_zarr(ds, store, zarr_format=zarr_format)
     for _ in range(2):
         store.calls.clear()
         to_zarr(ds, store, append_dim="x")
-        assert len(store.calls) <= with_reads
-        assert operations(store) <= most
-    found = xr.open_dataset(store, engine="zarr_core")
+        # Ten documents are read and written, ten chunks written; the copies read, written.
+        assert len(store.calls) == {3: 33, 2: 37}[zarr_format]
+        assert operations(store) == {3: 22, 2: 26}[zarr_format]
+    found = xr.open_dataset(store, **ENGINE)
     xr.testing.assert_identical(found.load(), xr.concat([ds] * 3, "x"))
 
 
-@pytest.mark.parametrize(("zarr_format", "most"), [(3, 1), (2, 4)])
-def test_opening_reads_the_documents_of_the_group_alone(store, ds, zarr_format, most):
+@pytest.mark.parametrize("consolidated", [True, False])
+def test_opening_reads_documents_alone(store, ds, zarr_format, consolidated):
+    store.requests = 16  # else it is looked whether documents of another format are beside
     to_zarr(ds, store, zarr_format=zarr_format)
     store.calls.clear()
-    xr.open_dataset(store, engine="zarr_core", zarr_format=zarr_format)
-    assert operations(store) <= most
+    xr.open_dataset(store, consolidated=consolidated, **ENGINE)
+    most = {(3, True): 1, (3, False): 12, (2, True): 5, (2, False): 26}
+    assert operations(store) <= most[zarr_format, consolidated]
 
 
-def test_opening_one_array_of_a_group(store, ds):
-    to_zarr(ds, store, consolidated=False)
-    zarr_core.open_group(store, "r", zarr_format=3)
-    store.calls.clear()
-    zarr_core.open_group(store, "r", zarr_format=3)["v3"]
-    assert operations(store) <= 2
+def opened_by_path(store):
+    zarr_core.open(store, "r", path="v3")
+
+
+def opened_of_a_group(store):
+    zarr_core.open_group(store, "r")["v3"]
+
+
+def opened_of_a_group_of_known_format(store):
+    group = zarr_core.open_group(store, "r", use_consolidated=False)
+    store.waits = 0
+    group["v3"]
+
+
+@pytest.mark.parametrize(
+    ("opening", "most"),
+    [(opened_by_path, 2), (opened_of_a_group, 2), (opened_of_a_group_of_known_format, 1)],
+)
+def test_opening_one_array_waits_twice_at_most(ds, zarr_format, opening, most):
+    far = FarStore(zarr_core.MemoryStore())
+    to_zarr(ds, far.inner, zarr_format=zarr_format)
+    for _ in range(3):  # others may need the processor just now
+        far.waits = 0
+        opening(far)
+        if far.waits <= most:
+            break
+    assert far.waits <= most
+
+
+def test_variables_in_memory_are_written_at_once(ds, zarr_format):
+    far = FarStore(zarr_core.MemoryStore())
+    to_zarr(ds, far, zarr_format=zarr_format)
+    assert far.waits <= {3: 6, 2: 10}[zarr_format]
+    xr.testing.assert_identical(xr.open_dataset(far.inner, **ENGINE), ds)
+    far.waits = 0
+    to_zarr(ds, far, append_dim="x")
+    assert far.waits <= 14
