@@ -9,7 +9,7 @@ from zarr_core.extension import Store
 from zarr_stores.observed import ObservedStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from zarr_core.extension import Buffer, ByteRange
 
@@ -80,6 +80,9 @@ class CountingStore(ObservedStore):
         for (key, _), value in zip(asked, values, strict=True):
             self.note("get_partial_values", key, 0 if value is None else len(value))
         return values
+
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        return Store.list_sizes(self, prefix)  # one by one
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         Store.set_partial_values(self, key_start_values)  # as updates

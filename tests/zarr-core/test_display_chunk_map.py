@@ -135,10 +135,30 @@ def test_no_chunk_is_read_for_it(sharded):
         assert store.nbytes() <= 16 * (4 * 16 + 4)
     else:
         assert store.count("list_prefix") == 1
-        assert store.count("getsize") == store.count() - 1 == 32
+        assert store.count("getsize") == store.count() - 1 == 33  # one of them of the document
+        store.calls.clear()
+        assert array.chunk_map(at={0: 3}).stored.tolist() == [1] * 8
+        assert store.count("getsize") == store.count() == 8  # so few are not listed
     store.calls.clear()
     assert array.chunk_map(sizes=False, inner=False).nbytes is None
     assert store.count("getsize", "get", "open_value") == 0
+
+
+def test_sizes_come_with_the_listing_where_a_store_says_them():
+    inner = zarr.MemoryStore()
+    zarr.create_array(inner, data=noise(32, 32), chunks=4)
+
+    class Listing(CountingStore):
+        def list_sizes(self, prefix):
+            self.note("list_sizes", prefix)
+            return self.inner.list_sizes(prefix)
+
+    store = Listing(inner)
+    array = zarr.open_array(store)
+    store.calls.clear()
+    assert array.chunk_map().nbytes.sum() == array.nbytes_stored()
+    assert array.info_complete()["Size stored"].endswith(f"({array.nbytes_stored()} B)")
+    assert store.count() == store.count("list_sizes") == 4
 
 
 def test_shards_by_themselves():

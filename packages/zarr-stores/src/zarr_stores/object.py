@@ -322,6 +322,10 @@ class ObjectStore(Store):
         self._check_listing(prefix)
         return self._client.list(prefix)
 
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        self._check_listing(prefix)
+        return self._client.list_sizes(prefix)
+
     def list_dir(self, prefix: str) -> Listing:
         self._check_listing(prefix)
         return self._client.list_dir(prefix)

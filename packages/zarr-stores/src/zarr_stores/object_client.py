@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import Pieces
 
     Listing = tuple[list[str], list[str]]
+    Directory = tuple[list[tuple[str, int]], list[str]]
 
 _MULTIPART = 1 << 25  # bytes; larger values go in several requests
 _PART = 1 << 23
@@ -250,11 +251,15 @@ class Client:
 
     def list(self, prefix: str) -> Iterator[str]:
         """Keys below a prefix, by pages."""
+        return (key for key, _ in self.list_sizes(prefix))
+
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        """Keys below a prefix with the lengths of their values, by pages."""
         if self._files:  # of which many refuse to list more than one directory at once
             below = [prefix]
             while below:
-                keys, prefixes = self.list_dir(below.pop())
-                yield from keys
+                found, prefixes = self._directory(below.pop())
+                yield from found
                 below += prefixes
             return
         # Some tools make objects "a/" for directories, which obstore shows as "a".
@@ -269,20 +274,25 @@ class Client:
                     if not is_key(key, prefix):
                         continue
                     if item["size"]:
-                        yield key
+                        yield key, item["size"]
                     else:
                         empty[key] = None
-            yield from empty
+            yield from ((key, 0) for key in empty)
 
     def list_dir(self, prefix: str) -> Listing:
         """Keys and prefixes directly below a prefix."""
+        found, prefixes = self._directory(prefix)
+        return [key for key, _ in found], prefixes
+
+    def _directory(self, prefix: str) -> Directory:
+        """Keys with the lengths of their values, prefixes, directly below a prefix."""
         with self._listing(prefix), self._flight():
             found = self.store.list_with_delimiter((self.root + prefix)[:-1] or None)
         skip = len(self.root)
-        keys = (item["path"][skip:] for item in found["objects"])
+        items = ((item["path"][skip:], item["size"]) for item in found["objects"])
         prefixes = (path[skip:] for path in found["common_prefixes"])
         return (
-            [key for key in keys if is_key(key, prefix)],
+            [item for item in items if is_key(item[0], prefix)],
             [f"{path}/" for path in prefixes if is_key(path, prefix)],
         )
 

@@ -30,6 +30,7 @@ READS = frozenset(
         "getsize",
         "version",
         "list_prefix",
+        "list_sizes",
         "list_dir",
         "reader.read_into",
         "reader.read",
@@ -157,6 +158,9 @@ class ObservedStore(WrapperStore):
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         return self.perform("list_prefix", prefix, lambda: self.inner.list_prefix(prefix), _nothing)
+
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        return self.perform("list_sizes", prefix, lambda: self.inner.list_sizes(prefix), _nothing)
 
     def list(self) -> Iterator[str]:
         return self.list_prefix("")

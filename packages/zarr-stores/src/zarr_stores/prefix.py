@@ -110,6 +110,11 @@ class PrefixStore(WrapperStore):
         skip = len(self.prefix)
         return (key[skip:] for key in self.inner.list_prefix(self._below(prefix)))
 
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        skip = len(self.prefix)
+        found = self.inner.list_sizes(self._below(prefix))
+        return ((key[skip:], size) for key, size in found)
+
     def list(self) -> Iterator[str]:
         return self.list_prefix("")
 

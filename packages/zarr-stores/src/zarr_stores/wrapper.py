@@ -101,6 +101,9 @@ class WrapperStore(Store):
     def list_prefix(self, prefix: str) -> Iterator[str]:
         return self.inner.list_prefix(prefix)
 
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        return self.inner.list_sizes(prefix)
+
     def list(self) -> Iterator[str]:
         return self.inner.list()
 

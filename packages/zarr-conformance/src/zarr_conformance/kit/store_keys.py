@@ -114,6 +114,9 @@ class StoreKeyTests(StoreCase):
         self._fill(store)
         store.set("other/foo/c/0", b"")
         assert sorted(store.list_prefix("foo/")) == ["foo/c/0", "foo/c/1", "foo/zarr.json"]
+        assert dict(store.list_sizes("foo/")) == {
+            key: store.getsize(key) for key in store.list_prefix("foo/")
+        }
         assert list(store.list_prefix("fo/")) == []
         assert list(store.list_prefix("zarr.json/")) == []
 

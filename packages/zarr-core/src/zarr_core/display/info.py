@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zarr_core.display.html_table import row, table
 from zarr_core.display.markup import text
 from zarr_core.display.words import nbytes_in_words
-from zarr_core.hierarchy.storage import extent, nbytes_of, stored_chunks
+from zarr_core.hierarchy.storage import extent, stored_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -139,8 +139,8 @@ def array_info(array: DescribedArray, stored: bool = False) -> Info:
 
 def _stored_rows(array: DescribedArray) -> list[tuple[str, str]]:
     chunks = array._chunks
-    stored = list(stored_chunks(chunks))
-    nbytes = nbytes_of(chunks.store, (key for _, key in stored))
+    stored = list(stored_sizes(chunks))
+    nbytes = sum(size for _, size in stored)
     what = "Shards" if array._is_sharded else "Chunks"
     rows = [
         (f"{what} stored", f"{len(stored)} of {prod(array.cdata_shape)}"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import islice, product
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from zarr_core.errors import ChunkDecodeError, StoreCapabilityError
-from zarr_core.hierarchy.storage import stored_chunks
+from zarr_core.hierarchy.storage import stored_chunks, stored_sizes
 from zarr_core.threads import in_flight
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Integers = np.ndarray[Any, np.dtype[np.int64]]
     Object = tuple[tuple[int, ...], str]
+
+T = TypeVar("T")
 
 _FEW = 16  # objects that are asked for one by one rather than listed
 _BATCH = 4096  # objects whose sizes are asked for before any is handed on
@@ -82,18 +84,35 @@ class Survey:
         self.complete = True
 
     def __iter__(self) -> Iterator[Found]:
+        if self._inner is None:
+            sized = self._asked()
+            while batch := [*islice(sized, _BATCH)]:
+                yield self._whole(batch)
+            return
+        objects = self._at_most(self._objects())
         requests = self._chunks.store.requests
-        objects = self._objects()
-        left = self._most
-        while batch := list(islice(objects, min(_BATCH, left) or 1)):
-            if not left:
+        while some := [*islice(objects, _BATCH)]:
+            yield from self._within(in_flight(some, self._inner_sizes, requests))
+
+    def _asked(self) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Grid coordinates and sizes of what is stored."""
+        store = self._chunks.store
+        count, total = prod(map(len, self._wanted)), prod(it.count for it in self._chunks.axes)
+        if self._sizes and store.supports_listing and max(_FEW, total // 2) < count:
+            # Some stores list sizes as well, which pays if most of them are wanted.
+            yield from self._at_most(self._within_part(stored_sizes(self._chunks)))
+            return
+        objects = self._at_most(self._objects())
+        while batch := [*islice(objects, _BATCH)]:
+            found = in_flight(batch, self._size, store.requests)
+            yield from ((at, size) for (at, _), size in found if size is not None)
+
+    def _at_most(self, items: Iterable[T]) -> Iterator[T]:
+        for number, item in enumerate(items):
+            if number == self._most:
                 self.complete = False
                 return
-            left -= len(batch)
-            if self._inner is None:
-                yield self._whole(in_flight(batch, self._size, requests))
-            else:
-                yield from self._within(in_flight(batch, self._inner_sizes, requests))
+            yield item
 
     def _objects(self) -> Iterator[Object]:
         """Grid coordinates and keys of what is stored, or may be."""
@@ -102,9 +121,7 @@ class Survey:
         count = prod(map(len, wanted))
         if count > _FEW and store.supports_listing:
             self._is_listed = True
-            for at, key in stored_chunks(chunks):
-                if all(number in part for number, part in zip(at, wanted, strict=True)):
-                    yield at, key
+            yield from self._within_part(stored_chunks(chunks))
         elif count > self._most and not store.supports_listing:
             raise StoreCapabilityError(
                 f"cannot list its keys, and there are {count} chunks to ask for one by one; "
@@ -113,6 +130,15 @@ class Survey:
             )
         else:
             yield from ((at, chunks.key(at)) for at in product(*wanted))
+
+    def _within_part(
+        self, items: Iterable[tuple[tuple[int, ...], T]]
+    ) -> Iterator[tuple[tuple[int, ...], T]]:
+        """Those of the stored objects that are wanted."""
+        wanted = self._wanted_objects()
+        for at, what in items:
+            if all(number in part for number, part in zip(at, wanted, strict=True)):
+                yield at, what
 
     def _wanted_objects(self) -> list[range]:
         if self._inner is None:
@@ -144,8 +170,7 @@ class Survey:
             except ChunkDecodeError as error:
                 return f"{self._chunks.where(key)}: {error}"
 
-    def _whole(self, results: Iterable[tuple[Object, int | None]]) -> Found:
-        there = [(at, size) for (at, _), size in results if size is not None]
+    def _whole(self, there: Sequence[tuple[tuple[int, ...], int]]) -> Found:
         table = np.array([at for at, _ in there], np.int64)
         return Found(
             table.reshape(len(there), len(self._wanted)),

@@ -10,7 +10,7 @@ from zarr_core.engine.chain import codec_definition
 from zarr_core.engine.chunks import Chunks
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.storage import chunks_in, nbytes_of, sizes_along, stored_chunks
+from zarr_core.hierarchy.storage import chunks_in, sizes_along, stored_chunks, stored_sizes
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry.scope import extensions
 
@@ -245,7 +245,7 @@ class DescribedArray(Node[ArrayMetadata]):
 
     def nbytes_stored(self) -> int:
         """Bytes that the stored chunks take; lists the store."""
-        return nbytes_of(self._chunks.store, (key for _, key in stored_chunks(self._chunks)))
+        return sum(size for _, size in stored_sizes(self._chunks))
 
     @property
     def info(self) -> Info:

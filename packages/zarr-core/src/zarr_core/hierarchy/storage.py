@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zarr_core.threads import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from zarr_core.engine.chunks import Chunks
     from zarr_core.interfaces.chunk_grid import ChunkAxis
@@ -21,15 +21,35 @@ def stored_chunks(chunks: Chunks) -> Iterator[tuple[tuple[int, ...], str]]:
 
     Keys that are no chunk's, or of a chunk outside the array, are left out.
     """
-    prefix = chunks.prefix
+    number_of = _numbering(chunks)
+    for key in chunks.store.list_prefix(chunks.prefix):
+        chunk = number_of(key)
+        if chunk is not None:
+            yield chunk, key
+
+
+def stored_sizes(chunks: Chunks) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Grid coordinates and stored bytes of the chunks that are stored, by listing them."""
+    number_of = _numbering(chunks)
+    for key, size in chunks.store.list_sizes(chunks.prefix):
+        chunk = number_of(key)
+        if chunk is not None:
+            yield chunk, size
+
+
+def _numbering(chunks: Chunks) -> Callable[[str], tuple[int, ...] | None]:
+    """What gives the grid coordinates for a key; None for one that is no chunk's."""
+    skip = len(chunks.prefix)
     counts = [axis.count for axis in chunks.axes]
     decode = chunks.binding.key_encoding.decode
-    for key in chunks.store.list_prefix(prefix):
-        chunk = decode(key[len(prefix) :], len(counts))
-        if chunk is not None and all(
-            number < count for number, count in zip(chunk, counts, strict=True)
-        ):
-            yield chunk, key
+
+    def number_of(key: str) -> tuple[int, ...] | None:
+        chunk = decode(key[skip:], len(counts))
+        if chunk is None or any(it >= count for it, count in zip(chunk, counts, strict=True)):
+            return None
+        return chunk
+
+    return number_of
 
 
 def extent(chunks: Chunks, chunk: tuple[int, ...]) -> tuple[int, ...]:

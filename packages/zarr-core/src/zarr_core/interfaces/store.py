@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from zarr_core.errors import StoreCapabilityError, StoreKeyError
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.value import BufferReader, ValueReader
-from zarr_core.threads import run
+from zarr_core.threads import in_flight, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,6 +35,8 @@ Change: TypeAlias = "Callable[[ValueReader | None], Pieces | ValueReader | None]
 # Named here, because within the class ``list`` is the operation of that name.
 Values: TypeAlias = "list[Buffer | None]"
 Listing: TypeAlias = tuple[list[str], list[str]]
+
+_BATCH = 1024  # keys of which the sizes are asked before any is handed on
 
 # v3.1 asks only that a key does not end in "/".  The rest keeps every back end
 # inside its root: no empty, "." or ".." segment, no backslash, no NUL, no drive.
@@ -344,6 +347,16 @@ class Store(ABC):
     @abstractmethod
     def list_prefix(self, prefix: str) -> Iterator[str]:
         """All keys below a prefix, which is empty or ends in ``/``; in any order."""
+
+    def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        """All keys below a prefix, each with the length of its value.
+
+        By default one request for each key; replaced where a listing says it.
+        """
+        keys = iter(self.list_prefix(prefix))
+        while batch := [*islice(keys, _BATCH)]:
+            found = in_flight(batch, self.getsize, self.requests)
+            yield from ((key, size) for key, size in found if size is not None)
 
     def list(self) -> Iterator[str]:
         """All keys."""
