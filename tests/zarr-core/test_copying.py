@@ -518,3 +518,8 @@ def test_a_copy_that_lacks_anything_becomes_whole(tree, missing, requests):
     moved = zarr.move(zarr.open(dest), None)
     assert contents(moved.store) == contents(store)
     assert list(dest.list()) == []
+
+
+def test_what_is_copied_is_opened_first():
+    with pytest.raises(NodeTypeError, match="'there.zarr'.*no array or group; give zarr_core.open"):
+        zarr.copy("there.zarr", {})

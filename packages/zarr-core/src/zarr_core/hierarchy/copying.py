@@ -136,6 +136,8 @@ def copy(
     """
     from zarr_core.hierarchy.open import open as open_node  # noqa: PLC0415 - opening knows groups
 
+    if not isinstance(source, Node):
+        raise NodeTypeError(repr(source), "is no array or group; give zarr_core.open of it")
     _check(if_exists, compare, overwrite)
     if isinstance(dest, Node):
         dest._check_writable()
