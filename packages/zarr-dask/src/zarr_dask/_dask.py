@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import dask
@@ -11,7 +13,7 @@ from dask.base import tokenize as _tokenize
 from dask.utils import parse_bytes as _parse_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from dask.array import Array as DaskArray
 
@@ -32,6 +34,46 @@ def all_of(x: Any) -> Any:
 
 def _none(_blocks: object) -> None:
     return
+
+
+BATCH = 64
+"""How many tasks a scheduler that is not ``distributed`` gets at a time."""
+
+
+def compute(work: Callable[[Any], Any], tasks: Iterable[Any], scheduler: str | None) -> Any:
+    """What ``work`` gives for each task, by one of Dask's schedulers."""
+    delayed: Any = dask.delayed  # type: ignore[attr-defined]  # is found there, and not declared
+    jobs = [delayed(partial(work, task), pure=False, traverse=False)() for task in tasks]
+    some: Any = dask.compute  # type: ignore[attr-defined]  # as above
+    return some(*jobs, **({} if scheduler is None else {"scheduler": scheduler}))
+
+
+def as_completed(client: Any) -> Any:
+    """Futures of a cluster, as they are done; more may be added."""
+    import distributed  # noqa: PLC0415 - an extra
+
+    untyped: Any = distributed
+    return untyped.as_completed(loop=client.loop)
+
+
+def was_lost(future: Any) -> bool:
+    """Whether a task has no result because its worker was lost, or all were restarted."""
+    from distributed import KilledWorker  # noqa: PLC0415 - an extra
+
+    if future.status == "error":
+        return isinstance(future.exception(), KilledWorker)
+    return bool(future.status != "finished")
+
+
+def check_travels(work: object) -> None:
+    """Raise what pickling raises: a scheduler would only say that something is wrong.
+
+    Raises
+    ------
+    StoreError
+        If the store is one that cannot be used by another process.
+    """
+    pickle.dumps(work)
 
 
 def bytes_of(amount: int | str) -> int:

@@ -64,10 +64,10 @@ def gather(stored: Sequence[Lengths], elements: int) -> tuple[Lengths, ...]:
                 block[dimension] *= 2
                 break
         else:
-            return tuple(map(_joined, stored, block))
+            return tuple(map(join, stored, block))
 
 
-def _joined(lengths: Lengths, most: int) -> Lengths:
+def join(lengths: Lengths, most: int) -> Lengths:
     """Neighbours put together, as long as they are no longer than allowed."""
     joined: list[int] = []
     for length in lengths:

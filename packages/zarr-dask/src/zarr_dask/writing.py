@@ -125,6 +125,8 @@ def to_zarr(
         array = create_array(
             place, name=path, overwrite=overwrite, storage_options=storage_options, **options
         )
+    if scheduler is None and _dask.current_client() is not None:
+        _dask.check_travels(array)
     later = _dask.all_of(_dask.store(blocks, array, regions=where, lock=lock, compute=False))
     if not compute:
         return later

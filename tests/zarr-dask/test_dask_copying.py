@@ -1,0 +1,162 @@
+"""Hierarchies copied and rechunked by threads: what is there in the end, or after a failure."""
+
+from concurrent.futures import ThreadPoolExecutor
+from math import prod
+
+import dask
+import numpy as np
+import pytest
+import zarr_core as zarr
+import zarr_dask
+from failing_store import FailingStore
+from zarr_core.extension import NodeNotFoundError, StoreError
+
+VALUES = np.random.default_rng(3).integers(0, 99, (120, 80))
+
+
+@pytest.fixture
+def source(tmp_path):
+    group = zarr.create_group(tmp_path / "source", attributes={"title": "all"})
+    group.create_array("deep/rows", data=VALUES, chunks=(1, 80), attributes={"units": "m"})
+    group.create_array("dots", data=np.arange(50.0), chunks=7, fill_value=-1)
+    group.create_array("none", shape=(0, 3))
+    return zarr.consolidate_metadata(group)
+
+
+def same(one, other):
+    assert one.attrs == other.attrs
+    members = dict(one.members(max_depth=None))
+    assert members.keys() == dict(other.members(max_depth=None)).keys()
+    for path, node in members.items():
+        assert node.attrs == other[path].attrs
+        if isinstance(node, zarr.Array):
+            assert np.array_equal(node, other[path])
+
+
+@pytest.fixture(params=["threads", "executor", "dask's settings"])
+def client(request):
+    if request.param == "executor":
+        with ThreadPoolExecutor(2) as executor:
+            yield executor
+    else:
+        with dask.config.set(scheduler="sync"):
+            yield "threads" if request.param == "threads" else None
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [{}, {"chunks": 30}, {"chunks": 5, "shards": 20, "compressors": "gzip"}, {"zarr_format": 2}],
+    ids=str,
+)
+def test_hierarchies(source, tmp_path, client, layout):
+    seen = []
+    copy = zarr_dask.copy(
+        tmp_path / "source", tmp_path / "copy", client=client, progress=seen.append, **layout
+    )
+    assert copy.metadata.consolidated is not None
+    assert not zarr.check_consolidated(copy)
+    same(source, copy)
+    assert copy["deep/rows"].shards == ((20, 20) if "shards" in layout else None)
+    assert seen[-1].done == seen[-1].total
+    if layout:
+        plain = zarr_dask.copy(source, tmp_path / "plain", consolidated=False, **layout)
+        assert plain.metadata.consolidated is None
+
+
+ADVERSE = {"chunks": (120, 1), "max_memory": 150_000}
+
+
+@pytest.mark.parametrize("work", [None, "work"])
+def test_adverse_chunks_go_by_way_of_others_which_are_removed(source, tmp_path, work):
+    rows = source["deep/rows"]
+    assert zarr_dask.plan(rows, **ADVERSE).between is not None
+    place = None if work is None else tmp_path / work
+    lines, seen = [], []
+    copy = zarr_dask.copy(
+        rows, tmp_path / "copy", "columns", work=place, log=lines.append, progress=seen.append,
+        **ADVERSE,
+    )  # fmt: skip
+    assert np.array_equal(copy, VALUES)
+    assert copy.chunks == (120, 1)
+    assert (seen[-1].done, seen[-1].total) == (VALUES.size, VALUES.size)
+    left = {key for key in zarr.LocalStore(tmp_path / "copy").list() if "rechunking" in key}
+    assert not left
+    assert place is None or [*zarr.LocalStore(place).list()] == ["zarr.json"]
+
+
+def test_the_root_of_a_store_has_nothing_beside_it(source, tmp_path):
+    with pytest.raises(StoreError, match="say where, by work="):
+        zarr_dask.copy(source["deep/rows"], tmp_path / "copy", **ADVERSE)
+    copy = zarr_dask.copy(source["deep/rows"], tmp_path / "copy", work=tmp_path / "w", **ADVERSE)
+    assert np.array_equal(copy, VALUES)
+
+
+def test_what_does_not_fit_into_memory_is_refused(source, tmp_path):
+    with pytest.raises(ValueError, match="MiB at least"):
+        zarr_dask.copy(source["dots"], tmp_path / "copy", chunks=50, max_memory=1000)
+
+
+@pytest.mark.parametrize("layout", [{"chunks": (30, 8)}, ADVERSE], ids=["one", "two stages"])
+def test_what_was_interrupted_is_continued(source, tmp_path, layout):
+    """At whatever write it is: nothing wrong can be seen, and what is done is not done again."""
+    rows, work = source["deep/rows"], tmp_path / "work"
+
+    def copy(dest, retries=0):
+        return zarr_dask.copy(rows, dest, "x", client="sync", work=work, retries=retries, **layout)
+
+    plan = zarr_dask.plan(rows, **layout)
+    together = max(prod(map(len, numbers)) for _, numbers in plan.stages[-1].boxes())
+    counting = FailingStore(zarr.LocalStore(tmp_path / "whole"))
+    copy(counting)
+    total = writes(counting)
+    assert total > 10
+    for fail_at in range(1, len(counting.calls), 7):
+        place = tmp_path / f"at-{fail_at}"
+        broken = FailingStore(zarr.LocalStore(place), fail_at=fail_at, forever=True)
+        with pytest.raises(StoreError):
+            copy(broken)
+        try:
+            found = zarr.open(place)["x"]
+        except (NodeNotFoundError, KeyError):
+            again = FailingStore(zarr.LocalStore(place))
+            found = copy(again)
+            before = sum(1 for method, key in broken.calls[: fail_at - 1] if is_chunk(method, key))
+            after = sum(1 for method, key in again.calls if is_chunk(method, key))
+            # What one task writes, in which it stopped, is written again.
+            assert after <= total - before + together
+        assert np.array_equal(found, VALUES)
+        assert not [key for key in zarr.LocalStore(place).list() if "copying" in key] or (
+            fail_at > len(counting.calls) - 4
+        )
+
+
+def is_chunk(method, key):
+    return method == "set" and "/c/" in key
+
+
+def writes(store):
+    return sum(1 for method, key in store.calls if is_chunk(method, key))
+
+
+def test_what_fails_once_is_tried_again(source, tmp_path):
+    def flaky():
+        return zarr.open_array(FailingStore(source.store, fail_at=40), "r", path="deep/rows")
+
+    with pytest.raises(StoreError, match="call 40"):
+        zarr_dask.copy(flaky(), tmp_path / "copy", chunks=40, retries=0)
+    assert np.array_equal(zarr_dask.copy(flaky(), tmp_path / "copy", chunks=40), VALUES)
+
+
+def test_who_is_no_worker(source, tmp_path):
+    with pytest.raises(TypeError, match="an executor of"):
+        zarr_dask.copy(source, tmp_path / "copy", client=3)
+
+
+def test_workers_carry_what_the_core_copies(source, tmp_path):
+    done = zarr.copy_all(source, tmp_path / "all", carrier=zarr_dask.Workers("threads"))
+    same(source, zarr.open(tmp_path / "all"))
+    assert (
+        done.nbytes
+        == sum(node.nbytes_stored() for _, node in source.arrays())
+        + source["deep/rows"].nbytes_stored()
+    )
