@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 @click.group
 def command() -> None:
-    """Read or change the attributes of an array or a group.
+    r"""Read or change the attributes of an array or a group.
+
+    \b
+    zarr-core attrs get survey.zarr
+    zarr-core attrs set survey.zarr#north/elevation units '"m"'
+    zarr-core attrs set survey.zarr#north/elevation range '[-400, 8848.9]'
+    zarr-core attrs rm survey.zarr year
 
     Values are JSON. Numbers stay exact, whatever their size.
     """

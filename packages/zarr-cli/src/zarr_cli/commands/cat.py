@@ -51,6 +51,11 @@ def command(
 ) -> None:
     r"""The elements of an array, or of a part of it.
 
+    \b
+    zarr-core cat survey.zarr#north/elevation 1000:1010,2000:2005
+    zarr-core cat field.zarr#t time=0,lat=::10 -f csv > t.csv
+    zarr-core cat field.zarr#t -f npy -O t.npy
+
     SELECTION is written as in NumPy, without spaces: 10:20,:,3 or ...,0 or ::100. Where
     dimensions have names: time=0,y=10:20. Put -- before one that begins with a minus sign.
 

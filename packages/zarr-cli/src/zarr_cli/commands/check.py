@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 @progress_options
 @json_option
 def command(place: Place, strict: bool, progress: Progressing, as_json: bool) -> None:
-    """Whether every chunk of a hierarchy can be read.
+    r"""Whether every chunk of a hierarchy can be read.
+
+    \b
+    zarr-core check survey.zarr
+    zarr-core check s3://bucket/field.zarr -q || echo damaged
 
     All that is stored of an array, or of all arrays below a group, is read and decoded, whereby checksums are verified. Told are chunks
     that are damaged or cut short; how many are missing, which read as the fill value; keys

@@ -42,7 +42,11 @@ def command(
     svg: Path | None,
     as_json: bool,
 ) -> None:
-    """Which chunks are stored, how large they are: a map.
+    r"""Which chunks are stored, how large they are: a map.
+
+    \b
+    zarr-core chunks survey.zarr#north/elevation
+    zarr-core chunks field.zarr#t --at time=3 --svg t.svg
 
     Of the last two dimensions of the chunk grid, if not told otherwise; also where
     compression fails. No chunk is read. Of a large grid several neighbours share a cell.

@@ -42,7 +42,11 @@ def command(
     progress: Progressing,
     as_json: bool,
 ) -> None:
-    """Where two arrays or hierarchies differ.
+    r"""Where two arrays or hierarchies differ.
+
+    \b
+    zarr-core diff field.zarr copy.zip
+    zarr-core diff a.zarr#t b.zarr#t --ignore-storage --rtol 1e-6
 
     Groups are compared with all that is below them. They may be in different stores and formats: documents are compared in the words of
     version 3, elements piece by piece. NaN is the same as NaN.

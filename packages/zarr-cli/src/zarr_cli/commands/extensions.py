@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 @click.option("--no-load", is_flag=True, help="Import none of them, so that none can fail.")
 @json_option
 def command(names: tuple[str, ...], kind: str | None, no_load: bool, as_json: bool) -> None:
-    """Which extensions are installed, which of them work.
+    r"""Which extensions are installed, which of them work.
+
+    \b
+    zarr-core extensions --kind store
+    zarr-core extensions gzip zstd
 
     With who provides them. Each is imported to see whether that works. Of several that have one name, those that
     are not used are marked.

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 @click.option("--stored", is_flag=True, help="Also what it takes in the store, which is listed.")
 @json_option
 def command(place: Place, stored: bool, as_json: bool) -> None:
-    """What an array or a group is, as a table.
+    r"""What an array or a group is, as a table.
+
+    \b
+    zarr-core info field.zarr
+    zarr-core info s3://bucket/field.zarr#t --stored --anonymous
 
     The document of --json has path, type, zarr_format, store, read_only, attributes; of an array
     also shape, dimension_names, data_type, chunks, shards, codecs, fill_value (these in the words

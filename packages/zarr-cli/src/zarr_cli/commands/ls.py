@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 @stored_only_option
 @json_option
 def command(place: Place, long: bool, recursive: bool, as_json: bool, stored_only: bool) -> None:
-    """The names of the members of a group.
+    r"""The names of the members of a group.
+
+    \b
+    zarr-core ls survey.zarr
+    zarr-core ls -lr survey.zarr#north
 
     Names of groups end in a slash. Of an array, its own. The document of --json is a list of nodes, each as `info --json`
     has it, without attributes.

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 @click.option("--v3", is_flag=True, help="In the words of version 3, whatever the format.")
 @click.option("--raw", is_flag=True, help="Byte for byte, one document after the other.")
 def command(place: Place, v3: bool, raw: bool) -> None:
-    """The metadata of a node as it is stored: JSON.
+    r"""The metadata of a node as it is stored: JSON.
+
+    \b
+    zarr-core meta survey.zarr#north/elevation
+    zarr-core meta old.zarr --v3
 
     A node of version 3 has one document. Of other formats it may have several: then this is
     an object of them by their names, as in {".zarray": ..., ".zattrs": ...}. Documents that

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 def command(
     place: Place, levels: int | None, attrs: bool, as_json: bool, stored_only: bool
 ) -> None:
-    """Arrays and groups as a tree, with shapes, data types, chunks.
+    r"""Arrays and groups as a tree, with shapes, data types, chunks.
+
+    \b
+    zarr-core tree survey.zarr -L 2
+    zarr-core tree survey.zarr#north --attrs
 
     What cannot be opened is shown with the reason. The document of --json is the node
     as `info --json` has it, in which "members" lists those of a group, and so on.

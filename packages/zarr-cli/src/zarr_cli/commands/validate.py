@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing; the exit status tells.")
 @json_option
 def command(place: Place, strict: bool, quiet: bool, as_json: bool) -> None:
-    """Whether all metadata of a hierarchy are valid.
+    r"""Whether all metadata of a hierarchy are valid.
+
+    \b
+    zarr-core validate survey.zarr
+    zarr-core validate old.zarr --zarr-format 2 --strict
 
     Every document of a node, and of all below it, is held against the JSON Schemas of its format, the rules between its
     members, the extensions that it names. Each problem is located by a JSON pointer. Copies
