@@ -113,6 +113,8 @@ def plan(
     encoding = _xarray.extract_encoding(
         variable, raise_on_invalid=explicit, name=name, zarr_format=rules.format.zarr_format
     )
+    if encoding.get("chunks") is None:  # as xarray before 2026.9 has it without zarr-python
+        encoding["chunks"] = "auto"
     keep_empty = encoding.get("write_empty_chunks", rules.keep_empty)
     if rules.keep_empty is not None and keep_empty != rules.keep_empty:
         raise ValueError(
