@@ -356,3 +356,17 @@ def test_every_control_has_a_name(page, server):
         go(page, server, route)
         page.wait_for_timeout(150)
         assert page.evaluate(nameless) == [], route
+
+
+def test_a_folder_of_hierarchies_is_browsed(browser, tmp_path):
+    for name in ("one.zarr", "two.zarr"):
+        zarr.create_array(str(tmp_path / "data" / name), data=np.arange(4))
+    with (
+        StoreServer(zarr.LocalStore(tmp_path, read_only=True)) as server,
+        closing(browser.new_page()) as page,
+    ):
+        go(page, server)
+        assert "folder" in page.inner_text("h2")
+        page.locator(".node", has_text="data").locator(".twist").click()
+        page.locator(".node", has_text="two.zarr").click()
+        page.wait_for_selector("h2:has-text('int64')")

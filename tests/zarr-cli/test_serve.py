@@ -2,7 +2,11 @@
 
 import http.client
 import json
+import re
+import signal
 import socket
+import subprocess
+import sys
 import time
 from contextlib import closing
 
@@ -172,7 +176,7 @@ def test_a_key_has_any_letters(memory_server):
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "TRACE", "BREW"])
 def test_nothing_is_written(memory_server, method):
-    body = None if method == "TRACE" else b"x" * 3_000_000
+    body = None if method == "TRACE" else b"x" * 500_000
     status, headers, _ = ask(memory_server, "/a/c/0", method, body=body)
     assert status == 405
     assert headers["Allow"] == "GET, HEAD, OPTIONS"
@@ -375,3 +379,22 @@ def test_zarr_python_opens_arrays_through_it(tmp_path):
     with StoreServer(zarr.LocalStore(tmp_path / "a", read_only=True)) as server:
         theirs = zarr_python.open_array(server.url.rstrip("/"), mode="r")
         assert np.array_equal(theirs[:], values)
+
+
+def test_the_command_serves_until_it_is_interrupted(tmp_path):
+    zarr.create_array(str(tmp_path / "g.zarr"), name="a/b", data=np.arange(4))
+    words = [sys.executable, "-m", "zarr_cli", "serve", f"{tmp_path / 'g.zarr'}#a", "--port", "0"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        line = process.stdout.readline()
+        url = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
+        assert np.array_equal(zarr.open(url, "r", path="b")[:], np.arange(4))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+
+
+def test_the_command_says_what_to_do_about_a_port_that_is_taken(command, tmp_path):
+    zarr.create_group(str(tmp_path / "g.zarr"))
+    with StoreServer(zarr.MemoryStore()) as server:
+        port = server.server_address[1]
+        assert "--port" in command("serve", tmp_path / "g.zarr", "--port", port, status=1)
+    assert "no Zarr array or group here" in command("serve", tmp_path / "typo.zarr", status=1)

@@ -65,6 +65,18 @@ def test_members_of_a_group(store, asking):
     asking("children", status=400, first="-1")
 
 
+def test_folders_around_hierarchies_are_shown(store, asking):
+    zarr.create_array(store, name="x/y/a.zarr/b", shape=1, dtype="int8")
+    store.erase("zarr.json")
+    for path in ("x", "x/y"):
+        store.erase(f"{path}/zarr.json")
+    assert asking("node")["kind"] == "folder"
+    assert asking("children")["children"] == [{"name": "x", "kind": "folder"}]
+    assert asking("children", path="x/y")["children"] == [{"name": "a.zarr", "kind": "group"}]
+    asking("node", status=404, path="x/z")
+    asking("children", status=404, path="x/z")
+
+
 def test_many_members_come_in_portions(store, asking):
     root = zarr.create_group(store)
     for number in range(230):
@@ -105,6 +117,12 @@ def test_a_node_of_an_old_format_is_told_in_the_words_of_the_new(store, asking, 
     headers, body = asking("window", path="a", selection="0:3,1:4:2")
     assert np.array_equal(np.frombuffer(body, "<i4").reshape(3, 2), values[:, 1:4:2])
     assert headers["Zarr-Shape"] == "3,2"
+
+
+def test_attributes_may_be_no_numbers_in_version_2(store, asking):
+    zarr.create_group(store, zarr_format=2)
+    store.set(".zattrs", b'{"a": [NaN, -Infinity], "b": {"c": Infinity}}')
+    assert asking("node")["attributes"] == {"a": ["NaN", "-Infinity"], "b": {"c": "Infinity"}}
 
 
 def test_problems_have_pointers(store, asking):

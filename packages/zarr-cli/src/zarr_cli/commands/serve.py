@@ -44,10 +44,12 @@ def command(
 ) -> None:
     """Serve a store by HTTP for reading, with a page to look at it in a browser.
 
-    Whoever can open http:// places can read what is served: this library and others.
+    A folder of several hierarchies will do, too; and damaged ones, whose problems the page
+    shows.  Whoever can open http:// places can read what is served: this library and others.
     It ends with Ctrl+C.
     """
     from zarr_cli.failing import Failure  # noqa: PLC0415 - lazy: not for help
+    from zarr_cli.serve.folders import holds_anything  # noqa: PLC0415 - lazy: as below
     from zarr_cli.serve.running import run  # noqa: PLC0415 - lazy: as above
     from zarr_cli.serve.server import StoreServer  # noqa: PLC0415 - lazy: as above
 
@@ -59,6 +61,8 @@ def command(
             click.launch(url)
 
     store, path = place.locate()
+    if not holds_anything(store, path):
+        place.open()  # says what is missing, and what may have been meant
     log = (lambda line: click.echo(line, err=True)) if verbose else None
     try:
         server = StoreServer(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from math import isfinite
 from typing import Any
 
 Body = bytes | Iterable[memoryview]
@@ -67,9 +68,27 @@ def json_answer(
     value: Any, status: HTTPStatus = HTTPStatus.OK, headers: dict[str, str] | None = None
 ) -> Answer:
     """An answer in JSON, which nobody is to keep."""
-    body = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        body = _json(value)
+    except ValueError:  # numbers that JSON does not have: attributes of version 2 may
+        body = _json(_named(value))
     return Answer(
         status,
         {"Content-Type": "application/json", "Cache-Control": "no-store", **(headers or {})},
         body.encode("utf-8", "backslashreplace"),
     )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _named(value: Any) -> Any:
+    """The same with words for what is no number, or infinite."""
+    if isinstance(value, dict):
+        return {name: _named(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_named(item) for item in value]
+    if isinstance(value, float) and not isfinite(value):
+        return json.dumps(value)
+    return value

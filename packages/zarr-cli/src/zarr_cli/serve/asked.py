@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from zarr_core.extension import Store
 
 
+class NotThereError(RefusedError):
+    """There is no node.
+
+    Parameters
+    ----------
+    path : str
+        Where none is.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(HTTPStatus.NOT_FOUND, f"no node at '/{path}'")
+
+
 def path_of(root: str, asked: Mapping[str, str]) -> str:
     """The path in the store of the node that is asked for.
 
@@ -39,7 +52,7 @@ def open_node(store: Store, root: str, path: str) -> Array | Group:
 
     Raises
     ------
-    RefusedError
+    NotThereError
         If there is no node.
     ZarrError
         If it cannot be understood.
@@ -53,7 +66,7 @@ def open_node(store: Store, root: str, path: str) -> Array | Group:
             return top[path[len(root) :]]
         return zarr_core.open(store, "r", path=path)
     except (NodeNotFoundError, KeyError) as error:
-        raise RefusedError(HTTPStatus.NOT_FOUND, f"no node at '/{path}'") from error
+        raise NotThereError(path) from error
 
 
 def array_asked(store: Store, root: str, asked: Mapping[str, str]) -> Array:

@@ -9,7 +9,8 @@ from zarr_core import Array, Group
 from zarr_core.extension import ZarrError, in_flight
 
 from zarr_cli.serve.answers import Answer, json_answer
-from zarr_cli.serve.asked import number, open_node, path_of
+from zarr_cli.serve.asked import NotThereError, number, open_node, path_of
+from zarr_cli.serve.folders import Folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,11 @@ def children(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
     One that cannot be understood is of the kind ``"damaged"``, and the others are shown.
     """
     first = number(asked, "first", 0, 10**9)
-    group = open_node(store, root, path_of(root, asked))
+    path = path_of(root, asked)
+    try:
+        group: Any = open_node(store, root, path)
+    except NotThereError:
+        group = Folder(store, root, path)
     names = [] if isinstance(group, Array) else list(islice(group, first, first + _AT_ONCE + 1))
     found = in_flight(names[:_AT_ONCE], lambda name: _child(group, name), store.requests)
     return json_answer(
@@ -42,6 +47,8 @@ def _child(group: Any, name: str) -> dict[str, Any] | None:
         node: Array | Group = group[name]
     except KeyError:
         return None
+    except NotThereError:
+        return {"name": name, "kind": "folder"}
     except ZarrError as error:
         return {"name": name, "kind": "damaged", "reason": str(error).partition("\n")[0]}
     if isinstance(node, Group):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PIECE = 1 << 18  # bytes that a client must take ...
 _PIECE_SECONDS = 30.0  # ... in this time
 _DRAINED = 1 << 20  # bytes of an unwanted body that are read, that the answer arrives
-_DRAIN_SECONDS = 1.0
+_DRAIN_SECONDS = 2.0
 
 _WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 

@@ -8,7 +8,8 @@ from zarr_core import Array
 from zarr_core.extension import ArrayMetadata, ZarrError, read_node
 
 from zarr_cli.serve.answers import Answer, json_answer
-from zarr_cli.serve.asked import open_node, path_of
+from zarr_cli.serve.asked import NotThereError, open_node, path_of
+from zarr_cli.serve.folders import Folder
 from zarr_cli.serve.problems import problems_of, remarks_on
 from zarr_cli.serve.window import are_numbers
 
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
 # What a node whose format cannot be told may have.
 _ANY = ("zarr.json", ".zarray", ".zgroup", ".zattrs", "attributes.json", "meta", "attrs")
 
+_NOTHING: dict[str, Any] = {
+    "readable": True,
+    "info": {},
+    "attributes": {},
+    "documents": [],
+    "problems": [],
+    "remarks": [],
+}
+
 
 def described(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
     """A node: what it is, its documents, its attributes, what is wrong with it.
@@ -32,18 +42,22 @@ def described(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
     problems: list[dict[str, str]] = []
     try:
         node = open_node(store, root, path)
+    except NotThereError:
+        for _ in Folder(store, root, path):  # raises if nothing is there at all
+            break
+        return json_answer({"path": _below(root, path), "kind": "folder", **_NOTHING})
     except ZarrError as error:
         problems = problems_of(error)
     documents, prefix, model = _stored(store, path)
     if node is not None:
         model = node.metadata
     answer: dict[str, Any] = {
-        "path": path[len(root) :].lstrip("/"),
+        "path": _below(root, path),
         "kind": _kind(model),
         "readable": node is not None,
         "info": dict(node.info) if node is not None else {},
         "attributes": {} if model is None else model.attributes,
-        "documents": [key[len(root) :].lstrip("/") for key in documents],
+        "documents": [_below(root, key) for key in documents],
         "problems": problems,
         "remarks": [] if node is None else remarks_on(node),
     }
@@ -51,7 +65,7 @@ def described(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
         answer["metadata"] = {
             key: value for key, value in model.to_json().items() if key != "attributes"
         }
-        answer["prefix"] = prefix[len(root) :].lstrip("/")
+        answer["prefix"] = _below(root, prefix)
     if isinstance(node, Array):
         answer |= {
             "shape": list(node.shape),
@@ -64,6 +78,11 @@ def described(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
             "dimension_names": node.dimension_names,
         }
     return json_answer(answer)
+
+
+def _below(root: str, key: str) -> str:
+    """A path or key as those know it who know only what is served."""
+    return key[len(root) :].lstrip("/")
 
 
 def _kind(model: Any) -> str:

@@ -6,10 +6,11 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from zarr_core import Group
-from zarr_core.extension import ExtensionConfigurationError, MetadataError, ZarrError
+from zarr_core.extension import ZarrError
 
 from zarr_cli.serve.answers import Answer, json_answer
 from zarr_cli.serve.asked import number, open_node, path_of
+from zarr_cli.validating.finding import findings_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,16 +24,11 @@ _MOST_LISTED = 500
 
 
 def problems_of(error: ZarrError) -> list[dict[str, str]]:
-    """The problems that an error tells of."""
-    if isinstance(error, MetadataError | ExtensionConfigurationError):
-        found = [
-            {"pointer": problem.pointer, "message": problem.message} for problem in error.problems
-        ]
-        if found:
-            return found
-    # Others name the place at the end of where they are: "file:///a.zarr '/b' at /codecs/0".
-    pointer = str(getattr(error, "where", "")).rpartition(" at ")[2]
-    return [{"pointer": pointer if pointer.startswith("/") else "", "message": str(error)}]
+    """The problems that an error tells of, each with its place in the document."""
+    return [
+        {"pointer": finding.pointer, "message": finding.message}
+        for finding in findings_of(error, "")
+    ]
 
 
 def remarks_on(node: Array | Group) -> list[dict[str, str]]:

@@ -12,7 +12,7 @@ const VIEWS = {
   overview: { title: "Overview", make: overview },
   values: { title: "Values", make: valuesView, ofArrays: true },
   chunks: { title: "Chunks", make: chunksView, ofArrays: true },
-  documents: { title: "Documents", make: documentsView },
+  documents: { title: "Documents", make: documentsView, notOfFolders: true },
 };
 
 /** The address of the view that is shown when none is named. */
@@ -20,7 +20,8 @@ const FIRST = "overview";
 
 /** Show a node; `chosen` names the view. */
 export function nodeView(node, chosen) {
-  const names = Object.keys(VIEWS).filter((name) => !VIEWS[name].ofArrays || node.kind === "array");
+  const names = Object.keys(VIEWS).filter((name) =>
+    (!VIEWS[name].ofArrays || node.kind === "array") && (!VIEWS[name].notOfFolders || node.kind !== "folder"));
   const shown = names.includes(chosen) ? chosen : FIRST;
   const panelId = freshId("panel");
   const tabs = names.map((name) => element("a", {
@@ -63,7 +64,7 @@ function trail(path) {
 
 function summary(node) {
   if (node.kind === "damaged") return element("span", { class: "badge wrong" }, "damaged");
-  if (node.kind === "group") return element("span", { class: "faint" }, "group");
+  if (node.kind !== "array") return element("span", { class: "faint" }, node.kind === "group" ? "group" : "folder, not a node");
   const shape = node.shape ?? node.metadata.shape;
   const text = `${shapeText(shape)}  ${node.data_type ?? ""}`;
   return element("span", { class: "faint" }, text);

@@ -12,10 +12,10 @@ export function overview(node) {
   return element("section", { class: "overview", "aria-label": "Overview" },
     problemList(node.problems, "This node cannot be used:"),
     problemList(node.remarks, "Worth knowing:", "note"),
-    node.kind === "group" ? members(node) : null,
+    node.kind === "group" || node.kind === "folder" ? members(node) : null,
     Object.keys(node.info).length ? card("Properties", pairs(node.info)) : partial(node),
     node.metadata ? card("Codecs, from the elements to the bytes", pipeline(node.metadata)) : null,
-    card("Attributes", attributes(node)),
+    node.kind === "folder" ? null : card("Attributes", attributes(node)),
     node.kind === "group" ? card("Problems below", search(node)) : null);
 }
 

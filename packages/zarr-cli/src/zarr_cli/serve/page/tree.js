@@ -17,7 +17,7 @@ export class Tree {
     const item = this.item("", { name: "/", ...root });
     this.shown.replaceChildren(item);
     item.row.tabIndex = 0;
-    return root.kind === "group" ? this.unfold(item) : null;
+    return item.isGroup ? this.unfold(item) : null;
   }
 
   /** Unfold what lies above a node, then mark it. */
@@ -37,7 +37,7 @@ export class Tree {
   }
 
   item(path, { name, kind, shape, reason }) {
-    const isGroup = kind === "group";
+    const isGroup = kind === "group" || kind === "folder";
     const row = element("a", { class: `node ${kind}`, href: hrefOf(path), tabindex: -1, title: reason, onclick: (event) => {
       event.preventDefault();
       this.choose(path);
@@ -50,7 +50,7 @@ export class Tree {
       } }),
       element("span", { class: "mark", "aria-hidden": "true" }),
       element("span", { class: "name" }, name),
-      element("span", { class: "faint" }, isGroup ? "" : shape ? `(${shape.join(", ")})` : kind === "damaged" ? "damaged" : ""));
+      element("span", { class: "faint" }, isGroup ? "" : shape ? `(${shape.join(", ")})` : kind === "damaged" ? kind : ""));
     const made = element("li", { role: "treeitem", "aria-selected": "false", "aria-expanded": isGroup ? "false" : null, "aria-label": `${name}, ${kind}` }, row);
     Object.assign(made, { path, row, isGroup });
     this.items.set(path, made);
