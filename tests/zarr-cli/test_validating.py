@@ -28,7 +28,7 @@ def change(file, **members):
 
 def test_every_problem_has_its_place(here, command, query):
     north = partial("3.zarr/north/{}/zarr.json".format)
-    change("3.zarr/height/zarr.json", shape=[-1, 80], dimension_names=["y"])
+    change("3.zarr/height/zarr.json", shape=[-1, 80], dimension_names=["y"], codecs=["bytez"])
     bad = {"name": "zstd", "configuration": {"level": 99, "checksum": True}}
     change(north("raw"), codecs=["bytes", bad, "acme.foo"], chunk_grid={"name": "hexagonal"})
     change(north("scalar"), data_type="int8", fill_value=300)
@@ -51,6 +51,7 @@ def test_every_problem_has_its_place(here, command, query):
     assert places == {
         ("/height", "/shape/0", "document", "error"),
         ("/height", "/dimension_names", "document", "error"),
+        ("/height", "/codecs/0", "extension", "error"),
         ("/north", "/surprise", "document", "error"),
         ("/north/names", "/a", "document", "error"),
         ("/north/raw", "/chunk_grid", "extension", "error"),
@@ -66,7 +67,7 @@ def test_every_problem_has_its_place(here, command, query):
         ),
     }
     shown = command("validate", "3.zarr", status=1)
-    assert shown.endswith("15 problems, 1 warnings in 10 nodes\n")
+    assert shown.endswith("16 problems, 1 warning in 10 nodes\n")
     assert "no codec called 'acme.baz' is installed" in shown
     assert command("validate", "3.zarr", "-q", status=1) == ""
 
@@ -90,7 +91,7 @@ def test_warnings_count_if_asked(here, command):
     optional = {"name": "acme.bar", "must_understand": False}
     codecs = [{"name": "bytes", "configuration": {"endian": "little"}}, optional]
     change("3.zarr/north/raw/zarr.json", codecs=codecs)
-    assert command("validate", "3.zarr#north").endswith("1 warnings in 8 nodes\n")
+    assert command("validate", "3.zarr#north").endswith("1 warning in 8 nodes\n")
     command("validate", "3.zarr#north", "--strict", status=1)
 
 

@@ -61,12 +61,15 @@ def _print(result: Validation) -> None:
                 ],
                 hanging=4,
             )
-    count = f"{result.nodes} node{'' if result.nodes == 1 else 's'}"
+    nodes = _counted(result.nodes, "node")
     if not result.findings:
-        print_styled([("valid", "bold green"), (f": {count} of format {result.zarr_format}", "")])
+        print_styled([("valid", "bold green"), (f": {nodes} of format {result.zarr_format}", "")])
         return
-    parts = [f"{result.errors} problems"] if result.errors else []
-    parts += [f"{result.warnings} warnings"] if result.warnings else []
-    print_styled(
-        [(", ".join(parts), "bold red" if result.errors else "yellow"), (f" in {count}", "")]
-    )
+    parts = [_counted(result.errors, "problem")] if result.errors else []
+    parts += [_counted(result.warnings, "warning")] if result.warnings else []
+    style = "bold red" if result.errors else "yellow"
+    print_styled([(", ".join(parts), style), (f" in {nodes}", "")])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zarr_core.extension import ExtensionDefinition, ZarrError, make_extension
 
@@ -12,24 +12,28 @@ from zarr_cli.validating.finding import Finding, findings_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core.extension import ArrayMetadata
+    from zarr_core.extension import JSON
 
 # Members of a codec's configuration that hold further codecs.
 _WITHIN = ("codecs", "index_codecs")
 
 
-def check_definitions(metadata: ArrayMetadata, path: str, where: str) -> list[Finding]:
+def check_definitions(document: JSON, path: str, where: str) -> list[Finding]:
     """What is wrong with the extensions of an array.
 
     Parameters
     ----------
-    metadata : ArrayMetadata
-        Its document.
+    document : JSON
+        Its document in the words of version 3; it need not be valid otherwise.
     path, where : str
         The node, for the findings; the node with its store, for the library.
     """
     found: dict[Finding, None] = {}
-    for kind, pointer, definition in _definitions(metadata):
+    for kind, pointer, item in _definitions(document):
+        try:
+            definition = ExtensionDefinition.from_json(item)
+        except (ZarrError, KeyError, TypeError, ValueError):
+            continue  # no definition at all, which the schema tells
         for finding in _check(kind, definition, path, where, pointer):
             found[finding] = None
     return [*found]
@@ -56,24 +60,28 @@ def _check(
         )
 
 
-def _definitions(metadata: ArrayMetadata) -> Iterator[tuple[str, str, ExtensionDefinition]]:
+def _definitions(document: JSON) -> Iterator[tuple[str, str, JSON]]:
     """Kind, pointer, definition of each."""
-    yield "data_type", "/data_type", metadata.data_type
-    yield "chunk_grid", "/chunk_grid", metadata.chunk_grid
-    yield "chunk_key_encoding", "/chunk_key_encoding", metadata.chunk_key_encoding
-    for number, codec in enumerate(metadata.codecs):
-        yield from _codecs(f"/codecs/{number}", codec)
-    for number, transformer in enumerate(metadata.storage_transformers):
-        yield "storage_transformer", f"/storage_transformers/{number}", transformer
+    if not isinstance(document, dict):
+        return
+    for kind in ("data_type", "chunk_grid", "chunk_key_encoding"):
+        if kind in document:
+            yield kind, f"/{kind}", document[kind]
+    yield from _codecs("/codecs", document.get("codecs"))
+    transformers = document.get("storage_transformers")
+    for number, item in enumerate(transformers if isinstance(transformers, list) else ()):
+        yield "storage_transformer", f"/storage_transformers/{number}", item
 
 
-def _codecs(
-    pointer: str, codec: ExtensionDefinition
-) -> Iterator[tuple[str, str, ExtensionDefinition]]:
-    yield "codec", pointer, codec
-    for member in _WITHIN:
-        inner: Any = codec.configuration.get(member)
-        for number, item in enumerate(inner if isinstance(inner, list) else ()):
-            if isinstance(item, str) or (isinstance(item, dict) and "name" in item):
-                below = f"{pointer}/configuration/{member}/{number}"
-                yield from _codecs(below, ExtensionDefinition.from_json(item))
+def _codecs(pointer: str, codecs: JSON) -> Iterator[tuple[str, str, JSON]]:
+    """Each codec of a list, followed by those within it."""
+    for number, codec in enumerate(codecs if isinstance(codecs, list) else ()):
+        below = f"{pointer}/{number}"
+        if isinstance(codec, dict) and "name" not in codec:
+            continue  # numcodecs' own configurations, which another codec knows
+        yield "codec", below, codec
+        configuration = codec.get("configuration") if isinstance(codec, dict) else None
+        if isinstance(configuration, dict):
+            for member in _WITHIN:
+                inner = f"{below}/configuration/{member}"
+                yield from _codecs(inner, configuration.get(member))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from zarr_core.extension import (
     ZarrError,
     in_flight,
     json_pointer,
+    strictjson,
 )
 
 from zarr_cli.documents import format_of
@@ -104,7 +106,7 @@ def validate(store: Store, path: str = "", zarr_format: int | str | None = None)
         for at, read in _walk(store, path, format_, result):
             result.nodes += 1
             if isinstance(read, MetadataError):
-                result.findings += findings_of(read, f"/{at}")
+                result.findings += _judge_damaged(store, at, format_, read)
                 damaged.add(at)
                 continue
             documents[at] = format_.to_json(read)
@@ -172,7 +174,7 @@ def _judge(
     where = f"{store} {'/' + path!r}"
     found = []
     if isinstance(metadata, ArrayMetadata):
-        found = check_definitions(metadata, f"/{path}", where)
+        found = check_definitions(metadata.to_json(), f"/{path}", where)
     if any(finding.severity == "error" for finding in found):
         return found  # opening would raise the first of these
     try:
@@ -180,6 +182,19 @@ def _judge(
     except ZarrError as error:
         found += findings_of(error, f"/{path}")
     return found
+
+
+def _judge_damaged(
+    store: Store, path: str, format_: Format, error: MetadataError
+) -> Iterator[Finding]:
+    """What is wrong with a document that is refused, the extensions that it names included."""
+    found = dict.fromkeys(findings_of(error, f"/{path}"))
+    if format_.name == "v3":  # in the words of which extensions are named
+        with suppress(MetadataError):
+            document = strictjson.loads(store.get(format_.documents(path)[0]) or b"")
+            where = f"{store} {'/' + path!r}"
+            found |= dict.fromkeys(check_definitions(document, f"/{path}", where))
+    yield from found
 
 
 def _judge_copies(
