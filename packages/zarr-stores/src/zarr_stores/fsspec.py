@@ -1,6 +1,6 @@
 """A store in any file system that fsspec knows.
 
-Name:           fsspec, with the schemes that no other store has (ftp, github, hdfs, hf, reference ...)
+Name:           fsspec, with the schemes that no other store has (ftp, github, hdfs, hf ...)
 URL:            as fsspec has them; ``fsspec+s3://`` for schemes of other stores; chains with ``::``
 """
 

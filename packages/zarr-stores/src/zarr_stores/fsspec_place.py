@@ -151,7 +151,7 @@ SUFFIXES = (".tar",)
 # Schemes by which this store is found without saying so; the entry points of the package.
 SCHEMES = frozenset({
     "arrow_hdfs", "dav", "dbfs", "dir", "dropbox", "ftp", "gdrive", "gist", "git",
-    "github", "hdfs", "hf", "jlab", "jupyter", "lakefs", "libarchive", "oci", "oss", "reference",
+    "github", "hdfs", "hf", "jlab", "jupyter", "lakefs", "libarchive", "oci", "oss",
     "smb", "tar", "tos", "webdav", "webhdfs",
 })  # fmt: skip
 

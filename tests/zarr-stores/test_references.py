@@ -1,0 +1,404 @@
+"""References into other files: what strangers write, what documents may say, what they may not."""
+
+import json
+import os
+import pickle
+
+import fsspec
+import h5py
+import numpy as np
+import pytest
+import zarr
+import zarr_core
+from fsspec.implementations.reference import LazyReferenceMapper
+from kerchunk.hdf import SingleHdf5ToZarr
+from object_stores import s3_options, s3_store
+from zarr_conformance.kit.store_keys import StoreKeyTests
+from zarr_conformance.kit.store_values import StoreValueTests
+from zarr_core.extension import (
+    ByteRange,
+    MetadataError,
+    Store,
+    StoreError,
+    StoreReadError,
+    StoreReadOnlyError,
+    check_key,
+)
+from zarr_stores.references import ReferenceStore
+from zarr_stores.references_reader import PartReader
+
+pytest_plugins = ["servers.fixtures"]
+
+
+class Written(ReferenceStore):
+    """References that are written anew for each value, which goes into one file with others."""
+
+    read_only = False
+    supports_erasing = True
+    set_partial_values = Store.set_partial_values
+    update = Store.update
+    erase_values = Store.erase_values
+    erase_prefix = Store.erase_prefix
+
+    def __init__(self, path):
+        self.path = path
+        self.references = {}
+        path.write_bytes(b"in front of everything")
+        super().__init__(self.references)
+
+    def set(self, key, value):
+        check_key(key)
+        pieces = [value] if isinstance(value, bytes | bytearray | memoryview) else value
+        data = b"".join(map(bytes, pieces))
+        offset = self.path.stat().st_size
+        with open(self.path, "ab") as file:
+            file.write(data + b"between")
+        self.references[key] = [str(self.path), offset, len(data)]
+        super().__init__(self.references)
+
+    def erase(self, key):
+        self.references.pop(check_key(key), None)
+        super().__init__(self.references)
+
+
+class TestReading(StoreValueTests, StoreKeyTests):
+    """The part of the kit that is about reading, on parts of a file."""
+
+    def make(self, tmp_path):
+        return Written(tmp_path / "data.bin")
+
+    def again(self, store, *, read_only):
+        return ReferenceStore(store.references)
+
+    test_set_partial_values = None
+    test_a_key_that_cannot_be_encoded_works_or_says_so = None  # the helper's file has no keys
+
+
+# --- what strangers write ---
+
+
+@pytest.fixture
+def hdf5(tmp_path):
+    """A file with arrays of all layouts."""
+    path = tmp_path / "source.h5"
+    values = np.arange(600).reshape(30, 20)
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=values, chunks=(7, 6), compression="gzip", shuffle=True)
+        file.create_dataset("g/y", data=np.arange(10, dtype=">f4"))
+        file.create_dataset("part", (40,), "i2", chunks=(10,), fillvalue=-1)[:15] = 5
+        file["scalar"] = 3.5
+        file.attrs["title"] = "a file"
+    return path
+
+
+def translated(hdf5, **options):
+    return SingleHdf5ToZarr(str(hdf5), inline_threshold=0, **options).translate()
+
+
+def check_same(group, hdf5, root):
+    """The same as h5py reads, and as zarr-python does through fsspec."""
+    with h5py.File(hdf5) as file:
+        assert group.attrs["title"] == "a file"
+        assert [path for path, _ in group.members(max_depth=None)] == [
+            "g", "g/y", "part", "scalar", "x",
+        ]  # fmt: skip
+        for path in ("g/y", "part", "scalar", "x"):
+            assert np.array_equal(group[path][...], file[path][()]), path
+            if root is not None:
+                assert np.array_equal(group[path][...], root[path][...]), path
+        assert np.array_equal(group["x"][3:9, ::4], file["x"][3:9, ::4])
+
+
+def through_fsspec(fo, **options):
+    fs = fsspec.filesystem(
+        "reference", fo=fo, asynchronous=True, skip_instance_cache=True, **options
+    )
+    return zarr.open_group(zarr.storage.FsspecStore(fs, read_only=True, path=""), mode="r")
+
+
+@pytest.mark.filterwarnings("ignore::ImportWarning", "ignore:.*asynchronous=False")
+def test_json_of_kerchunk(hdf5, tmp_path):
+    document = translated(hdf5)
+    path = tmp_path / "refs.json"
+    path.write_text(json.dumps(document))
+    root = through_fsspec(document, remote_protocol="file", remote_options={"asynchronous": True})
+    for place, options in (
+        (path, {}),
+        (f"reference::{path}", {}),
+        (f"reference://{path}", {}),
+        (f"reference+file://{path}", {}),
+        ("reference://", {"fo": document, "remote_protocol": "file", "lazy": True}),
+        ("reference://", {"fo": str(path)}),
+    ):
+        group = zarr_core.open(place, mode="r", storage_options=options)
+        assert type(group.store) is ReferenceStore
+        assert group.store.requests is None
+        check_same(group, hdf5, root)
+        check_same(pickle.loads(pickle.dumps(group)), hdf5, None)
+    inline = translated(hdf5) | {"refs": SingleHdf5ToZarr(str(hdf5)).translate()["refs"]}
+    check_same(zarr_core.open(ReferenceStore(inline)), hdf5, root)
+    check_same(zarr_core.open(ReferenceStore(inline["refs"])), hdf5, root)  # version 0
+
+
+def test_relative_targets_lie_beside_the_document(hdf5, tmp_path, monkeypatch):
+    document = json.dumps(translated(hdf5)).replace(str(hdf5), "../source.h5")
+    (tmp_path / "refs").mkdir()
+    (tmp_path / "refs" / "a.json").write_text(document)
+    check_same(zarr_core.open(tmp_path / "refs" / "a.json"), hdf5, None)
+    monkeypatch.chdir(tmp_path / "refs")
+    check_same(zarr_core.open(ReferenceStore(json.loads(document))), hdf5, None)
+    monkeypatch.chdir("/")
+    store = ReferenceStore(json.loads(document), root=str(tmp_path / "refs"))
+    check_same(zarr_core.open(store), hdf5, None)
+
+
+def write_parquet(references, path, record_size):
+    mapper = LazyReferenceMapper.create(
+        str(path), fs=fsspec.filesystem("file"), record_size=record_size, engine="pyarrow"
+    )
+    metadata_first = sorted(references, key=lambda key: not key.rpartition("/")[2].startswith(".z"))
+    for key in metadata_first:
+        mapper[key] = references[key]
+    mapper.flush()
+
+
+@pytest.mark.parametrize("record_size", [4, 1000])
+def test_parquet_of_kerchunk(hdf5, tmp_path, record_size):
+    references = translated(hdf5)["refs"]
+    references["part/1"] = b"\5\0" * 5 + b"\xff\xff" * 5  # within the records
+    write_parquet(references, tmp_path / "refs.parq", record_size)
+    for place in (f"reference::{tmp_path}/refs.parq", f"reference://{tmp_path}/refs.parq"):
+        group = zarr_core.open(place, mode="r", storage_options={"records": 1})
+        check_same(group, hdf5, None)
+        assert set(group.store.list()) == {*references, ".zmetadata"}
+        assert group.store.list_dir("x/")[0][:2] == ["x/.zarray", "x/.zattrs"]
+        assert {"part/0", "part/1"} < set(group.store.list_dir("part/")[0])
+        assert group.store.get("x/4.9") is None
+        assert group.store.get("x/00.0") is None
+    with pytest.raises(StoreError, match=r"no \.zmetadata"):
+        zarr_core.open(f"reference::{tmp_path}/none.parq")
+
+
+@pytest.mark.filterwarnings("ignore:Numcodecs codecs")  # an older zarr-python on its own
+def test_virtualizarr(tmp_path):
+    virtualizarr = pytest.importorskip("virtualizarr")
+    from obspec_utils.registry import ObjectStoreRegistry
+    from obstore.store import LocalStore
+    from virtualizarr.parsers import HDFParser
+
+    values = np.arange(600).reshape(30, 20)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("x", data=values, chunks=(7, 6), compression="gzip", shuffle=True)
+        file["scalar"] = 3.5
+    registry = ObjectStoreRegistry({"file://": LocalStore()})
+    dataset = virtualizarr.open_virtual_dataset(
+        f"file://{tmp_path}/a.h5", registry=registry, parser=HDFParser()
+    )
+    accessor = dataset.vz if hasattr(type(dataset), "vz") else dataset.virtualize
+    accessor.to_kerchunk(str(tmp_path / "v.json"), format="json")
+    group = zarr_core.open(tmp_path / "v.json")
+    assert np.array_equal(group["x"][...], values)
+    assert group["scalar"][...] == 3.5
+
+
+# --- over networks ---
+
+
+def test_documents_and_targets_on_a_server(hdf5, http_server, tmp_path):
+    (http_server.root / "data").mkdir(exist_ok=True)
+    (http_server.root / "data" / "a b.h5").write_bytes(hdf5.read_bytes())
+    url = f"{http_server.url}/data"
+    here = translated(hdf5)
+    document = json.dumps(here).replace(str(hdf5), f"{url}/a%20b.h5")
+    store = ReferenceStore(json.loads(document))
+    assert store.requests == 32
+    check_same(zarr_core.open(store), hdf5, None)
+    (http_server.root / "data" / "refs.json").write_text(document.replace(f"{url}/", ""))
+    there = zarr_core.open(f"reference+{url}/refs.json", mode="r")
+    check_same(there, hdf5, None)
+    check_same(pickle.loads(pickle.dumps(there)), hdf5, None)
+    # A document from a network leads to no file of this machine, unless that is allowed.
+    for name in (str(hdf5), f"file://{hdf5}", f"local://{hdf5}"):
+        (http_server.root / "data" / "evil.json").write_text(
+            json.dumps(here).replace(str(hdf5), name)
+        )
+        evil = zarr_core.open(f"reference+{url}/evil.json", mode="r")
+        with pytest.raises(StoreReadError, match="the references come from a network"):
+            evil["x"][...]
+        allowed = ReferenceStore(f"{url}/evil.json", allow=[str(hdf5.parent)])
+        check_same(zarr_core.open(allowed), hdf5, None)
+    with pytest.raises(StoreError, match="no references here"):
+        zarr_core.open(f"reference+{url}/none.json", mode="r")
+
+
+def test_targets_in_a_bucket(hdf5, s3_server):
+    bucket = s3_store(s3_server)
+    bucket.set("source.h5", hdf5.read_bytes())
+    document = json.loads(
+        json.dumps(translated(hdf5)).replace(str(hdf5), f"{bucket.url}/source.h5")
+    )
+    bucket.set("refs.json", json.dumps(document).encode())
+    options = s3_options(s3_server)
+    check_same(zarr_core.open(ReferenceStore(document, remote_options=options)), hdf5, None)
+    store = ReferenceStore(
+        f"{bucket.url}/refs.json", remote_options=options, target_options=options
+    )
+    check_same(zarr_core.open(store), hdf5, None)
+    with pytest.raises(StoreError, match="credentials.*secret_access_key"):
+        pickle.dumps(store)
+    fsspec_options = {
+        "key": s3_server.access_key, "secret": s3_server.secret_key,
+        "client_kwargs": {"endpoint_url": s3_server.url, "region_name": s3_server.region},
+    }  # fmt: skip
+    through = {"fo": document, "remote_protocol": "s3", "remote_options": fsspec_options}
+    group = zarr_core.open("reference://", mode="r", storage_options=through)
+    check_same(group, hdf5, None)
+
+
+# --- documents ---
+
+
+def test_templates_and_generators(tmp_path):
+    """The example of the specification, and what else there can be."""
+    for number in range(5):
+        (tmp_path / f"part_{number}").write_bytes(bytes(range(50)))
+    document = {
+        "version": 1,
+        "templates": {"u": str(tmp_path), "f": "{{c}}", "named": "{{u}}"},
+        "gen": [
+            {
+                "key": "gen/{{i}}.{{ j }}", "url": "{{u}}/part_{{i}}",
+                "offset": "{{(i + 1) * 2 + j}}", "length": "{{ 7 // 2 }}",
+                "dimensions": {"i": {"stop": 4, "start": 1}, "j": [0, 10]},
+            },
+            {"key": "whole_{{'%02d' % i}}", "url": "{{u}}/part_{{i}}", "dimensions": {"i": [2]}},
+        ],
+        "refs": {
+            "text": "data", "base": "base64:AAEC", "object": {"a": 1},
+            "part": ["{{u}}/part_0", 10, 5],
+            "called": ["{{f(c='" + str(tmp_path) + "')}}/part_1", 0, 1],
+            "whole": ["{{ u }}/part_{{ 1 }}"],
+        },
+    }  # fmt: skip
+    store = ReferenceStore(document)
+    assert store.get("text") == b"data"
+    assert store.get("base") == b"\0\1\2"
+    assert store.get("object") == b'{"a":1}' or json.loads(store.get("object")) == {"a": 1}
+    assert bytes(store.get("part")) == bytes(range(10, 15))
+    assert bytes(store.get("whole")) == bytes(range(50))
+    assert bytes(store.get("gen/3.10")) == bytes(range(18, 21))
+    assert store.getsize("whole_02") == 50
+    assert len([*store.list_prefix("gen/")]) == 6
+    assert store.list_dir("")[1] == ["gen/"]
+    other = ReferenceStore(document, templates={"u": str(tmp_path / "elsewhere")})
+    with pytest.raises(StoreReadError, match=r"'part'.*elsewhere/part_0', which .*is not there"):
+        other.get("part")
+
+
+WRONG = {
+    "no object": ([1], "must be an object"),
+    "version": ({"version": 2, "refs": {}}, "no version that is known"),
+    "list": ({"a": [1, 2]}, r"/a.*\[url, offset, length\]"),
+    "negative": ({"a": ["x", -1, 5]}, "/a: offset -1"),
+    "length": ({"a": ["x", 0, -5]}, "/a: length -5"),
+    "huge": ({"a": ["x", 2**64, 5]}, "/a: offset"),
+    "fraction": ({"a": ["x", 1.5, 5]}, "/a: offset 1.5"),
+    "base64": ({"a": "base64:!"}, "/a: "),
+    "number": ({"a": 5}, "/a: must be"),
+    "code": ({"version": 1, "templates": {"u": "v"}, "refs": {"a": ["{{().__class__}}"]}}, "none of the"),
+    "import": ({"version": 1, "templates": {"u": "v"}, "refs": {"a": ["{{__import__('os')}}"]}}, "none of the"),
+    "statement": ({"version": 1, "templates": {"u": "v"}, "refs": {"a": ["{% for %}"]}}, "statements"),
+    "unknown": ({"version": 1, "templates": {"u": "v"}, "refs": {"a": ["{{w}}"]}}, "no template 'w'"),
+    "large": ({"version": 1, "templates": {"u": "v"}, "refs": {"a": ["{{" + "9999999999*" * 9 + "9}}"]}}, "too large"),
+    "format": ({"version": 1, "templates": {"u": "v"}, "refs": {"a": ["{{'%999999d' % 5}}"]}}, "does not go"),
+    "many": (
+        {"version": 1, "gen": [{"key": "{{i}}", "url": "u", "dimensions": {"i": {"stop": 10**12}}}]},
+        "/gen/0: more than",
+    ),
+    "incomplete": ({"version": 1, "gen": [{"key": "{{i}}", "dimensions": {"i": [1]}}]}, "/gen/0: .*url"),
+    "one": ({"version": 1, "gen": [{"key": "k", "url": "u", "offset": "1", "dimensions": {}}]}, "go together"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_documents_that_are_wrong(name, tmp_path):
+    document, message = WRONG[name]
+    path = tmp_path / "refs.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises((MetadataError, StoreError), match=message):
+        ReferenceStore(path)
+
+
+def test_targets_that_are_not_there_are_no_missing_chunks(tmp_path):
+    (tmp_path / "short").write_bytes(b"0123456789")
+    store = ReferenceStore(
+        {
+            "gone": ["none.bin", 0, 5], "short": ["short", 5, 6], "big": ["short", 2**62, 5],
+            "folder": [".."], "void": [None, 0, 2], "chain": ["simplecache::file:///etc/passwd"],
+            "strange": ["nope://x/y"], "query": ["https://host/a?b=1", 0, 1], "host": ["https://host"],
+            "up": ["s3://bucket/a/../../b"],
+        },
+        root=str(tmp_path),
+    )  # fmt: skip
+    for key, message in {
+        "gone": "'gone'.*which .*is not there", "short": "has 10 bytes", "big": "has 10 bytes",
+        "folder": "directory", "void": "target=", "chain": "no URL", "strange": "nope", "query": "query",
+        "host": "no URL of a file", "up": r"\. or \.\.",
+    }.items():  # fmt: skip
+        with pytest.raises(StoreReadError, match=message):
+            store.get(key)
+    assert store.get("nobody") is None
+    assert ReferenceStore({"v": [None, 1, 2]}, target=str(tmp_path / "short")).get("v") == b"12"
+
+
+def test_allowed_places(tmp_path):
+    for name in ("inside", "outside"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f").write_bytes(b"data")
+    os.symlink(tmp_path / "outside" / "f", tmp_path / "inside" / "link")
+    references = {
+        "good": ["inside/f"], "bad": ["outside/f"], "up": ["inside/../outside/f"],
+        "link": ["inside/link"], "beside": [str(tmp_path / "inside2")],
+    }  # fmt: skip
+    everything = ReferenceStore(references, root=str(tmp_path))
+    assert everything.get("link") == everything.get("up") == b"data"
+    store = ReferenceStore(references, root=str(tmp_path), allow=[f"{tmp_path}/inside/"])
+    assert store.get("good") == b"data"
+    for key in ("bad", "up", "link", "beside"):
+        with pytest.raises(StoreReadError, match="no place that allow= names"):
+            store.get(key)
+
+
+def test_parts_of_one_file_are_read_together(tmp_path, monkeypatch):
+    (tmp_path / "f").write_bytes(bytes(range(100)))
+    store = ReferenceStore({"a": ["f", 10, 10], "b": ["f", 50, 20], "c": "xyz"}, root=str(tmp_path))
+    opened = []
+    monkeypatch.setattr(
+        PartReader, "__init__",
+        lambda self, whole, target, real=PartReader.__init__: (opened.append(whole), real(self, whole, target))[1] or None,
+    )  # fmt: skip
+    found = store.get_partial_values(
+        [("a", ByteRange(2, 3)), ("b", ByteRange(-5)), ("c", ByteRange(1)), ("d", ByteRange(0)), ("b", ByteRange(18, 99))]
+    )  # fmt: skip
+    assert [None if it is None else bytes(it) for it in found] == [
+        bytes([12, 13, 14]), bytes(range(65, 70)), b"yz", None, bytes([68, 69]),
+    ]  # fmt: skip
+    assert len({id(reader) for reader in opened}) == 1
+
+
+def test_for_reading_only(tmp_path):
+    store = ReferenceStore({"a": "b"})
+    for change in (
+        lambda: store.set("a", b""), lambda: store.erase("a"), lambda: store.erase_prefix(""),
+        lambda: store.update("a", lambda reader: b""), lambda: store.erase_values(["a"]),
+        lambda: store.set_partial_values([("a", 0, b"x")]),
+    ):  # fmt: skip
+        with pytest.raises(StoreReadOnlyError):
+            change()
+    with pytest.raises(StoreError, match="no options colour"):
+        zarr_core.open("reference://", mode="r", storage_options={"fo": {}, "colour": 1})
+    with pytest.raises(StoreError, match="no references"):
+        zarr_core.open("reference://", mode="r")
+    assert store == ReferenceStore({"a": "b"}) != ReferenceStore({"a": "c"})
+    made = zarr_core.create_group(tmp_path / "new.json")  # a name like any other
+    assert type(made.store).__name__ == "LocalStore"
