@@ -1,4 +1,4 @@
-"""NumPy's files, brought into hierarchies and written out of them."""
+"""NumPy files, brought into hierarchies or written out of them."""
 
 import tracemalloc
 

@@ -1,4 +1,4 @@
-"""HDF5, NetCDF and NumPy files in Zarr hierarchies, and out of them again."""
+"""HDF5, NetCDF or NumPy files in Zarr hierarchies; NumPy files out of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumPy's files brought into a hierarchy, and arrays of a hierarchy written as such."""
+"""NumPy files as sources of hierarchies, or made of their arrays."""
 
 from __future__ import annotations
 
