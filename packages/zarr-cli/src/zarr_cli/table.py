@@ -78,6 +78,11 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
             "zarr_cli.commands.diff:command",
             "Where two arrays or hierarchies differ.",
         ),
+        Entry(
+            "bench",
+            "zarr_cli.commands.bench_codec:bench",
+            "Measure what suits a hierarchy: bench codec.",
+        ),
     ),
     "Change": (
         Entry(

@@ -1,0 +1,127 @@
+"""Which codecs are worth trying on the elements of an array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zarr_cli.changing.words import parse_codec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Codecs, in the words that commands take.
+
+    Parameters
+    ----------
+    filters : tuple of str
+        Array -> array codecs.
+    serializer : str or None
+        The array -> bytes codec; None for the one that the data type names.
+    compressors : tuple of str
+        Bytes -> bytes codecs.
+    present : bool
+        Whether it stands for what the array has, whatever that is.
+    """
+
+    filters: tuple[str, ...] = ()
+    serializer: str | None = None
+    compressors: tuple[str, ...] = ()
+    present: bool = False
+
+    def __str__(self) -> str:
+        words = [*self.filters, *filter(None, [self.serializer]), *self.compressors]
+        return " + ".join(word.removeprefix("numcodecs.") for word in words) or "none"
+
+    def options(self) -> dict[str, Any]:
+        """The same as arguments of ``create_array``."""
+        return {
+            "filters": list(map(parse_codec, self.filters)) or None,
+            "serializer": "auto" if self.serializer is None else parse_codec(self.serializer),
+            "compressors": list(map(parse_codec, self.compressors)) or None,
+        }
+
+
+def candidates(dtype: np.dtype[Any], *, checksum: bool = True) -> Iterator[Candidate]:
+    """Codecs that lose nothing, for elements of a data type.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        That of the elements in memory.
+    checksum : bool
+        Whether frames of Zstandard get a checksum, as those of new arrays do.
+    """
+
+    def zstd(level: int) -> str:
+        return f"zstd:level={level},checksum=true" if checksum else f"zstd:{level}"
+
+    size = dtype.itemsize
+    numbers = dtype.kind in "iufcmM" and size > 1
+    yield Candidate()
+    for level in (1, 3, 9, 19):
+        yield Candidate(compressors=(zstd(level),))
+    for level in (1, 6):
+        yield Candidate(compressors=(f"gzip:{level}",))
+    yield Candidate(compressors=("numcodecs.lz4",))
+    shuffles: tuple[str, ...]
+    shuffles = ("noshuffle", "shuffle", "bitshuffle") if numbers else ("noshuffle", "bitshuffle")
+    if dtype.kind in "OT":
+        shuffles = ("noshuffle",)
+    for shuffle in shuffles:
+        yield Candidate(compressors=(_blosc("lz4", 5, shuffle),))
+        for level in (1, 5, 9) if shuffle != "noshuffle" else (5,):
+            yield Candidate(compressors=(_blosc("zstd", level, shuffle),))
+    if numbers:
+        yield Candidate(compressors=(_blosc("lz4hc", 9, "shuffle"),))
+        for level in (3, 9):
+            yield Candidate(compressors=(f"numcodecs.shuffle:elementsize={size}", zstd(level)))
+    if dtype.kind in "iumM":
+        delta = f"numcodecs.delta:dtype={dtype.str.partition('[')[0]}"
+        for compressor in (zstd(3), _blosc("lz4", 5, "bitshuffle"), _blosc("zstd", 5, "shuffle")):
+            yield Candidate((delta,), None, (compressor,))
+    if dtype.kind in "iuf" and size in (2, 4, 8):
+        yield Candidate(serializer="numcodecs.pcodec:8")
+    if dtype.kind == "b":
+        yield Candidate(serializer="packbits")
+        yield Candidate(serializer="packbits", compressors=(zstd(3),))
+
+
+def parse_candidate(text: str) -> Candidate:
+    """A chain of codecs such as ``numcodecs.shuffle:elementsize=4 + zstd:5``.
+
+    Raises
+    ------
+    ExtensionError
+        If a codec is unknown.
+    """
+    from zarr_core.extension import (  # noqa: PLC0415 - lazy: not for help
+        ArrayToArrayCodec,
+        ArrayToBytesCodec,
+        ExtensionDefinition,
+        make_extension,
+    )
+
+    filters: list[str] = []
+    serializer: str | None = None
+    compressors: list[str] = []
+    for word in filter(None, (part.strip() for part in text.split("+"))):
+        given = parse_codec(word)
+        named = {"name": given} if isinstance(given, str) else given
+        codec = make_extension("codec", ExtensionDefinition.from_json(named))
+        if isinstance(codec, ArrayToArrayCodec):
+            filters.append(word)
+        elif isinstance(codec, ArrayToBytesCodec):
+            serializer = word
+        else:
+            compressors.append(word)
+    return Candidate(tuple(filters), serializer, tuple(compressors))
+
+
+def _blosc(cname: str, level: int, shuffle: str) -> str:
+    return f"blosc:cname={cname},clevel={level},shuffle={shuffle}"
