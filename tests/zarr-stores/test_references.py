@@ -400,5 +400,7 @@ def test_for_reading_only(tmp_path):
     with pytest.raises(StoreError, match="no references"):
         zarr_core.open("reference://", mode="r")
     assert store == ReferenceStore({"a": "b"}) != ReferenceStore({"a": "c"})
+    with pytest.raises(StoreError, match=r"reference\+https://"):  # fsspec minds no origin
+        zarr_core.open("reference::https://host/refs.json", mode="r")
     made = zarr_core.create_group(tmp_path / "new.json")  # a name like any other
     assert type(made.store).__name__ == "LocalStore"

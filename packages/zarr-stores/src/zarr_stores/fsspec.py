@@ -25,6 +25,7 @@ from zarr_stores.fsspec_calls import MISSING, Calls
 from zarr_stores.fsspec_files import PARTIAL, listed, objection, put, remove
 from zarr_stores.fsspec_place import SUFFIXES, Place, place_of
 from zarr_stores.fsspec_reader import opened_file, opened_ranges
+from zarr_stores.fsspec_secrets import without_secrets
 from zarr_stores.fsspec_traits import Traits, path_in, version_of
 
 if TYPE_CHECKING:
@@ -112,6 +113,13 @@ class FsspecStore(Store):
         StoreError
             If fsspec, or the library for the scheme, is not there, or refuses the arguments.
         """
+        if "reference" in (part.partition("://")[0] for part in url.split("::")):
+            # fsspec lets references from a network lead to files of this machine.
+            raise StoreError(
+                "references are read by a store of their own: reference+https://host/refs.json, "
+                'reference+s3://bucket/refs.parq, or reference:// with the option "fo"',
+                store=without_secrets(url),
+            )
         manners = {name: options.pop(name) for name in ("requests", "gap_bytes") if name in options}
         return cls(Place.at(url, options), read_only=read_only, **manners)
 

@@ -63,7 +63,7 @@ class Source:
         """
         if self.store is None:
             return Document(self.document, "references", templates)
-        where = f"{self.store} {self.key!r}"
+        where = f"references in {self.store} {self.key!r}"
         if self.key.lower().endswith(_DIRECTORIES) or self._is_directory():
             return Records(self.store, f"{self.key}/", records)
         data = self.store.get(self.key)
