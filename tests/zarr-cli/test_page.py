@@ -276,6 +276,10 @@ def test_the_map_of_chunks_shows_which_are_stored(page, server):
     page.wait_for_selector(".axis.down:has-text('dimension 0')")
     page.get_by_label("Colour shows").select_option("ratio")
     page.wait_for_selector(".legend:has-text('times')")
+    go(page, server, "deep/er/image?view=chunks")
+    page.wait_for_selector(".summary:has-text('24 of 24 chunks')")
+    page.get_by_label("Cells are").select_option("shard")
+    page.wait_for_selector(".summary:has-text('6 of 6 shards')")
 
 
 def test_lines_texts_and_single_elements(page, server, store):

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_cli.serve import chunk_map
 from zarr_cli.serve.server import StoreServer
 
 
@@ -173,15 +172,26 @@ def test_the_map_of_chunks_counts_what_is_stored(store, asking):
     array[1, :10, :10] = 1
     array[1, 20:, 30:] = 1
     found = asking("chunk-map", path="a")
-    assert found == {
-        "grid": [2, 3, 4], "rows": 1, "columns": 2, "chunks_per_cell": [1, 1], "complete": True,
-        "looked": 3, "cells": [[0, 0, 2, 400, 400], [2, 3, 1, 200, 100]],
-    }  # fmt: skip
+    assert (found["rows"], found["columns"], found["complete"]) == (1, 2, True)
+    assert found["stored"] == [[2, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]]
+    assert found["nbytes"] == [[400, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 200]]
+    assert (found["total"], found["total_stored"]) == (24, 3)
     other = asking("chunk-map", path="a", rows=0, columns=1)
-    assert [cell[:3] for cell in other["cells"]] == [[0, 0, 1], [1, 0, 1], [1, 2, 1]]
+    assert other["stored"] == [[1, 0, 0], [1, 0, 1]]
     asking("chunk-map", status=400, path="a", rows=1, columns=1)
     asking("chunk-map", status=400, path="a", rows=7)
     asking("chunk-map", status=400)
+
+
+def test_the_map_looks_into_shards_unless_told_otherwise(store, asking):
+    array = zarr.create_array(
+        store, name="a", shape=(8, 8), chunks=(2, 2), shards=(4, 4), dtype="int8", compressors=None
+    )
+    array[:2, :2] = 1
+    found = asking("chunk-map", path="a")
+    assert (found["unit"], found["total"], found["total_stored"]) == ("chunk", 16, 1)
+    found = asking("chunk-map", path="a", unit="shard")
+    assert (found["unit"], found["total"], found["total_stored"]) == ("shard", 4, 1)
 
 
 def test_the_map_of_a_large_grid_is_small(store, asking):
@@ -190,17 +200,15 @@ def test_the_map_of_a_large_grid_is_small(store, asking):
     )
     array[0, 0] = array[0, 999_999_999] = 1
     found = asking("chunk-map", path="a")
-    assert found["chunks_per_cell"] == [10417, 10417]
-    assert [cell[:3] for cell in found["cells"]] == [[0, 0, 1], [0, 95, 1]]
+    assert found["per_cell"] == [10417, 10417]
+    assert (found["stored"][0][0], found["stored"][0][95], found["total_stored"]) == (1, 1, 2)
 
 
-def test_the_map_is_what_was_found_in_the_time(store, asking, monkeypatch):
-    monkeypatch.setattr(chunk_map, "_BATCH", 10)
+def test_the_map_is_of_what_was_looked_at(store, asking):
     zarr.create_array(store, name="a", data=np.ones(100, "int8"), chunks=1, compressors=None)
-    found = asking("chunk-map", path="a", seconds=0)
-    assert (found["looked"], found["complete"]) == (10, False)
-    assert sum(cell[2] for cell in found["cells"]) == 10
-    asking("chunk-map", status=400, path="a", seconds=10**6)
+    found = asking("chunk-map", path="a", most=10)
+    assert (found["total_stored"], found["complete"], found["most"]) == (10, False, 10)
+    asking("chunk-map", status=400, path="a", most=10**9)
 
 
 def test_a_store_without_listing_is_asked_for_every_chunk():
@@ -209,8 +217,7 @@ def test_a_store_without_listing_is_asked_for_every_chunk():
     with StoreServer(store) as server, closing(HTTPConnection(*server.server_address)) as client:
         client.request("GET", "/__zarr_core__/chunk-map")
         found = json.loads(client.getresponse().read())
-    assert [cell[:3] for cell in found["cells"]] == [[0, 0, 1], [1, 1, 1]]
-    assert found["looked"] == 4
+    assert found["stored"] == [[1, 0], [0, 1]]
 
 
 @pytest.mark.parametrize(
