@@ -1,0 +1,67 @@
+"""How Sphinx makes the site of these pages: ``make docs``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zarr_core import __version__
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+
+project = "zarr-core"
+author = "the authors of zarr-core"
+release = version = __version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+]
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+autosummary_generate = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # signatures are those of the docstrings
+numpydoc_show_class_members = False
+copybutton_prompt_text = ">>> "
+
+templates_path = ["_templates"]
+html_theme = "pydata_sphinx_theme"
+html_title = "zarr-core"
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "navbar_align": "left",
+    "show_nav_level": 1,
+    "footer_start": [],
+    "footer_end": [],
+}
+
+
+LINK = re.compile(r"\[([^\]]*)\]\(([^)\s:]+)\)")
+
+
+def within_the_site(app: Sphinx, name: str, source: list[str]) -> None:
+    """Leave of links to files that are no pages the text, which names them."""
+    folder = Path(app.env.doc2path(name)).parent
+
+    def kept(link: re.Match[str]) -> str:
+        file = (folder / link[2].partition("#")[0]).resolve()
+        return link[0] if file.is_relative_to(HERE) and file.is_file() else link[1]
+
+    source[0] = LINK.sub(kept, source[0])
+
+
+def setup(app: Sphinx) -> None:
+    """Have the links looked at."""
+    app.connect("source-read", within_the_site)

@@ -1,0 +1,110 @@
+"""Measure what a selective installation takes: packages, disk, time of import.
+
+Builds the wheels of this workspace, installs each set into an empty environment, prints a
+table in Markdown.  ``python scripts/measure_installs.py [--python PYTHON] [FOLDER]``; the folder
+keeps the environments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+READS = {
+    "zarr_core": "import zarr_core; zarr_core.open({path!r}, mode='r')[0]",
+    "zarr": "import zarr; zarr.open({path!r}, mode='r')[0]",
+    "tensorstore": "import tensorstore as ts; ts.open({{'driver': 'zarr3', 'kvstore': "
+    "{{'driver': 'file', 'path': {path!r}}}}}).result()[0].read().result()",
+}
+"""For each library a program that reads an element of an array; raw, so that all sets can."""
+SETS = {
+    "the core alone": ("zarr_core", ["zarr-core"]),
+    "version 3 as others write it": ("zarr_core", ["zarr-core", "zarr-codecs", "zarr-sharding"]),
+    "the same, read-only from S3": (
+        "zarr_core",
+        ["zarr-core", "zarr-codecs", "zarr-sharding", "zarr-stores[object]"],
+    ),
+    "everything Zarr has been": (
+        "zarr_core",
+        ["zarr-core", "zarr-codecs", "zarr-sharding", "zarr-formats", "zarr-dtypes", "zarr-grids"],
+    ),
+    "zarr-python": ("zarr", ["zarr"]),
+    "tensorstore": ("tensorstore", ["tensorstore"]),
+}
+MAKE = """
+import numpy, zarr_core
+zarr_core.create_array({path!r}, data=numpy.arange(1000.0), chunks=100, compressors=None)
+"""
+RUNS = 15
+PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet")
+
+LOOK = """
+import json, sys
+from importlib.metadata import distributions
+from pathlib import Path
+names = sorted(each.name for each in distributions() if each.name not in ("pip", "setuptools"))
+files = [
+    Path(each.locate_file(file))
+    for each in distributions() if each.name not in ("pip", "setuptools")
+    for file in each.files or () if not str(file).endswith(".pyc")
+]
+print(json.dumps([names, sum(file.stat().st_size for file in files if file.is_file())]))
+"""
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--python", default=sys.executable)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = asked.folder or Path(temporary)
+        wheels = folder / "wheels"
+        run(sys.executable, *PIP, "wheel", "--no-deps", "-w", wheels, *ROOT.glob("packages/*/"))
+        print("| | packages | on disk | import | import and read an element |")
+        print("|---|---|---|---|---|")
+        array = folder / "array.zarr"
+        if not array.exists():
+            run(sys.executable, "-c", MAKE.format(path=str(array)))
+        for number, (what, (module, wanted)) in enumerate(SETS.items()):
+            home = folder / f"set-{number}"
+            python = home / "bin" / "python"
+            if not python.exists():
+                run(asked.python, "-m", "venv", home)
+                run(python, *PIP, "install", "--find-links", wheels, *wanted)
+            names, size = json.loads(run(python, "-c", LOOK))
+            reads = READS[module].format(path=str(array))
+            bare, imported, read = times(python, "pass", f"import {module}", reads)
+            print(
+                f"| {what}: {', '.join(f'`{each}`' for each in wanted)} | {len(names)} "
+                f"| {size / 1e6:.0f} MB | {1e3 * (imported - bare):.0f} ms "
+                f"| {1e3 * (read - bare):.0f} ms |"
+            )
+    return 0
+
+
+def times(python: Path, *programs: str) -> list[float]:
+    """Medians of processor time in seconds, of the programs in turn."""
+    told = "import resource; use = resource.getrusage(resource.RUSAGE_SELF); print(use.ru_utime + use.ru_stime)"
+    seconds = [
+        [float(run(python, "-c", f"{program}\n{told}")) for program in programs]
+        for _ in range(RUNS)
+    ]
+    return [statistics.median(each) for each in zip(*seconds, strict=True)]
+
+
+def run(*command: object) -> str:
+    """What a command prints."""
+    done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
