@@ -19,7 +19,7 @@ NAMES = {
         BoundChain Box Buffer BufferReader ByteRange BytesToBytesCodec Carrier Change ChecksumError
         ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout Codec
         CodecChain CodecChainError CodecError ConsolidatedMetadata DataType
-        ExtensionConfigurationError ExtensionDefinition ExtensionError ExtensionLoadError Format GroupMetadata
+        ExtensionConfigurationError ExtensionDefinition ExtensionError ExtensionLoadError Forking Format GroupMetadata
         MetadataDecodeError MetadataError MetadataExtension MetadataValidationError
         Moved NodeExistsError NodeNameError NodeNotFoundError NodeTypeError Outer Pair Part Pieces
         Points Problem Progress ProgressReporter Provider Schema Selection SelectionError StorageTransformer Store

@@ -11,7 +11,7 @@ from zarr_core.extension import Store, StoreError, StoreReadError, check_prefix
 from zarr_bridge.stores import ZarrPythonStore, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Self
 
     from zarr_core.extension import Buffer, Pieces
@@ -147,6 +147,31 @@ class IcechunkStore(ZarrPythonStore):
             return super().list_dir(prefix)
         return Store.list_dir(self, prefix)  # of chunks Icechunk lists what is not there
 
+    def fork(self) -> Self:
+        """A store of a fork of the session, for other processes to write into.
+
+        Raises
+        ------
+        StoreError
+            If Icechunk refuses, as its version 1 does where something is not committed.
+        """
+        session = self._session
+        try:
+            # A fork is its own: it pickles.
+            forked = session.fork() if hasattr(session, "fork") else session
+        except ValueError as error:
+            raise StoreError(f"cannot be forked: {error}", store=self) from error
+        return type(self)(forked.store, self._prefix)
+
+    def merge(self, forks: Sequence[Self]) -> None:
+        """Take over what was written into forks; it is committed with the session."""
+        sessions = {id(fork.store): fork._session for fork in forks}  # noqa: SLF001 - of this class
+        self._session.merge(*sessions.values())
+
+    @property
+    def _session(self) -> Any:
+        return self.store.session  # type: ignore[attr-defined]  # of theirs
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self._ahead:
             raise StoreError("cannot be pickled while an array is about to grow", store=self)
@@ -154,7 +179,7 @@ class IcechunkStore(ZarrPythonStore):
 
     def _require_writable(self, key: str) -> None:
         # What was written by a session that is committed would be nowhere.
-        self.read_only = self.read_only or self.store.session.read_only  # type: ignore[attr-defined]  # of theirs
+        self.read_only = self.read_only or self._session.read_only
         super()._require_writable(key)
 
     def _is_missing(self, error: Exception) -> bool:

@@ -51,6 +51,7 @@ from zarr_core.interfaces.codec import (
     Codec,
 )
 from zarr_core.interfaces.data_type import DataType
+from zarr_core.interfaces.forking import Forking
 from zarr_core.interfaces.format import Format
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.metadata_extension import MetadataExtension
@@ -107,6 +108,7 @@ __all__ = [
     "ExtensionDefinition",
     "ExtensionError",
     "ExtensionLoadError",
+    "Forking",
     "Format",
     "GroupMetadata",
     "MetadataDecodeError",

@@ -32,6 +32,12 @@ def all_of(x: Any) -> Any:
     return delayed(_none)(x.to_delayed().ravel().tolist())
 
 
+def each_of(x: Any, **options: Any) -> Any:
+    """What every block of an array is when it is computed; they are not put together."""
+    some: Any = dask.compute  # type: ignore[attr-defined]  # is found there, and not declared
+    return some(*x.to_delayed().ravel().tolist(), **options)
+
+
 def _none(_blocks: object) -> None:
     return
 

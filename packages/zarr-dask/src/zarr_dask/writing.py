@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import Array, create_array, open_array
-from zarr_core.extension import StoreReadOnlyError
+from zarr_core import Array, array_from_metadata, create_array, open_array
+from zarr_core.extension import Forking, StoreReadOnlyError
 
 from zarr_dask import _dask
 from zarr_dask.alignment import (
@@ -20,6 +20,8 @@ from zarr_dask.chunking import regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from zarr_dask.alignment import Region
 
 _BLOCKS = "blocks"
 
@@ -94,6 +96,9 @@ def to_zarr(
     -----
     What is refused is refused before anything is stored.  A task writes whole stored objects,
     each of which is replaced as a whole: one that is run again changes nothing.
+
+    Where the store is in a transaction, as a session of Icechunk, each task has a fork of it;
+    these are merged in the end, and it is for the user to commit.
     """
     blocks: Any = _dask.asarray(x)
     if any(isnan(length) for lengths in blocks.chunks for length in lengths):
@@ -125,12 +130,35 @@ def to_zarr(
         array = create_array(
             place, name=path, overwrite=overwrite, storage_options=storage_options, **options
         )
-    if scheduler is None and _dask.current_client() is not None:
+    more = {} if scheduler is None else {"scheduler": scheduler}
+    if isinstance(array.store, Forking):
+        return _in_forks(blocks, array, where, lock, compute, more)
+    if not more and _dask.current_client() is not None:
         _dask.check_travels(array)
     later = _dask.all_of(_dask.store(blocks, array, regions=where, lock=lock, compute=False))
     if not compute:
         return later
-    later.compute(**({} if scheduler is None else {"scheduler": scheduler}))
+    later.compute(**more)
+    return array
+
+
+def _in_forks(
+    blocks: Any, array: Array, region: Region, lock: Any, compute: bool, more: dict[str, Any]
+) -> Array:
+    """Write into forks of a transaction, and merge them."""
+    store = array.store
+    assert isinstance(store, Forking), "its changes stay with it"
+    if not compute:
+        raise ValueError(
+            "compute=False: what is written later, perhaps elsewhere, would not come back to the "
+            "transaction that the store is in"
+        )
+    forked = array_from_metadata(store.fork(), array.metadata, path=array.path)
+    stored = _dask.store(
+        blocks, forked, regions=region, lock=lock, compute=False,
+        return_stored=True, load_stored=False,
+    )  # fmt: skip
+    store.merge([done.store for done in _dask.each_of(stored, **more)])
     return array
 
 
