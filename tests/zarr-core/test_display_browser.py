@@ -179,6 +179,7 @@ def test_cells_have_the_colours_of_what_is_stored(hierarchy, tmp_path, dark):
     assert {colour(2, column) for column in range(8)} == {of(SCALE[0])}
     assert {colour(2, column, 10, 10) for column in range(8)} == {of(SCALE[0])}
     assert colour(1, 0) == colour(1, 7) == colour(0, 0)  # not stored
+    assert colour(0, 3, 1, 10) == colour(0, 1, 20, 10) == colour(0, 0, 1, 10)
     between = {colour(2, column, 21, 10) for column in range(7)}
     assert len(between) == 1
     assert of(SCALE[0]) not in between

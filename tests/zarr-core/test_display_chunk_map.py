@@ -173,6 +173,16 @@ def test_shards_by_themselves():
     assert inner.nbytes[:2, 2:].sum() == array.nbytes_stored() - (4 * 16 + 4)
 
 
+def test_part_of_the_shards_that_are_in_the_way():
+    array = zarr.create_array(shape=(4, 7), chunks=(1, 2), shards=(2, 4), dtype="int8")
+    array[0] = 1
+    array[1, :2] = 1
+    array[3, 6] = 1
+    found = [array.chunk_map(at={0: number}).stored.tolist() for number in range(4)]
+    assert found == [[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]]
+    assert array.chunk_map(at={1: 6}).stored.tolist() == [1, 0, 0, 1]
+
+
 def test_damage_is_told_of():
     array = zarr.create_array(shape=80, chunks=2, shards=4, dtype="int32")
     array[:] = 1

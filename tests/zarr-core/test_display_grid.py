@@ -38,6 +38,8 @@ def test_lines_are_edges_that_can_be_told_apart(runs, overhang):
     gaps = [after - before for before, after in zip((0.0, *found), found, strict=False)]
     assert all(gap > CLOSEST - 1e-6 for gap in gaps)
     assert thinned == (len(found) < len(true))
+    left_out = [it for it in true if not any(abs(x - it) < 1e-6 for x in found)]
+    assert all(any(it - 2 * CLOSEST < x < it for x in (0, *found)) for it in left_out)
     if not thinned:
         assert found == pytest.approx(true)
 

@@ -109,16 +109,14 @@ def edges(
     found: list[float] = []
     scale, start, last, thinned = pixels / size, 0, 0.0, False
     for length, count in islice(runs, _MOST_RUNS):
-        step = max(1, ceil(CLOSEST / (length * scale))) if length else count + 1
         within = min(count, -(-(size - start) // length) - 1) if length else 0
-        thinned = thinned or (step > 1 and within > 0)
-        for number in range(step, within + 1, step):
-            at = (start + number * length) * scale
-            if at - last < CLOSEST:
-                thinned = True
-            else:
-                found.append(at)
-                last = at
+        if within > 0:
+            apart = length * scale
+            first = max(1, ceil((last + CLOSEST - start * scale) / apart))
+            numbers = range(first, within + 1, max(1, ceil(CLOSEST / apart)))
+            found += [(start + number * length) * scale for number in numbers]
+            last = found[-1] if numbers else last
+            thinned = thinned or len(numbers) < within
         start += length * count
         if start >= size:
             break
