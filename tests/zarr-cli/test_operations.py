@@ -1,11 +1,14 @@
 """Commands that change hierarchies: made, copied, moved, removed, in every format."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from click.testing import CliRunner
+from zarr_cli.advice import PHRASES
 from zarr_cli.main import cli
 
 FORMATS = [2, 3, "n5"]
@@ -81,7 +84,7 @@ def test_an_array_is_filled_from_a_file(run):
     run("create", "h.zarr", "--from", "h.npy", "-c", "all,5")
     assert np.array_equal(zarr.open("h.zarr")[...], values)
     assert zarr.open("h.zarr").chunks == (6, 5)
-    assert "there is a node already" in run("create", "h.zarr", "--from", "h.npy", status=1)
+    assert "--overwrite removes it first" in run("create", "h.zarr", "--from", "h.npy", status=1)
     run("create", "h.zarr", "--from", "h.npy", "--overwrite", "-z", "none")
     assert zarr.open("h.zarr").compressors == ()
 
@@ -134,7 +137,7 @@ def test_some_nodes_are_copied(run):
     assert "nothing in survey.zarr is west" in run(
         "copy", "survey.zarr", "w.zarr", "--include", "west", status=1
     )
-    assert "there is a node already" in run("copy", "survey.zarr", "n.zarr", status=1)
+    assert "--overwrite removes it first" in run("copy", "survey.zarr", "n.zarr", status=1)
     run("copy", "survey.zarr", "n.zarr", "--skip-existing")
     run("copy", "survey.zarr", "s.zarr", "--overwrite")
     assert paths("n.zarr") == paths("s.zarr") == EVERY
@@ -211,3 +214,18 @@ def test_what_is_no_node_is_removed_by_force_alone(run, tmp_path):
     assert "every key" in run("remove", "survey.zarr", "--force", "-y")
     assert not list((tmp_path / "survey.zarr").iterdir())
     assert "nothing is stored" in run("remove", "survey.zarr", "--force", "-y", status=1)
+
+
+# --- what errors advise ---
+
+
+def test_advice_is_for_what_errors_say():
+    """Every phrase that is put in other words stands in the sources still."""
+    sources = Path(__file__).parents[2].glob("packages/*/src/**/*.py")
+    joined = [
+        re.sub(r"""["']\s*\n\s*f?["']""", "", file.read_text())
+        for file in sources
+        if file.name != "advice.py"
+    ]
+    for phrase in PHRASES:
+        assert any(phrase in text for text in joined), phrase

@@ -61,7 +61,9 @@ def sentence(error: Exception) -> str:
     """What an error says, for people."""
     from zarr_core.extension import ZarrError  # noqa: PLC0415 - lazy: only when something failed
 
-    text = str(error)
+    from zarr_cli.advice import typed  # noqa: PLC0415 - as above
+
+    text = typed(str(error))
     if text and isinstance(error, (ZarrError, OSError, ValueError, ImportError)):
         return text
     return (

@@ -59,7 +59,8 @@ def run(
     except ImportError:
         raise Failure("this takes zarr-formats: pip install zarr-formats") from None
     places: dict[str, Any] = {"path": source.path}
-    with stores(source, dest) as (from_store, to_store):
+    changes_source = bool(options.get("remove_source"))
+    with stores(source, dest, changes_source=changes_source) as (from_store, to_store):
         if "zarr_format" not in options:
             format_, _ = read_node(from_store, source.path)
             options |= {"zarr_format": format_.name, "source_format": format_.name}

@@ -14,16 +14,20 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def stores(source: Place, dest: Place | None) -> Iterator[tuple[Store, Store]]:
+def stores(
+    source: Place, dest: Place | None, *, changes_source: bool = False
+) -> Iterator[tuple[Store, Store]]:
     """The stores of two places, closed in the end: it is then that an archive is complete.
 
     Parameters
     ----------
     source, dest : Place
         From where, where to; without the latter, both are the first.
+    changes_source : bool
+        Whether the source is written to, too.
     """
     same = dest is None or (source.url, source.storage_options) == (dest.url, dest.storage_options)
-    first, _ = source.locate(read_only=not same)
+    first, _ = source.locate(read_only=not same and not changes_source)
     try:
         if same or dest is None:
             yield first, first

@@ -33,13 +33,11 @@ def command(
 
     lines: list[str] = []
     left = "The node is whole at one of the two places. The same command completes what was begun."
-    with stores(source, dest) as (from_store, to_store):
+    with stores(source, dest, changes_source=not dry_run) as (from_store, to_store):
         if dry_run:
             node = open_in(from_store, source)
             zarr_core.copy(node, to_store, dest.path, dry_run=True, log=lines.append)
         else:
-            if from_store is not to_store:
-                from_store, _ = source.locate(read_only=False)
             node = open_in(from_store, source, "r+")
             with stoppable(left), progress.bar("moving") as reports:
                 place = around(to_store, dest)
