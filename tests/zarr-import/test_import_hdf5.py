@@ -25,7 +25,6 @@ def file(tmp_path):
 
 
 def brought(file, **options):
-    file.flush()
     store = zarr.MemoryStore()
     report = import_hdf5(file, store, **options)
     return zarr.open(store), report

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import run_in_threads
+from zarr_core.extension import run_in_threads, thread_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +44,7 @@ def copy_elements(
     stored = array.shards or array.chunks
     size = _ITEM_BYTES if array.dtype.kind in "OT" else array.dtype.itemsize
     one = max(1, prod(stored) * size * _COPIES)
-    workers = max(1, min(_processors(), max_memory // one))
+    workers = max(1, min(thread_count(), max_memory // one))
     limit = max_memory // (workers * _COPIES * size)
     boxes = parts(array.shape, stored, limit)
 
@@ -91,8 +90,3 @@ def parts(shape: tuple[int, ...], stored: tuple[int, ...], limit: int) -> Iterat
             slice(start, min(start + length, size))
             for start, length, size in zip(corner, lengths, shape, strict=True)
         )
-
-
-def _processors() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -30,6 +30,8 @@ class EncodedChunks:
         self._dataset = dataset
         self._within = len(within)
         opened = dataset()
+        if opened.file.mode != "r":
+            opened.flush()  # what h5py still has to write
         self._lengths: tuple[int, ...] = opened.chunks
         self._shape: tuple[int, ...] = opened.shape
         self._full = prod(opened.chunks) * opened.id.get_type().get_size()
