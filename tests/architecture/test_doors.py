@@ -15,21 +15,26 @@ PACKAGES = sorted((ROOT / "packages").glob("*/src/*"))
 PLUGINS = [
     package
     for package in PACKAGES
-    if package.name not in ("zarr_core", "zarr_dask", "zarr_import", "zarr_xarray")
+    if package.name not in ("zarr_compat", "zarr_core", "zarr_dask", "zarr_import", "zarr_xarray")
 ]
 
 DOORS = {
     "jsonschema": {"zarr_core.metadata.schema"},
     "importlib_metadata": {"zarr_core.registry.installed"},
     "pluggy": {"zarr_core.registry.hookspecs"},
-    "numcodecs": {"zarr_codecs._numcodecs"},
+    "numcodecs": {"zarr_codecs._numcodecs", "zarr_compat.codecs"},
     "deflate": {"zarr_codecs.libdeflate"},
     "fastcrc": {"zarr_codecs.fastcrc"},
     "isal": {"zarr_codecs.isal"},
     "zstandard": {"zarr_codecs._zstandard"},
     "google_crc32c": {"zarr_codecs.crc32c"},
     "dask": {"zarr_core.hierarchy.array", "zarr_dask._dask"},
-    "asyncio": {"zarr_bridge.offered", "zarr_stores.sftp_link", "zarr_xarray.lazy"},
+    "asyncio": {
+        "zarr_bridge.offered",
+        "zarr_compat.sync",
+        "zarr_stores.sftp_link",
+        "zarr_xarray.lazy",
+    },
     "fsspec": {"zarr_stores.fsspec_place"},
     "h5py": {"zarr_import._h5py"},
     "icechunk": {"zarr_bridge.icechunk"},
@@ -106,6 +111,7 @@ def test_a_door_opens_when_it_is_needed(library):
 # What works with whole arrays, as users do, may also use what users have.
 USERS = (
     "zarr_cli",
+    "zarr_compat",
     "zarr_formats.conversion",
     "zarr_conformance",
     "zarr_dask",

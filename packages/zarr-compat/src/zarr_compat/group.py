@@ -1,0 +1,58 @@
+"""The group that programs get."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import zarr_core
+
+from zarr_compat.adapting import adapted, result_of
+from zarr_compat.asynchronous import AsyncGroup
+from zarr_compat.node import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Self
+
+__all__ = ["Group"]
+
+
+class Group(Node[zarr_core.Group]):
+    """A group of the core, with what zarr-python has otherwise."""
+
+    def __getitem__(self, path: str) -> Any:
+        return result_of(self.core[path], self.store)
+
+    def __setitem__(self, path: str, value: Any) -> None:
+        adapted(self.core.__setitem__)(path, value)
+
+    def __delitem__(self, path: str) -> None:
+        del self.core[path]
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.core
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.core)
+
+    def __len__(self) -> int:
+        return len(self.core)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.store.close()
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    @property
+    def async_(self) -> AsyncGroup:
+        """The same for programs with an event loop."""
+        return AsyncGroup(self)
+
+    async_group = _async_group = async_

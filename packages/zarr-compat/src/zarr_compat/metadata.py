@@ -1,0 +1,64 @@
+"""Metadata by the names that they have in the format of their node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import zarr_core
+
+__all__ = ["MetadataView"]
+
+_ONLY_IN_3 = ("dimension_names", "codecs", "chunk_key_encoding", "storage_transformers")
+
+
+class MetadataView:
+    """The metadata of a node.
+
+    What only version 3 has is missing from those of version 2: programs ask for
+    ``dimension_names`` to tell them apart.
+
+    Parameters
+    ----------
+    node : zarr_core.Array or zarr_core.Group
+        The node.
+    """
+
+    def __init__(self, node: zarr_core.Array | zarr_core.Group) -> None:
+        self._node = node
+
+    @property
+    def zarr_format(self) -> int:
+        """Version of the format."""
+        return self._node.zarr_format
+
+    @property
+    def node_type(self) -> str:
+        """Whether it is an array or a group."""
+        return "array" if isinstance(self._node, zarr_core.Array) else "group"
+
+    @property
+    def consolidated_metadata(self) -> Any:
+        """What is consolidated, or None."""
+        return getattr(self._node.metadata, "consolidated", None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document, or the documents by their names."""
+        document = self._node.metadata.to_json()
+        assert isinstance(document, dict), "documents are objects"
+        return document
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or (self.zarr_format < 3 and name in _ONLY_IN_3):
+            raise AttributeError(f"metadata of this format have no {name!r}")
+        try:
+            return getattr(self._node.metadata, name)
+        except AttributeError:
+            return getattr(self._node, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MetadataView) and self._node.metadata == other._node.metadata
+
+    __hash__ = None  # type: ignore[assignment]  # as what it shows
+
+    def __repr__(self) -> str:
+        return repr(self._node.metadata)

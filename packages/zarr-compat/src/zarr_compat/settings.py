@@ -1,0 +1,118 @@
+"""Settings by the dotted names that zarr-python gives them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import zarr_core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Settings", "config"]
+
+_DEFAULTS: dict[str, Any] = {
+    "default_zarr_format": 3,
+    "array.order": "C",
+    "async.concurrency": None,
+    "json_indent": 2,
+}
+# Those that the core has; all others are kept, and change nothing.
+_OF_CORE = {
+    "array.write_empty_chunks": "write_empty_chunks",
+    "threading.max_workers": "threads",
+}
+
+
+class Settings:
+    """What ``zarr.config`` is: ``get("a.b")``, ``set({"a.b": value})``.
+
+    ``default_zarr_format``, ``array.write_empty_chunks`` and ``threading.max_workers`` have an
+    effect.  Any other name is kept and given back.
+    """
+
+    def __init__(self) -> None:
+        self._values = dict(_DEFAULTS)
+
+    def get(self, name: str, default: Any = None, override_with: Any = None) -> Any:
+        """The value of a setting; of a part of a dotted name, a dictionary of what is below."""
+        if override_with is not None:
+            return override_with
+        if name in _OF_CORE:
+            return getattr(zarr_core.config.settings, _OF_CORE[name])
+        below = {
+            key.removeprefix(f"{name}."): value
+            for key, value in self._values.items()
+            if key.startswith(f"{name}.")
+        }
+        return self._values.get(name, below or default)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """All settings, nested."""
+        nested: dict[str, Any] = {}
+        for name in (*self._values, *_OF_CORE):
+            *parents, last = name.split(".")
+            inner = nested
+            for parent in parents:
+                inner = inner.setdefault(parent, {})
+            inner[last] = self.get(name)
+        return nested
+
+    def set(self, arg: Mapping[str, Any] | None = None, **more: Any) -> Change:
+        """Change settings, at once; as a context manager until the end of the block.
+
+        Parameters
+        ----------
+        arg : mapping, optional
+            Values by dotted names, or nested.
+        **more
+            Values by names, with ``__`` for dots.
+        """
+        changes = _flat(dict(arg or {}) | {key.replace("__", "."): v for key, v in more.items()})
+        before = {name: self.get(name) for name in changes}
+        self._apply(changes)
+        return Change(self, before)
+
+    def reset(self) -> None:
+        """Go back to the defaults of those settings that the core does not have."""
+        self._values = dict(_DEFAULTS)
+
+    refresh = reset
+
+    def _apply(self, changes: Mapping[str, Any]) -> None:
+        for name, value in changes.items():
+            if name in _OF_CORE:
+                zarr_core.config.set(**{_OF_CORE[name]: value})
+            else:
+                self._values[name] = value
+
+
+class Change:
+    """A change that can be taken back."""
+
+    def __init__(self, settings: Settings, before: Mapping[str, Any]) -> None:
+        self._settings = settings
+        self._before = before
+
+    def __enter__(self) -> Settings:
+        return self._settings
+
+    def __exit__(self, *_: object) -> None:
+        self._settings._apply(self._before)  # noqa: SLF001 - the other half of Settings.set
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict) and name not in _LEAVES:
+            found |= _flat(value, f"{prefix}{name}.")
+        else:
+            found[prefix + name] = value
+    return found
+
+
+_LEAVES = ("codecs",)
+
+config = Settings()
+"""The settings of this process."""

@@ -1,0 +1,266 @@
+"""Arrays, groups, modes, errors as programs for zarr-python know them."""
+
+import asyncio
+import json
+import pickle
+
+import numpy as np
+import pytest
+import zarr_core
+from zarr_compat import api as zarr
+from zarr_compat import errors, storage
+from zarr_compat.codecs import BloscCodec, GzipCodec, ShardingCodec, ZstdCodec
+from zarr_compat.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+
+
+@pytest.fixture
+def group():
+    group = zarr.open_group({}, mode="w")
+    group.create_array("x", data=np.arange(10), chunks=3)
+    group.create_group("g")
+    return group
+
+
+# --- modes ---
+
+
+def test_a_group_is_made_where_there_is_none(tmp_path):
+    assert zarr.open_group(tmp_path / "g").attrs.asdict() == {}
+    assert isinstance(zarr.open(tmp_path / "h"), zarr.Group)
+    assert isinstance(zarr.open(tmp_path / "a", shape=3), zarr.Array)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda place: zarr.open_group(place, mode="r"), errors.GroupNotFoundError),
+        (lambda place: zarr.open_array(place, mode="r"), errors.ArrayNotFoundError),
+        (lambda place: zarr.open_array(place), errors.ArrayNotFoundError),
+        (lambda place: zarr.open(place, mode="r+"), errors.NodeNotFoundError),
+        (lambda place: zarr.open_consolidated(place), errors.GroupNotFoundError),
+    ],
+)
+def test_what_is_not_there_is_a_file_that_is_not_found(call, kind, tmp_path):
+    with pytest.raises(kind) as caught:
+        call(tmp_path / "nothing")
+    assert isinstance(caught.value, FileNotFoundError)
+    assert isinstance(caught.value, ValueError)
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_an_array_where_a_group_is_sought_is_no_group(group):
+    with pytest.raises(errors.GroupNotFoundError, match="is an array"):
+        zarr.open_group(group.store, path="x", mode="r")
+    with pytest.raises(errors.NodeTypeValidationError):
+        zarr.open_array(group.store, path="g", mode="r")
+    with pytest.raises(TypeError):
+        group.require_array("x", shape=(11,))
+
+
+def test_what_is_there_already_is_a_file_that_exists(group):
+    with pytest.raises(FileExistsError) as caught:
+        zarr.open_group(group.store, mode="w-")
+    assert isinstance(caught.value, errors.ContainsGroupError)
+    with pytest.raises(errors.ContainsArrayError):
+        group.create_array("x", shape=3)
+
+
+def test_without_consolidated_metadata_that_is_a_value_error(group):
+    with pytest.raises(ValueError, match="no consolidated metadata"):
+        zarr.open_consolidated(group.store)
+    assert zarr.consolidate_metadata(group.store).metadata.consolidated_metadata is not None
+    assert [name for name, _ in zarr.open_consolidated(group.store).members()] == ["g", "x"]
+
+
+def test_an_unknown_codec_is_named(group):
+    with pytest.raises(errors.UnknownCodecError, match="nobodys"):
+        group.create_array("y", shape=3, compressors="nobodys")
+
+
+def test_the_settings_choose_the_format(tmp_path):
+    with zarr.config.set({"default_zarr_format": 2}):
+        assert zarr.zeros(3).metadata.zarr_format == 2
+        old = zarr.open_group(tmp_path / "g")
+    assert old.metadata.zarr_format == 2
+    assert zarr.open_group(tmp_path / "g").create_array("x", shape=1).metadata.zarr_format == 2
+    assert zarr.zeros(3).metadata.zarr_format == 3
+    with zarr.config.set({"array": {"write_empty_chunks": True}}, mine__own=5):
+        assert zarr_core.config.settings.write_empty_chunks
+        assert zarr.config.get("mine.own") == zarr.config.config["mine"]["own"] == 5
+    assert not zarr_core.config.settings.write_empty_chunks
+    assert zarr.config.get("nothing", 1) == 1
+
+
+# --- nodes ---
+
+
+def test_nodes_are_of_the_classes_however_they_are_reached(group):
+    for node in (group["x"], *dict(group.arrays()).values(), *group.array_values()):
+        assert type(node) is zarr.Array
+        assert node.store is group.store
+    for node in (group["g"], *group.group_values(), group.require_group("new")):
+        assert type(node) is zarr.Group
+    seen = []
+    group.visitvalues(seen.append)
+    assert {type(node) for node in seen} == {zarr.Array, zarr.Group}
+    assert group["x"] == group["x"] != group["g"]
+    assert hash(group["x"]) == hash(group["x"])
+
+
+def test_nodes_are_given_to_functions(group):
+    copied = zarr.copy(group["x"], group, "y")
+    assert isinstance(copied, zarr.Array)
+    assert zarr.zeros_like(group["x"], store=group, path="z").path == "z"
+    group["x"][:3] = zarr.ones(3)
+    assert group["x"][:4].tolist() == [1, 1, 1, 3]
+
+
+def test_metadata_of_version_2_lack_what_is_of_version_3():
+    assert not hasattr(zarr.zeros(3, zarr_format=2).metadata, "dimension_names")
+    named = zarr.zeros(3, dimension_names=["t"])
+    assert named.metadata.dimension_names == ("t",)
+    assert named.metadata.to_dict()["dimension_names"] == ["t"]
+
+
+def test_codecs_of_version_3_are_as_they_were_given():
+    codecs = (BloscCodec(cname="lz4", clevel=3, shuffle="shuffle", typesize=4), GzipCodec(level=1))
+    array = zarr.create_array({}, shape=4, dtype="i4", compressors=codecs)
+    assert array.compressors == codecs
+    assert array.compressors[0].clevel == 3
+    assert array.serializer.to_dict()["name"] == "bytes"
+    again = zarr.create_array(
+        {}, shape=4, dtype="i4", compressors=array.compressors, serializer=array.serializer,
+        filters=array.filters,
+    )  # fmt: skip
+    assert again.core.codecs == array.core.codecs
+    assert pickle.loads(pickle.dumps(codecs)) == codecs
+    sharded = ShardingCodec(chunk_shape=(2,), codecs=[ShardingCodec(chunk_shape=(1,))])
+    assert sharded.to_dict()["configuration"]["codecs"][0]["name"] == "sharding_indexed"
+    assert ZstdCodec() != GzipCodec()
+
+
+def test_codecs_of_version_2_are_of_numcodecs():
+    numcodecs = pytest.importorskip("numcodecs")
+    blosc, delta = numcodecs.Blosc("lz4", 3, 2), numcodecs.Delta("<i4")
+    array = zarr.create(4, dtype="i4", compressor=blosc, filters=[delta], order="C", zarr_format=2)
+    assert (array.compressor, array.filters, array.serializer) == (blosc, (delta,), None)
+    assert zarr.create((2, 2), order="F", compressor=None, zarr_format=2).filters is None
+    with pytest.raises(TypeError, match="compressors"):
+        assert zarr.zeros(3).compressor
+
+
+def test_chunks_of_differing_lengths_have_no_one_shape():
+    array = zarr.create_array({}, shape=6, chunks=[[1, 2, 3]], dtype="i1")
+    with pytest.raises(NotImplementedError):
+        assert array.chunks
+    assert array.read_chunk_sizes == ((1, 2, 3),)
+
+
+def test_elements_are_awaited(group):
+    async def work():
+        array = group["x"].async_
+        return await asyncio.gather(
+            array.getitem(slice(2)), array.oindex.getitem([5]), array.vindex.getitem([7, 8])
+        )
+
+    assert [part.tolist() for part in asyncio.run(work())] == [[0, 1], [5], [7, 8]]
+    assert asyncio.run(group.async_.getitem("x")).shape == (10,)
+
+
+def test_nodes_pickle_with_their_store(tmp_path):
+    store = storage.LocalStore(tmp_path / "s")
+    array = zarr.create_array(store, name="x", data=np.arange(3))
+    again = pickle.loads(pickle.dumps(array))
+    assert again == array
+    assert again[...].tolist() == [0, 1, 2]
+    assert again.store == store
+    assert again.store.root == store.root
+
+
+# --- stores ---
+
+
+class Mine(storage.WrapperStore):
+    """A store that a program made for zarr-python."""
+
+    def __init__(self, store):
+        super().__init__(store)
+        self.asked = []
+
+    async def get(self, key, prototype=None, byte_range=None):
+        self.asked.append(key)
+        await asyncio.sleep(0)
+        return await super().get(key, prototype, byte_range)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: storage.MemoryStore(), lambda: Mine(storage.MemoryStore())]
+)
+def test_the_store_of_a_node_is_the_one_that_was_given(make):
+    store = make()
+    group = zarr.open_group(store, mode="w")
+    group["x"] = np.arange(4)
+    assert zarr.open(store)["x"].store is store
+    assert zarr.open(storage.StorePath(store, "x"), mode="r")[1] == 1
+    assert sorted(group.members())[0][1][...].tolist() == [0, 1, 2, 3]
+    del group["x"]
+    assert "x" not in group
+
+
+def test_values_are_awaited(tmp_path):
+    store = storage.LocalStore(tmp_path / "s")
+    zarr.create_array(store, name="a/x", data=np.arange(4, dtype="i1"), compressors=None)
+
+    async def work():
+        return {
+            "document": json.loads((await store.get("a/x/zarr.json")).to_bytes())["zarr_format"],
+            "missing": await store.get("a/y"),
+            "parts": [
+                (await store.get("a/x/c/0", None, part)).to_bytes()
+                for part in (RangeByteRequest(1, 3), OffsetByteRequest(2), SuffixByteRequest(1))
+            ],
+            "names": [name async for name in store.list_dir("a")],
+            "keys": [key async for key in store.list_prefix("a/x/c")],
+            "size": await store.getsize("a/x/c/0"),
+            "empty": (await store.is_empty("b"), await store.is_empty("a")),
+        }
+
+    assert asyncio.run(work()) == {
+        "document": 3,
+        "missing": None,
+        "parts": [b"\x01\x02", b"\x02\x03", b"\x03"],
+        "names": ["x", "zarr.json"],
+        "keys": ["a/x/c/0"],
+        "size": 4,
+        "empty": (True, False),
+    }
+
+    async def change():
+        await store.set("n", (await store.get("a/x/c/0"))[:2])
+        await store.set_if_not_exists("n", b"other")
+        value = (await store.get("n")).to_bytes()
+        await store.delete_dir("a")
+        return value, [key async for key in store.list()]
+
+    assert asyncio.run(change()) == (b"\x00\x01", ["n", "zarr.json"])
+
+
+def test_a_store_is_opened_otherwise(tmp_path):
+    store = storage.MemoryStore({})
+    zarr.create_array(store, shape=3)
+    frozen = store.with_read_only(True)
+    assert zarr.open(frozen).read_only
+    with pytest.raises(ValueError, match="reading only"):
+        zarr.open_group(frozen, mode="w")
+    assert not frozen.with_read_only(False).read_only
+
+
+def test_stores_of_other_distributions(tmp_path):
+    pytest.importorskip("fsspec")
+    with storage.ZipStore(tmp_path / "a.zip", mode="w") as store:
+        zarr.create_array(store, data=np.arange(3))
+    assert zarr.open(storage.ZipStore(tmp_path / "a.zip"), mode="r")[...].tolist() == [0, 1, 2]
+    store = storage.FsspecStore.from_url(f"file://{tmp_path}/f.zarr", storage_options={})
+    zarr.create_array(store, data=np.arange(3))
+    assert zarr.open(tmp_path / "f.zarr")[2] == 2
+    assert zarr.open(store.with_read_only(True)).read_only
