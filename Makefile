@@ -15,7 +15,7 @@ TYPED := benchmarks demo scripts
 COVERING := tests/registry_rules/ tests/zarr-core/
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-.PHONY: help demo test pytest lint types format bench schemas packages old-writers servers clean
+.PHONY: help demo test pytest lint types format bench docs schemas packages old-writers servers clean
 
 help:
 	@echo "make demo      write real data with this library, read it back with others, draw it"
@@ -25,6 +25,7 @@ help:
 	@echo "make types     types only"
 	@echo "make format    put the code into the common form"
 	@echo "make bench     compare the speed with other libraries (BENCH='--quick' for less)"
+	@echo "make docs      make the site of the documentation in build/docs"
 	@echo "make old-writers  set up the libraries that wrote older formats; the tests do it, too"
 	@echo "make servers   install the real servers that tests of stores start; the tests do it, too"
 	@echo "make schemas   publish the packages' JSON Schemas in schemas/"
@@ -61,6 +62,10 @@ bench: $(VENV)/.dev
 schemas: $(VENV)/.dev
 	@$(BIN)/python scripts/publish_schemas.py
 
+docs: $(VENV)/.docs
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "build/docs/index.html"
+
 # Tries again what could not be made before.
 old-writers: $(VENV)/.python
 	@$(BIN)/python scripts/old_writers.py
@@ -94,15 +99,20 @@ $(VENV)/.demo: $(VENV)/.packages pyproject.toml
 	@$(PIP) install --quiet --group demo
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.packages pyproject.toml
+	@echo "installing what the documentation needs"
+	@$(PIP) install --quiet --group docs
+	@touch $@
+
 $(VENV)/.test: $(VENV)/.packages pyproject.toml
 	@echo "installing what the tests need"
 	@$(PIP) install --quiet --group test
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.docs
 
 $(VENV)/.dev: $(VENV)/.packages pyproject.toml
 	@echo "installing what development needs"
 	@$(PIP) install --quiet --group dev
-	@touch $@ $(VENV)/.test $(VENV)/.demo
+	@touch $@ $(VENV)/.test $(VENV)/.demo $(VENV)/.docs
 
 # Libraries that wrote older formats, in .venv-zarr2, .venv-zarr1, .venv-zarr1.0, whatever $(VENV).
 $(VENV)/.old-writers: $(VENV)/.python scripts/old_writers.py

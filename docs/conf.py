@@ -34,6 +34,7 @@ numpydoc_show_class_members = False
 copybutton_prompt_text = ">>> "
 
 templates_path = ["_templates"]
+highlight_language = "none"  # blocks that say nothing are commands
 html_theme = "pydata_sphinx_theme"
 html_title = "zarr-core"
 html_show_sourcelink = False
