@@ -173,6 +173,16 @@ def test_what_a_browser_has_no_codec_for_is_decoded_by_the_server(page, server, 
     page.get_by_role("button", name="Zoom in").press("Enter")
     page.wait_for_selector(".part:has-text('dimension 1: 8 to 32, dimension 2: 13 to 37')")
     assert page.evaluate("document.activeElement.title") == "Zoom in"
+    page.wait_for_selector(".values[aria-busy=false]")
+    box = page.locator("canvas.picture").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 10, steps=3)
+    page.mouse.up()
+    page.wait_for_selector(".part:has-text('dimension 1: 15 to 39, dimension 2: 13 to 37')")
+    page.focus("canvas.picture")
+    page.keyboard.press("-")
+    page.wait_for_selector(".part:has-text('dimension 1: 0 to 39, dimension 2: 0 to 49')")
 
 
 ARRAYS = {

@@ -3,7 +3,7 @@
 import { MAPS } from "./colours.js";
 import { choice, element, labelled } from "./dom.js";
 import { limitsFor, limitsOf, paint, paintScale, robustLimits } from "./painting.js";
-import { pointing } from "./pointing.js";
+import { dragging, pointing } from "./pointing.js";
 import { numberTable } from "./tables.js";
 import { number } from "./text.js";
 import { axisName } from "./view_controls.js";
@@ -14,7 +14,7 @@ const ABOVE = 370; // pixels above it, until it is known how many
 
 /** A picture; what was chosen for it stays when it gets another window. */
 export class PictureView {
-  constructor(node, view) {
+  constructor(node, view, again) {
     this.node = node;
     this.view = view;
     this.fill = fillOf(node);
@@ -36,6 +36,17 @@ export class PictureView {
     this.shown = element("div", { class: "drawn beside" },
       element("div", { class: "frame" }, this.downLabel, this.canvas, this.acrossLabel), this.side, this.table);
     pointing(this.canvas, () => this.view.size, (row, column) => this.point(row, column), () => this.chosen.upward);
+    dragging(this.canvas, () => !view.isWhole, (down, across) => {
+      const [rows, columns] = view.size;
+      const far = Math.round(down * rows) * view.step;
+      view.moveBy(this.chosen.upward ? -far : far, Math.round(across * columns) * view.step);
+      again();
+    });
+    this.canvas.addEventListener("keydown", ({ key }) => {
+      if (key !== "+" && key !== "-") return;
+      view.zoom(key === "+" ? 0.5 : 2);
+      again();
+    });
     new ResizeObserver(() => this.fit()).observe(this.shown);
   }
 
@@ -61,7 +72,7 @@ export class PictureView {
     const names = [view.down, view.across].map((axis) => axisName(this.node, axis));
     this.downLabel.replaceChildren(`${names[0]} ${chosen.upward ? "←" : "→"}`);
     this.acrossLabel.replaceChildren(`${names[1]} →`);
-    this.canvas.setAttribute("aria-label", `Picture of ${rows} by ${columns} elements, ${names[0]} down and ${names[1]} across, from ${number(limits[0])} to ${number(limits[1])}. Arrow keys move a pointer.`);
+    this.canvas.setAttribute("aria-label", `Picture of ${rows} by ${columns} elements, ${names[0]} down and ${names[1]} across, from ${number(limits[0])} to ${number(limits[1])}. Arrow keys move a pointer, plus and minus zoom.`);
     this.fit();
   }
 

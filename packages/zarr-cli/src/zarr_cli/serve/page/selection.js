@@ -69,9 +69,14 @@ export class View {
 
   /** Move the window by a part of itself. */
   move(down, across) {
+    this.moveBy(down * this.span, across * this.span);
+  }
+
+  /** Move the window by some elements. */
+  moveBy(down, across) {
     const far = [down, across].slice(-this.sides.length);
     this.sides.forEach((axis, side) => {
-      this.starts[axis] = this.limited(axis, this.starts[axis] + far[side] * this.span);
+      this.starts[axis] = this.limited(axis, this.starts[axis] + far[side]);
     });
   }
 

@@ -42,7 +42,7 @@ export function valuesView(node) {
       }
       const read = await source.read(view.selection(), signal);
       if (signal.aborted) return;
-      drawn = presented(node, view, read, drawn);
+      drawn = presented(node, view, read, drawn, controls.again);
       if (stage.firstChild !== drawn.shown) stage.replaceChildren(drawn.shown);
       status.replaceChildren(...howText(read.how));
     } catch (error) {
@@ -58,20 +58,21 @@ export function valuesView(node) {
       }
     }
   };
-  panel.append(viewControls(node, view, show), status, stage);
+  const controls = viewControls(node, view, show);
+  panel.append(controls.shown, status, stage);
   show();
   return panel;
 }
 
 /** Put a window where the last one was, keeping what was chosen for it. */
-function presented(node, view, read, before) {
+function presented(node, view, read, before, again) {
   if (read.texts) return { shown: textTable(node, view, read.texts) };
   if (!view.shape.length) {
     const values = read.kind === "c" ? `${number(read.data[0])} + ${number(read.data[1])}i` : number(read.data[0]);
     return { shown: element("p", { class: "single" }, values) };
   }
   const Kind = view.down === null ? LineView : PictureView;
-  const drawn = before instanceof Kind ? before : new Kind(node, view);
+  const drawn = before instanceof Kind ? before : new Kind(node, view, again);
   drawn.update(read);
   return drawn;
 }

@@ -2,7 +2,7 @@
 
 import { choice, element, labelled } from "./dom.js";
 
-/** Controls that change a view, then call `changed`. */
+/** Controls that change a view, then call `changed`: {shown, again}, the latter for other changes. */
 export function viewControls(node, view, changed) {
   const box = element("div", { class: "controls" });
   const rebuild = () => {
@@ -86,7 +86,7 @@ export function viewControls(node, view, changed) {
   };
 
   rebuild();
-  return box;
+  return { shown: box, again };
 }
 
 /** What a dimension is called. */
