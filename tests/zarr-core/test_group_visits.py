@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_core.errors import StoreCapabilityError
 
 
 @pytest.fixture
@@ -58,6 +59,20 @@ def test_a_group_is_a_dictionary(root):
     assert root["n"][1] == 1
     assert root.pop("m").path == "m"
     assert "m" not in root
+
+
+def test_what_is_new_goes_into_a_store_that_cannot_remove_anything():
+    class Archive(zarr.MemoryStore):
+        supports_erasing = False
+
+        def erase(self, key):
+            raise AssertionError(key)
+
+    group = zarr.open_group(Archive(), "w")
+    group["x"] = np.arange(3)
+    assert group["x"][2] == 2
+    with pytest.raises(StoreCapabilityError, match="cannot remove"):
+        group["x"] = np.arange(3)
 
 
 def test_a_group_closes_its_store():

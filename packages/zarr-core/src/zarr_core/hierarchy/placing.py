@@ -143,4 +143,12 @@ def _clear(store: Store, path: str, format_: Format) -> None:
             f"overwriting would remove {foreign!r}, which is not part of a Zarr node; "
             "move it away, or choose another place",
         )
-    erase_node(format_, store, path)
+    # Of a store that cannot remove anything nothing is asked where there is nothing.
+    if store.supports_erasing or _holds_anything(store, path, format_):
+        erase_node(format_, store, path)
+
+
+def _holds_anything(store: Store, path: str, format_: Format) -> bool:
+    return any(map(store.exists, format_.documents(path))) or any(
+        True for prefix in format_.prefixes(path) for _ in store.list_prefix(prefix)
+    )
