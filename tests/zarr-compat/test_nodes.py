@@ -260,6 +260,10 @@ def test_stores_of_other_distributions(tmp_path):
     with storage.ZipStore(tmp_path / "a.zip", mode="w") as store:
         zarr.create_array(store, data=np.arange(3))
     assert zarr.open(storage.ZipStore(tmp_path / "a.zip"), mode="r")[...].tolist() == [0, 1, 2]
+    for number in range(2):
+        with zarr.open_group(f"{tmp_path}/b.zip", mode="w") as group:
+            group["x"] = [number]
+    assert zarr.open(f"{tmp_path}/b.zip", mode="r")["x"][...].tolist() == [1]
     store = storage.FsspecStore.from_url(f"file://{tmp_path}/f.zarr", storage_options={})
     zarr.create_array(store, data=np.arange(3))
     assert zarr.open(tmp_path / "f.zarr")[2] == 2

@@ -116,7 +116,8 @@ def _opened(
     place, below, shown = place_of(store, path)
     call = functools.partial(adapted(function, shown, sought), place, path=below)
     if mode == "w" and isinstance(place, str | os.PathLike) and os.fspath(place).endswith(".zip"):
-        options = {**options, "storage_options": {"mode": "w"}}  # nothing can be removed from one
+        # Nothing can be removed from an archive; it is begun anew.
+        mode, options = "w-", {**options, "storage_options": {"mode": "w"}}
     if mode is None:
         mode = "r" if getattr(place, "read_only", False) else "a"
     if mode in ("r", "r+"):
