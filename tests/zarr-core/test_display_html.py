@@ -10,6 +10,7 @@ from counting_store import CountingStore
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.display.who_encodes import encoders
 from zarr_core.extension import BytesToBytesCodec
+from zarr_stores.faults import FaultyStore
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&\u202e\ud800\x00\n"
 
@@ -205,3 +206,13 @@ def test_an_array_whose_grid_nobody_knows_is_in_the_tree(root):
     root.store.set("a/zarr.json", document)
     assert "a (y: 2, 3) int8" in said(root.tree()._repr_html_())
     assert said(zarr.create_group()._repr_html_()).endswith("no members")
+
+
+def test_what_is_damaged_does_not_hide_the_rest(root, store):
+    store.set("b/zarr.json", b"{")
+    store.set("many/n01/zarr.json", b'{"zarr_format": 3, "node_type": "array"}')
+    tree = unfolded(parsed(root._repr_html_()))
+    assert tree[:2] == ["a (y: 2, 3) int8", "b (cannot be read)"]
+    assert tree[2]["many"][:3] == ["n00 (1) int8", "n01 (cannot be read)", "n02 (1) int8"]
+    store.inner = FaultyStore(store.inner, fail_at=1, forever=True)
+    assert "the members cannot be listed" in said(root._repr_html_())

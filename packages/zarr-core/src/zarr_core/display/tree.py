@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from zarr_core.errors import ZarrError
 from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -33,7 +34,8 @@ class TreeNode(NamedTuple):
     name : str
         The last part of its path.
     metadata : ArrayMetadata or GroupMetadata or None
-        Its document; None for a line that says that there are more members.
+        Its document; None for a line that says something else: that there are more
+        members, that one cannot be read.
     """
 
     depth: int
@@ -145,7 +147,7 @@ def glimpse(group: ListedGroup) -> Tree | None:
 
 
 def _first(group: ListedGroup, path: str, depth: int, levels: int) -> Iterator[TreeNode]:
-    for number, (name, metadata) in enumerate(group._children(path)):
+    for number, (name, metadata) in enumerate(_members(group, path)):
         if number == _GLIMPSE_MEMBERS:
             yield TreeNode(depth, "...", None)
             return
@@ -154,3 +156,26 @@ def _first(group: ListedGroup, path: str, depth: int, levels: int) -> Iterator[T
             child = f"{path}/{name}" if path else name
             if depth + 1 < levels:
                 yield from _first(group, child, depth + 1, levels)
+
+
+def _members(group: ListedGroup, path: str) -> Iterator[tuple[str, NodeMetadata | None]]:
+    """Names and documents; looking at a group must not fail for what is damaged in it."""
+    seen = set()
+    try:
+        for name, metadata in group._children(path):
+            seen.add(name)
+            yield name, metadata
+        return
+    except ZarrError:
+        pass  # whichever it was: one by one
+    try:
+        names = [*group._format.child_names(group.store, path)]
+    except ZarrError as error:
+        yield f"... the members cannot be listed: {error}", None
+        return
+    for name in names:
+        if name not in seen:
+            try:
+                yield name, group._format.read(group.store, f"{path}/{name}" if path else name)
+            except ZarrError:
+                yield f"{name} (cannot be read)", None
