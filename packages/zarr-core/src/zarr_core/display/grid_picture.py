@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.chunk_grid import ChunkAxis
 
 _WIDTH, _HEIGHT = 240, 180  # of the front, at most
-_THINNEST = 14  # side of the front
+_THINNEST = 18  # side of the front
 _DEPTH = 0.5  # by how much what leads into the depth is shorter
 _DEEPEST, _SHALLOWEST = 150, 24
 _SLANT = (0.8, 0.6)  # direction of the depth, to the right as well as up
