@@ -84,6 +84,7 @@ def test_settings_reach_obstore():
         config={"region": "eu-west-1"},
         endpoint="http://127.0.0.1:9",
         client_options={"user_agent": "me"},
+        connect_timeout="7s",
         retry_config={"max_retries": 3, "retry_timeout": 9, "backoff": {"init_backoff": 0.5}},
         requests=7,
         gap_bytes=99,
@@ -94,6 +95,7 @@ def test_settings_reach_obstore():
         "bucket": "b",
     }
     assert store.store.client_options["user_agent"] == "me"
+    assert store.store.client_options["connect_timeout"] == "7s"
     assert store.store.client_options["allow_http"] == "true"
     assert store.store.retry_config["backoff"]["init_backoff"] == timedelta(seconds=0.5)
     assert (store.requests, store.gap_bytes) == (7, 99)

@@ -173,6 +173,8 @@ def _client_options(scheme: str, arguments: dict[str, Any]) -> dict[str, Any]:
     given = dict(arguments.get("client_options", {}))
     family = _FAMILIES.get(scheme[:2], "-")
     for name in _CLIENT:
+        if name in arguments:  # where most look for it; obstore would panic
+            given.setdefault(name, arguments.pop(name))
         if value := os.environ.get(f"{family}_{name}".upper()):
             given.setdefault(name, value)
     places = {**os.environ, **arguments.get("config", {}), **arguments}
