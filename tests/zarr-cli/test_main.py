@@ -11,7 +11,7 @@ import pytest
 import zarr_core as zarr
 from zarr_cli import failing
 from zarr_cli.main import cli
-from zarr_cli.place import parse_option, parse_place
+from zarr_cli.place import parse_option, parse_place, without_credentials
 from zarr_cli.sizes import bytes_for_people
 from zarr_cli.table import ENTRIES
 
@@ -116,6 +116,21 @@ def test_values_of_storage_options_are_json_or_text():
     assert found == {
         "a": 1, "b": True, "c": "us-east-1", "d": "1", "e": {"anon": True}, "f": "x=y", "g": "",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("url", "options"),
+    [
+        ("s3://bucket/a", {"skip_signature": True}),
+        ("az://bucket/a", {"skip_signature": True}),
+        ("https://host/a", {}),
+        ("fsspec+s3://bucket/a", {"anon": True}),
+        ("simplecache::gs://bucket/a", {"gs": {"token": "anon"}}),
+        ("simplecache::https://host/a", {"https": {}}),
+    ],
+)
+def test_each_library_has_its_word_for_anonymous(url, options):
+    assert without_credentials(url) == options
 
 
 def test_storage_options_reach_the_store(command):

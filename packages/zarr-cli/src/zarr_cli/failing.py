@@ -43,9 +43,9 @@ def explained(ctx: click.Context) -> Iterator[None]:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
-    except BrokenPipeError:
+    except (BrokenPipeError, KeyboardInterrupt, SystemExit):
         raise  # click ends quietly if nobody reads on
-    except Exception as error:
+    except BaseException as error:  # a panic of a module in Rust is no Exception
         if ctx.meta.get(_KEY):
             raise
         raise Failure(sentence(error)) from error
@@ -57,7 +57,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     click.echo(f"{click.style('Warning:', fg='yellow', bold=True)} {message}", err=True)
 
 
-def sentence(error: Exception) -> str:
+def sentence(error: BaseException) -> str:
     """What an error says, for people."""
     from zarr_core.extension import ZarrError  # noqa: PLC0415 - lazy: only when something failed
 

@@ -110,6 +110,27 @@ def parse_option(text: str) -> tuple[str, Any]:
         return key, value
 
 
+def without_credentials(url: str) -> dict[str, Any]:
+    """What tells the store of a URL to send no credentials, in the words of its library."""
+    if "::" in url:  # of a chain the last is far away
+        scheme = url.rpartition("::")[2].partition("://")[0]
+        return {scheme: _FSSPEC_WORDS.get(scheme, {"anon": True})}
+    scheme = url.partition("://")[0]
+    if scheme.startswith("fsspec+"):
+        return _FSSPEC_WORDS.get(scheme.removeprefix("fsspec+"), {"anon": True})
+    return {} if scheme in _WITHOUT_CREDENTIALS else {"skip_signature": True}
+
+
+# Places of these have none in any case.
+_WITHOUT_CREDENTIALS = ("http", "https", "file", "memory")
+_FSSPEC_WORDS: dict[str, dict[str, Any]] = {
+    "gs": {"token": "anon"},
+    "gcs": {"token": "anon"},
+    "http": {},
+    "https": {},
+}
+
+
 def takes_places(
     *names: str, optional: Sequence[str] = (), zarr_format: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -135,14 +156,15 @@ def takes_places(
         @wraps(function)
         def with_places(**given: Any) -> Any:
             common = given.pop("storage_option")
-            if given.pop("anonymous"):
-                common["anon"] = True
+            anonymous = given.pop("anonymous")
             wanted = _format(given.pop("zarr_format")) if zarr_format else None
             for name in names:
                 own = given.pop(f"{name}_option") if len(names) > 1 else {}
                 if given[name] is None:
                     continue
-                options = {**(common if "://" in given[name].url else {}), **own}
+                url = given[name].url
+                public = without_credentials(url) if anonymous else {}
+                options = {**public, **common, **own} if "://" in url else own
                 given[name] = replace(given[name], storage_options=options, zarr_format=wanted)
             return function(**given)
 

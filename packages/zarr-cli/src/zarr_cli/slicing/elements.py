@@ -21,6 +21,8 @@ def as_text(array: NDArray) -> list[str]:
     kind = array.dtype.kind
     if kind in "iu":
         return [*map(str, flat.tolist())]
+    if array.dtype == np.float64:
+        return [*map(repr, flat.tolist())]
     if kind in "fcbmM":
         return _strings(flat)
     if kind == "S":
@@ -42,7 +44,9 @@ def as_json(array: NDArray) -> list[str]:
     if kind in "iu":
         return as_text(flat)
     if kind == "f":
-        return [_NOT_FINITE.get(text, text) for text in as_text(flat)]
+        texts = as_text(flat)
+        finite = bool(np.isfinite(flat).all())
+        return texts if finite else [_NOT_FINITE.get(text, text) for text in texts]
     if kind == "b":
         return ["true" if value else "false" for value in flat.tolist()]
     if kind == "c":
