@@ -127,6 +127,14 @@ def test_opening_one_array_waits_twice_at_most(ds, zarr_format, opening, most):
     assert far.waits <= most
 
 
+def test_indexes_are_read_at_once(ds, zarr_format):
+    far = FarStore(zarr_core.MemoryStore())
+    to_zarr(ds.assign_coords(x=np.arange(4), y=np.arange(5)), far.inner, zarr_format=zarr_format)
+    opened = xr.open_dataset(far, **ENGINE)
+    assert far.waits <= {3: 3, 2: 4}[zarr_format]
+    assert opened["v3"].sel(x=2, y=3).values == ds["v3"].values[2, 3]
+
+
 def test_variables_in_memory_are_written_at_once(ds, zarr_format):
     far = FarStore(zarr_core.MemoryStore())
     to_zarr(ds, far, zarr_format=zarr_format)

@@ -11,6 +11,7 @@ from zarr_core.extension import (
     NodeNotFoundError,
     NodeTypeError,
     format_named,
+    in_flight,
     normalise_path,
 )
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
     from xarray import Variable
     from zarr_core import Array
+
+
+# Larger coordinates are left to xarray, which may have been told to make no indexes.
+_MOST_READ_EARLY = 1 << 20
 
 
 class GroupStore(AbstractDataStore):
@@ -64,6 +69,7 @@ class GroupStore(AbstractDataStore):
             unnamed = _unnamed(self.group)
             if unnamed is not None:
                 found[_xarray.NAME_OF_UNNAMED] = variable_of(unnamed, self.fill_value_is_mask)
+        _read_indexes(found, self.group.store.requests)
         return found
 
     def get_attrs(self) -> dict[str, Any]:
@@ -136,6 +142,22 @@ def open_for_reading(
             store.close()
         raise
     return opened, closes
+
+
+def _read_indexes(found: Mapping[str, Variable], requests: int | None) -> None:
+    """Read coordinates at once where there is latency.
+
+    xarray is going to make indexes of them, and to wait for one after the other.
+    """
+    if requests is None:
+        return
+    indexes = [
+        variable
+        for name, variable in found.items()
+        if variable.dims == (name,) and variable.nbytes <= _MOST_READ_EARLY
+    ]
+    for _ in in_flight(indexes, lambda variable: variable.load(), requests):
+        pass
 
 
 def _unnamed(group: Group) -> Array | None:
