@@ -162,7 +162,13 @@ def _contents(
         )
         return
     # With room for chunks of the source that several of the new ones need.
-    with h5py.File(source, "r", rdcc_nbytes=max(1 << 20, max_memory // 4)) as file:
+    try:
+        file = h5py.File(source, "r", rdcc_nbytes=max(1 << 20, max_memory // 4))
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UnsupportedSourceError(_called(source), f"is no file of HDF5 ({error})") from error
+    with file:
         if group not in file:
             raise UnsupportedSourceError(f"{_called(source)} {group!r}", "no such group or dataset")
         yield _of(h5py, file[group], choice, external)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,11 +21,14 @@ from zarr_core.extension import (
     Format,
     GroupMetadata,
     NodeExistsError,
+    NodeNameError,
     NodeNotFoundError,
     ProgressReporter,
     Store,
     StoreReadOnlyError,
     format_of_new,
+    is_node_name,
+    normalise_path,
     read_node,
     strictjson,
 )
@@ -34,7 +38,7 @@ from zarr_import.encoded import copy_chunks
 from zarr_import.layout import Layout, Planned, plan
 from zarr_import.report import Imported, ImportReport, LeftOut
 from zarr_import.unsupported import UnsupportedSourceError
-from zarr_import.variable import Folder
+from zarr_import.variable import Folder, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -138,14 +142,14 @@ def bring(
     """
     report.left_out += (LeftOut(source, reason) for source, reason in contents.left_out)
     nodes = _planned(contents, target, layout, report, unsupported)
-    _refuse_strangers(target, nodes)
+    there = _found(target, nodes)
     arrays = sum(isinstance(node, Planned) for node in nodes)
     reporter = ProgressReporter(progress, arrays)
     done: dict[str, How] = {}
     try:
         for node in nodes:
             if isinstance(node, Planned):
-                done[node.variable.path] = _bring_array(node, target, max_memory, reporter)
+                done[node.variable.path] = _bring_array(node, target, there, max_memory, reporter)
     finally:
         reporter.close()
     for node in reversed(nodes):
@@ -165,9 +169,12 @@ def _planned(
     unsupported: Literal["raise", "skip"],
 ) -> list[Node]:
     nodes: list[Node] = []
+    refused: tuple[str, ...] = ()
     for node in contents.nodes:
         try:
-            target.format.check_path(target.path_of(node.path))
+            if node.path.startswith(refused):
+                raise UnsupportedSourceError(node.source, "the group that it is in is left out")
+            _check_name(node, target.format)
             if isinstance(node, Folder):
                 group = GroupMetadata(attributes=node.attributes)
                 nodes.append((node, target.format.express(group, node.source)))
@@ -179,14 +186,33 @@ def _planned(
                     error.source, f'{error.reason}; unsupported="skip" leaves it out'
                 ) from error
             report.left_out.append(LeftOut(error.source, error.reason))
+            refused += (f"{node.path}/",)
     return nodes
 
 
-def _refuse_strangers(target: Target, nodes: list[Node]) -> None:
-    """Raise if there is anything at the place that would become part of what is brought."""
+def _check_name(node: Folder | Variable, format_: Format) -> None:
+    """Raise if a node cannot be called as it is in the source."""
+    try:
+        normalise_path(node.path)
+        format_.check_path(node.path)
+    except NodeNameError as error:
+        raise UnsupportedSourceError(node.source, str(error)) from error
+    name = node.path.rpartition("/")[2]
+    if name and not (is_node_name(name) and format_.may_be_named(name)):
+        raise UnsupportedSourceError(node.source, f"{name!r} is no name of a node here")
+
+
+def _found(target: Target, nodes: list[Node]) -> list[str] | None:
+    """Keys that are there, sorted, of an import that was interrupted; None if the store cannot tell.
+
+    Raises
+    ------
+    NodeExistsError
+        If there are others, which would become part of what is brought.
+    """
     store, format_ = target.store, target.format
     if not store.supports_listing:
-        return
+        return None
     documents: set[str] = set()
     prefixes: list[str] = []
     for node in nodes:
@@ -197,23 +223,30 @@ def _refuse_strangers(target: Target, nodes: list[Node]) -> None:
             path = target.path_of(node[0].path)
         documents.update(format_.documents(path))
     own = tuple(prefixes)
-    for key in store.list_prefix(f"{target.path}/" if target.path else ""):
+    found = sorted(store.list_prefix(f"{target.path}/" if target.path else ""))
+    for key in found:
         if key not in documents and not key.startswith(own):
             raise NodeExistsError(
                 f"{store} {'/' + target.path!r}",
                 f"holds {key!r}, which is no part of what is imported; choose another place, or "
                 "give overwrite=True to remove what is there",
             )
+    return found
 
 
 def _bring_array(
-    planned: Planned, target: Target, max_memory: int, reporter: ProgressReporter
+    planned: Planned,
+    target: Target,
+    there: list[str] | None,
+    max_memory: int,
+    reporter: ProgressReporter,
 ) -> How:
     store, format_ = target.store, target.format
     variable, metadata = planned.variable, planned.metadata
     path = target.path_of(variable.path)
     reporter.begin(path, prod(variable.shape), "elements")
-    found = format_.read(store, path)
+    listed = there is None or any(_below(there, key) for key in format_.documents(path))
+    found = format_.read(store, path) if listed else None
     if found is not None:
         if not _same(format_, found, metadata):
             raise NodeExistsError(
@@ -223,9 +256,9 @@ def _bring_array(
             )
         reporter.end()
         return "there already"
-    if store.supports_listing:
-        left = [*store.list_prefix(format_.chunk_prefix(path))]
-        if left and (key := format_.foreign_key(store, path)) is not None:
+    left = _below(there or [], format_.chunk_prefix(path))
+    if left:
+        if (key := format_.foreign_key(store, path)) is not None:
             raise NodeExistsError(
                 f"{store} {'/' + path!r}", f"holds {key!r}, which is not part of a Zarr node"
             )
@@ -245,6 +278,13 @@ def _bring_array(
     return how
 
 
+def _below(keys: list[str], prefix: str) -> list[str]:
+    """Those of some sorted keys that begin so."""
+    first = bisect_left(keys, prefix)
+    last = bisect_left(keys, True, first, key=lambda key: not key.startswith(prefix))
+    return keys[first:last]
+
+
 def _same(format_: Format, one: Any, other: Any) -> bool:
     return type(one) is type(other) and strictjson.identical(
         format_.to_json(one), format_.to_json(other)
@@ -258,10 +298,9 @@ def _told(node: Node, target: Target, done: Mapping[str, How]) -> Imported:
         return Imported(path, folder.source, "group", "made", notes=tuple(folder.notes))
     variable, metadata = node.variable, node.metadata
     path = target.path_of(variable.path)
-    array = array_from_metadata(target.store, metadata, path=path, zarr_format=target.format.name)
     return Imported(
-        path, variable.source, "array", done[variable.path], array.shape,
-        metadata.data_type.name, array.chunks, array.shards, _names(metadata), tuple(node.notes),
+        path, variable.source, "array", done[variable.path], metadata.shape,
+        metadata.data_type.name, node.chunks, node.shards, _names(metadata), tuple(node.notes),
     )  # fmt: skip
 
 

@@ -70,6 +70,8 @@ class Planned:
         What of.
     metadata : ArrayMetadata
         What it will say of itself.
+    chunks, shards : tuple of int
+        Shapes of its chunks; of its shards, if it has any.
     direct : bool
         Whether the encoded chunks of the source can be its chunks.
     notes : list of str
@@ -78,6 +80,8 @@ class Planned:
 
     variable: Variable
     metadata: ArrayMetadata
+    chunks: tuple[int, ...]
+    shards: tuple[int, ...] | None
     direct: bool
     notes: list[str]
 
@@ -139,7 +143,7 @@ def plan(variable: Variable, layout: Layout, format_: Format) -> Planned:
         and made.chunks == variable.chunks
         and (variable.stored.complete or _same(made.fill_value, variable.fill_value, made.dtype))
     )
-    return Planned(variable, metadata, direct, notes)
+    return Planned(variable, metadata, made.chunks, made.shards, direct, notes)
 
 
 def _codecs(variable: Variable, layout: Layout, notes: list[str]) -> Any:
