@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from zarr_cli.place import Place, takes_places
+from zarr_cli.place import Place, takes_places, without_credentials
 
 _PORT = 8000
 
@@ -42,7 +42,12 @@ def command(
     browser: bool,
     verbose: bool,
 ) -> None:
-    """Serve a store by HTTP for reading, with a page to look at it in a browser.
+    r"""Serve a store by HTTP for reading, with a page to look at it in a browser.
+
+    \b
+    zarr-core serve survey.zarr --browser
+    zarr-core serve s3://bucket/field.zarr --anonymous --port 0
+    zarr-core serve field.zarr --cors https://viewer.example
 
     A folder of several hierarchies will do, too; and damaged ones, whose problems the page
     shows.  Whoever can open http:// places can read what is served: this library and others.
@@ -54,7 +59,7 @@ def command(
     from zarr_cli.serve.server import StoreServer  # noqa: PLC0415 - lazy: as above
 
     def started(url: str) -> None:
-        click.echo(f"Serving {place} at {url}  (Ctrl+C ends it)")
+        click.echo(f"Serving {without_credentials(str(place))} at {url}  (Ctrl+C ends it)")
         if server.is_reachable_from_elsewhere:
             click.echo("Everybody who can reach this machine can read it.", err=True)
         if browser:

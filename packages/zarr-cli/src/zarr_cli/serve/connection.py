@@ -55,7 +55,7 @@ class Connection(BaseHTTPRequestHandler):
 
     def handle(self) -> None:
         # The other side has gone, or is too slow: nobody is left to be told.
-        with suppress(TimeoutError, ConnectionError, ValueError):
+        with suppress(TimeoutError, ConnectionError):
             super().handle()
 
     def handle_one_request(self) -> None:
@@ -163,4 +163,6 @@ class Connection(BaseHTTPRequestHandler):
         self.server.log(format % args)
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        self.server.log(f"{int(code)} {self.requestline}")
+        # Nothing that a client sends shall do anything to a terminal.
+        line = "".join(word if word.isprintable() else "?" for word in self.requestline)
+        self.server.log(f"{int(code)} {line}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from zarr_cli.serve.children import children
@@ -27,3 +28,12 @@ QUESTIONS: dict[str, Question] = {
     "window": window,
 }
 """Each takes the store, the path in it that is served, what stands behind ``?``."""
+
+# Each may take some hundred megabytes and a processor: few are answered at once.
+_working = threading.BoundedSemaphore(6)
+
+
+def answer_to(name: str, store: Store, root: str, asked: Mapping[str, str]) -> Answer:
+    """Answer one of the questions."""
+    with _working:
+        return QUESTIONS[name](store, root, asked)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from zarr_cli.serve.answers import Answer, RefusedError
 from zarr_cli.serve.page_files import page_file
-from zarr_cli.serve.questions import QUESTIONS
+from zarr_cli.serve.questions import QUESTIONS, answer_to
 from zarr_cli.serve.values import value_answer
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Site:
             return value_answer(self.store, whole, headers, head=method == "HEAD")
         name = key.removeprefix(OWN)
         if name in QUESTIONS:
-            return QUESTIONS[name](self.store, self.path, dict(question))
+            return answer_to(name, self.store, self.path, dict(question))
         return page_file(name)
 
     def headers(self, asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
