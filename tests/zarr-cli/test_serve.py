@@ -386,6 +386,7 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path):
     words = [sys.executable, "-m", "zarr_cli", "serve", f"{tmp_path / 'g.zarr'}#a", "--port", "0"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         line = process.stdout.readline()
+        assert line.startswith(f"Serving file://{tmp_path}/g.zarr#a at ")
         url = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
         assert np.array_equal(zarr.open(url, "r", path="b")[:], np.arange(4))
         process.send_signal(signal.SIGINT)

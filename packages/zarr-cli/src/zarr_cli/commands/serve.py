@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from zarr_cli.place import Place, takes_places, without_credentials
+from zarr_cli.place import Place, takes_places
 
 _PORT = 8000
 
@@ -59,7 +59,8 @@ def command(
     from zarr_cli.serve.server import StoreServer  # noqa: PLC0415 - lazy: as above
 
     def started(url: str) -> None:
-        click.echo(f"Serving {without_credentials(str(place))} at {url}  (Ctrl+C ends it)")
+        what = f"{store}#{path}" if path else str(store)  # without the place's credentials
+        click.echo(f"Serving {what} at {url}  (Ctrl+C ends it)")
         if server.is_reachable_from_elsewhere:
             click.echo("Everybody who can reach this machine can read it.", err=True)
         if browser:
