@@ -53,6 +53,23 @@ def test_the_codec_of_objects_takes_the_place_of_the_serializer(filters):
     assert array[:2].tolist() == ["a", {"b": [1]}]
 
 
+def test_elements_are_arrays_of_differing_lengths():
+    pytest.importorskip("numcodecs")
+    array = zarr.empty(3, dtype="array:i2", zarr_format=2)
+    array[0] = np.array([1, 3, 5])
+    array.oindex[1] = [4]
+    assert document(array)["filters"] == [{"id": "vlen-array", "dtype": "<i2"}]
+    assert [part.tolist() for part in array[...]] == [[1, 3, 5], [4], []]
+
+
+def test_one_object_is_stored_as_it_is():
+    numcodecs = pytest.importorskip("numcodecs")
+    array = zarr.empty(4, dtype=object, object_codec=numcodecs.JSON(), zarr_format=2)
+    array[0], array[1], array[2] = ["a", [1]], {"b": None}, 5
+    array[3] = array[0]
+    assert array[...].tolist() == [["a", [1]], {"b": None}, 5, ["a", [1]]]
+
+
 def test_no_fill_value_is_none_where_a_format_has_a_word_for_it():
     assert zarr.create(3, fill_value=None, zarr_format=2).fill_value is None
     assert document(zarr.create(3, fill_value=None, zarr_format=2))["fill_value"] is None

@@ -11,7 +11,7 @@ from zarr_core.engine.write import write, write_fields
 from zarr_core.errors import SelectionError
 from zarr_core.hierarchy.fields import as_index, split_fields
 from zarr_core.hierarchy.readable import ReadableArray
-from zarr_core.hierarchy.values import as_array, elements_of
+from zarr_core.hierarchy.values import as_array, elements_of, one_object
 from zarr_core.selection import parse
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ class Array(ReadableArray):
                 )
         # Arrays are cast chunk by chunk; Python numbers that do not fit are refused here.
         if chosen is None:
-            values = request.broadcast(elements_of(value, self._binding.data_type))
+            given = one_object(value) if dtype.kind == "O" and not request.shape else value
+            values = request.broadcast(elements_of(given, self._binding.data_type))
             write(self._chunks, request.selection, values)
         else:
             array = value if isinstance(value, np.ndarray) else as_array(value, dtype)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -17,7 +19,7 @@ def understands_older_words(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def understanding(*args: P.args, **options: P.kwargs) -> R:
-        if _OLDER.isdisjoint(options):
+        if _OLDER.isdisjoint(options) and not _is_ragged(options.get("dtype")):
             return function(*args, **options)
         given: dict[str, Any] = {**options}
         return function(*args, **in_present_words(given))
@@ -50,7 +52,17 @@ def in_present_words(options: dict[str, Any]) -> dict[str, Any]:
             if new in present:
                 raise TypeError(f"{name} and {new} say the same: give {new} alone")
             present[new] = said
+    if _is_ragged(present.get("dtype")):
+        dtype = np.dtype(present["dtype"].removeprefix(_RAGGED))
+        elements = {"id": "vlen-array", "dtype": dtype.str}
+        present["dtype"] = object
+        present |= dict(_object_codec(elements, present))
     return present
+
+
+def _is_ragged(dtype: Any) -> bool:
+    """Whether elements are arrays, as in ``array:i4``."""
+    return isinstance(dtype, str) and dtype.startswith(_RAGGED)
 
 
 def _renamed(new: str) -> Translation:
@@ -91,6 +103,8 @@ _TRANSLATED: dict[str, Translation] = {
     "write_empty_chunks": _write_empty_chunks,
     "zarr_version": _renamed("zarr_format"),
 }
+
+_RAGGED = "array:"
 
 _REFRESH = "a node shows its document as of opening; call refresh() where others may change it"
 

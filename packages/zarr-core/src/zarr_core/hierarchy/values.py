@@ -47,6 +47,15 @@ def elements_of(value: Any, data_type: DataType) -> np.ndarray[Any, Any]:
     return value if isinstance(value, np.ndarray) else as_array(value, data_type.numpy_dtype)
 
 
+def one_object(value: Any) -> np.ndarray[Any, Any]:
+    """An array without dimensions that holds an object as it is: a list, an array."""
+    if isinstance(value, np.ndarray) and value.dtype.hasobject and not value.ndim:
+        return value
+    holder = np.empty((), object)
+    holder[()] = value
+    return holder
+
+
 def values_of(data: Any) -> Any:
     """What a user gave as data, as something with a shape, a dtype and elements.
 
