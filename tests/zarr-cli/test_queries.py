@@ -85,6 +85,13 @@ def test_ls(here, command, query):
     assert re.split("  +", shards)[1:] == [
         "(64, 64)", "float32", "(8, 8)", "(32, 32)", "bytes, zstd, crc32c",
     ]  # fmt: skip
+    array = zarr.open_array("3.zarr", path="height", mode="r")
+    [height, _] = query("ls", "-s", "3.zarr")
+    assert (height["nbytes"], height["nbytes_stored"]) == (16000, array.nbytes_stored())
+    heading, height, north = command("ls", "-s", "3.zarr").splitlines()
+    assert heading.split()[-2:] == ["stored", "codecs"]
+    assert f"  {array.nbytes_stored() / 1024:.1f} KiB  bytes, zstd" in height
+    assert north.split() == ["north/", "group"]
     assert [found["path"] for found in query("ls", "3.zarr")] == ["/height", "/north"]
 
 

@@ -113,7 +113,6 @@ def describe_whole(node: Array | Group) -> dict[str, Any]:
     document = describe(Member("", node, node.metadata), node.name)
     document["zarr_format"] = node.info["Zarr format"]
     document["store"] = str(node.store)
-    document["read_only"] = node.read_only
     if isinstance(node, Array):
         document["nbytes"] = node.nbytes
         document["unknown_extensions"] = [item.name for item in node.skipped_extensions]

@@ -25,7 +25,7 @@ def command(place: Place, stored: bool, as_json: bool) -> None:
     zarr-core info field.zarr
     zarr-core info s3://bucket/field.zarr#t --stored --anonymous
 
-    The document of --json has path, type, zarr_format, store, read_only, attributes; of an array
+    The document of --json has path, type, zarr_format, store, attributes; of an array
     also shape, dimension_names, data_type, chunks, shards, codecs, fill_value (these in the words
     of version 3), nbytes, unknown_extensions; of a group consolidated. With --stored an array
     has chunks_total, chunks_stored, nbytes_stored; a group arrays, groups.
@@ -36,7 +36,9 @@ def command(place: Place, stored: bool, as_json: bool) -> None:
 
         print_json(describe_whole(node) | (_stored(node) if stored else {}))
         return
-    print_pairs((node.info_complete() if stored else node.info).items())
+    table = node.info_complete() if stored else node.info
+    # Everything is opened for reading only, to ask what it is.
+    print_pairs((name, value) for name, value in table.items() if name != "Read-only")
     if node.attrs:
         click.echo()
         click.secho("Attributes", bold=True)
