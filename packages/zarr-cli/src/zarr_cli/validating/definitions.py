@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ExtensionDefinition, ZarrError, make_extension
@@ -43,9 +42,7 @@ def _check(
     kind: str, definition: ExtensionDefinition, path: str, where: str, pointer: str
 ) -> Iterator[Finding]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what it warns of is told here
-            made = make_extension(kind, definition, where, pointer)
+        made = make_extension(kind, definition, where, pointer)
     except ZarrError as error:
         yield from findings_of(error, path, pointer)
         return

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from zarr_core import Store
     from zarr_core.extension import JSON, ConsolidatedMetadata, Format, GroupMetadata
 
-    Read = ArrayMetadata | GroupMetadata | MetadataError | None
+    Read = ArrayMetadata | GroupMetadata | MetadataError
 
 
 @dataclass(slots=True)
@@ -103,14 +103,13 @@ def validate(store: Store, path: str = "", zarr_format: int | str | None = None)
         documents: dict[str, JSON] = {}
         groups: list[tuple[str, GroupMetadata]] = []
         damaged: set[str] = set()
-        for at, read in _walk(store, path, format_, result):
+        for at, read, findings in _walk(store, path, format_, result):
             result.nodes += 1
+            result.findings += findings
             if isinstance(read, MetadataError):
-                result.findings += _judge_damaged(store, at, format_, read)
                 damaged.add(at)
                 continue
             documents[at] = format_.to_json(read)
-            result.findings += _judge(store, at, format_, read)
             if not isinstance(read, ArrayMetadata):
                 groups.append((at, read))
         for at, group in groups:
@@ -120,23 +119,25 @@ def validate(store: Store, path: str = "", zarr_format: int | str | None = None)
 
 def _walk(
     store: Store, path: str, format_: Format, result: Validation
-) -> Iterator[tuple[str, ArrayMetadata | GroupMetadata | MetadataError]]:
-    """Paths of all nodes, with what their documents say, or what is wrong with them."""
+) -> Iterator[tuple[str, Read, list[Finding]]]:
+    """Paths of all nodes, what their documents say or why they say nothing, what is wrong."""
 
-    def read(at: str) -> Read:
+    def read(at: str) -> tuple[Read, list[Finding]] | None:
         try:
-            return format_.read(store, at)
+            found = format_.read(store, at)
         except MetadataError as error:
-            return error
+            return error, _judge_damaged(store, at, format_, error)
+        return None if found is None else (found, _judge(store, at, format_, found))
 
     level = [path]
     copies: dict[str, ConsolidatedMetadata] = {}
     while level:
         below: list[str] = []
-        for at, found in in_flight(level, read, store.requests):
-            if found is None:
+        for at, judged in in_flight(level, read, store.requests):
+            if judged is None:
                 continue
-            yield at, found
+            found, findings = judged
+            yield at, found, findings
             if isinstance(found, ArrayMetadata):
                 continue
             if not isinstance(found, MetadataError) and found.consolidated is not None:
@@ -184,9 +185,7 @@ def _judge(
     return found
 
 
-def _judge_damaged(
-    store: Store, path: str, format_: Format, error: MetadataError
-) -> Iterator[Finding]:
+def _judge_damaged(store: Store, path: str, format_: Format, error: MetadataError) -> list[Finding]:
     """What is wrong with a document that is refused, the extensions that it names included."""
     found = dict.fromkeys(findings_of(error, f"/{path}"))
     if format_.name == "v3":  # in the words of which extensions are named
@@ -194,7 +193,7 @@ def _judge_damaged(
             document = strictjson.loads(store.get(format_.documents(path)[0]) or b"")
             where = f"{store} {'/' + path!r}"
             found |= dict.fromkeys(check_definitions(document, f"/{path}", where))
-    yield from found
+    return [*found]
 
 
 def _judge_copies(
