@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @click.group
 def bench() -> None:
-    """Measure what suits a hierarchy."""
+    """Measure what suits a hierarchy: bench codec."""
 
 
 @bench.command
