@@ -1,4 +1,4 @@
-"""Tables that look the same whatever the style of the page, and can be read without any."""
+"""Tables that can be read with the style of the page as without."""
 
 from __future__ import annotations
 
