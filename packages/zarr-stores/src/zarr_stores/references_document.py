@@ -46,14 +46,15 @@ class Document(Entries):
 
     Notes
     -----
-    Keys that break the grammar of keys are left out: no array has such chunks.
+    Keys that break the grammar of keys are not listed: no array has such chunks.
     """
 
     def __init__(self, document: Any, where: str, templates: Mapping[str, str]) -> None:
         self._where = where
         if not isinstance(document, dict):
             raise self._wrong("", "must be an object")
-        self._entries: dict[str, bytes | Target] = {}
+        # Lists are taken over as they are: there may be millions, of which few are asked for.
+        self._entries: dict[str, bytes | Target | list[Any]] = {}
         version = document.get("version", 0)
         if "version" not in document or isinstance(version, list | dict | str):
             self._take(document, {}, "")
@@ -68,7 +69,8 @@ class Document(Entries):
         self._sorted: SortedKeys | None = None
 
     def get(self, key: str) -> bytes | Target | None:
-        return self._entries.get(key)
+        entry = self._entries.get(key)
+        return Target(*entry) if isinstance(entry, list) else entry
 
     def keys(self, prefix: str) -> Iterator[str]:
         return self._listed().below(prefix)
@@ -77,24 +79,26 @@ class Document(Entries):
         return self._listed().list_dir(prefix)
 
     def urls(self) -> Iterable[str]:
-        return {entry.url for entry in self._entries.values() if isinstance(entry, Target)}
+        return {entry[0] for entry in self._entries.values() if isinstance(entry, Target | list)}
 
     def _listed(self) -> SortedKeys:
         if self._sorted is None:
-            self._sorted = SortedKeys(self._entries)
+            self._sorted = SortedKeys(filter(_is_key, self._entries))
         return self._sorted
 
     # --- parsing ---
 
     def _take(self, references: Mapping[str, Any], names: Mapping[str, Any], pointer: str) -> None:
         filled: dict[str, str] = {}
+        entries = self._entries
         for name, value in references.items():
+            if not names and type(value) is list and _is_plain(value) and name[-1:] != "/":
+                entries[name] = value
+                continue
             # virtualizarr forgets the number of the only chunk of an array without dimensions.
             key = f"{name}0" if name.endswith("/") and f"{name}.zarray" in references else name
-            if not _is_key(key):
-                continue
             try:
-                self._entries[key] = _entry(value, names, filled)
+                entries[key] = _entry(value, names, filled)
             except ValueError as error:
                 raise self._wrong(pointer + json_pointer(key), str(error)) from error
 
@@ -129,8 +133,7 @@ class Document(Entries):
             target: list[Any] = [url]
             if "offset" in generator:
                 target += (int(fill(str(generator[name]), here)) for name in ("offset", "length"))
-            if _is_key(key):
-                self._entries[key] = _entry(target, {}, {})
+            self._entries[key] = _entry(target, {}, {})
 
     def _object(self, document: dict[str, Any], name: str) -> dict[str, Any]:
         value = document.get(name, {})
@@ -140,6 +143,20 @@ class Document(Entries):
 
     def _wrong(self, pointer: str, message: str) -> MetadataValidationError:
         return MetadataValidationError(self._where, [Problem(pointer, message)])
+
+
+def _is_plain(value: list[Any]) -> bool:
+    """Whether a list is what most are: a URL, an offset, a length."""
+    if len(value) != 3:
+        return False
+    url, offset, length = value
+    return (
+        type(url) is str
+        and type(offset) is int
+        and type(length) is int
+        and 0 <= offset < _LAST
+        and 0 <= length < _LAST
+    )
 
 
 def _entry(value: Any, names: Mapping[str, Any], filled: dict[str, str]) -> bytes | Target:
