@@ -1,6 +1,7 @@
 """Object stores as objects: options, credentials, processes; servers that can do little."""
 
 import copy
+import io
 import logging
 import os
 import pickle
@@ -307,6 +308,22 @@ def test_another_store_of_obstore_has_a_root(tmp_path):
     assert zarr.open_array(ObjectStore(inner, root="/a/b/x/"))[3] == 3
     assert store != ObjectStore(inner)
     assert store == ObjectStore(inner, root="a/b/")
+
+
+def test_a_store_of_obstore_is_a_place(tmp_path):
+    import obstore.store as obstore
+
+    place = obstore.MemoryStore()
+    zarr.create_array(place, name="x", data=np.arange(5))
+    assert zarr.open(place)["x"][3] == 3
+    assert isinstance(zarr.open(place, mode="r").store, ObjectStore)
+    zarr.save(obstore.LocalStore(tmp_path), np.arange(3))
+    assert zarr.open(tmp_path)[2] == 2
+    plain, _ = zarr.locate(obstore.HTTPStore("http://127.0.0.1:1/"))
+    assert plain.read_only
+    assert not plain.supports_listing
+    with pytest.raises(StoreError, match="BytesIO is no place"):
+        zarr.locate(io.BytesIO())
 
 
 # --- large values ---

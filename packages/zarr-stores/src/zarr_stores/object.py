@@ -140,6 +140,14 @@ class ObjectStore(Store):
         store, root, plain = store_from_url(url, options)
         return cls(store, read_only=read_only or plain, listing=not plain, root=root, **own)
 
+    @classmethod
+    def from_object(cls, place: Any, *, read_only: bool = False) -> Self | None:
+        """Make a store of one of obstore's; a plain server of HTTP cannot list."""
+        if not hasattr(place, "get_ranges"):
+            return None
+        plain = type(place).__name__ == "HTTPStore"
+        return cls(place, read_only=read_only or plain, listing=not plain)
+
     @property
     def url(self) -> str:
         return self._place.url
