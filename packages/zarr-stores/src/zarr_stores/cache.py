@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.extension import BufferReader, ByteRange, StoreError, check_prefix
 
 from zarr_stores.cache_memory import Memory, Opened
 from zarr_stores.cache_reader import HeldReader
-from zarr_stores.wrapper import WrapperStore
+from zarr_stores.changing import ChangeWatchingStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from zarr_core.extension import Buffer, Change, Pieces, Store, ValueReader
+    from zarr_core.extension import Buffer, Store, ValueReader
 
     from zarr_stores.wrapper import Listing, Values
 
@@ -36,7 +37,7 @@ class CacheInfo(NamedTuple):
     """Bytes of values that it may hold; None for any number."""
 
 
-class LRUCacheStore(WrapperStore):
+class LRUCacheStore(ChangeWatchingStore):
     """Keeps values, parts of values and listings; forgets what was used longest ago.
 
     Parameters
@@ -104,6 +105,13 @@ class LRUCacheStore(WrapperStore):
         self._memory.forget(key)
         self.invalidate_keys()
 
+    @contextmanager
+    def _changing_below(self, *prefixes: str) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self.invalidate()
+
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
@@ -166,54 +174,6 @@ class LRUCacheStore(WrapperStore):
             return len(held)
         known = self._memory.opened(key)
         return None if known is None or known.version is None else known.size
-
-    # --- writeable; forgotten after the work, even if it failed half-way ---
-
-    def set(self, key: str, value: Pieces) -> None:
-        try:
-            self.inner.set(key, value)
-        finally:
-            self._changed(key)
-
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        asked = list(key_start_values)
-        try:
-            self.inner.set_partial_values(asked)
-        finally:
-            for key, _, _ in asked:
-                self._changed(key)
-
-    def update(self, key: str, change: Change) -> None:
-        try:
-            self.inner.update(key, change)
-        finally:
-            self._changed(key)
-
-    def erase(self, key: str) -> None:
-        try:
-            self.inner.erase(key)
-        finally:
-            self._changed(key)
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        gone = list(keys)
-        try:
-            self.inner.erase_values(gone)
-        finally:
-            for key in gone:
-                self._changed(key)
-
-    def erase_prefix(self, prefix: str) -> None:
-        try:
-            self.inner.erase_prefix(prefix)
-        finally:
-            self.invalidate()
-
-    def move_prefix(self, prefix: str, target: str) -> bool:
-        try:
-            return self.inner.move_prefix(prefix, target)
-        finally:
-            self.invalidate()
 
     # --- listable ---
 

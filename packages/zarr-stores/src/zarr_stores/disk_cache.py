@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from zarr_core.extension import ByteRange, Store, StoreError, ValueReplacedError, check_key
 
+from zarr_stores.changing import ChangeWatchingStore
 from zarr_stores.disk_cache_directory import Directory
 from zarr_stores.disk_cache_reader import CachedReader
-from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from zarr_core.extension import Buffer, Change, Pieces, ValueReader
+    from zarr_core.extension import Buffer, ValueReader
 
     from zarr_stores.disk_cache_entry import Entry
     from zarr_stores.wrapper import Values
@@ -43,7 +43,7 @@ class DiskCacheInfo(NamedTuple):
     """Bytes that they may take; None for any number."""
 
 
-class DiskCacheStore(WrapperStore):
+class DiskCacheStore(ChangeWatchingStore):
     """Keeps values, and blocks of values, in a directory that outlives the process.
 
     Parameters
@@ -139,7 +139,7 @@ class DiskCacheStore(WrapperStore):
         except OSError as error:
             raise StoreError(f"the cache cannot be cleared: {error.strerror}", self.path) from error
 
-    def _drop(self, key: str) -> None:
+    def _changed(self, key: str) -> None:
         try:
             self._directory.drop(self._directory.path_of(self._place, key))
         except NotADirectoryError:
@@ -175,7 +175,7 @@ class DiskCacheStore(WrapperStore):
         now = time.time()
         version = self.inner.version(key)
         if version != (None if entry.size is None else entry.version):
-            self._drop(key)
+            self._changed(key)
             return None
         try:
             entry.used(now, validated=now)
@@ -295,7 +295,7 @@ class DiskCacheStore(WrapperStore):
             if reader.size == entry.size and (unknown or version == entry.version):
                 return reader
             reader.close()
-        self._drop(key)
+        self._changed(key)
         raise ValueReplacedError("the value was replaced while parts of it were read", self, key)
 
     def exists(self, key: str) -> bool:
@@ -306,52 +306,10 @@ class DiskCacheStore(WrapperStore):
         entry, fresh = self._found(check_key(key))
         return entry.size if entry is not None and fresh else self.inner.getsize(key)
 
-    # --- writeable; forgotten after the work, even if it failed half-way ---
-
-    def set(self, key: str, value: Pieces) -> None:
-        try:
-            self.inner.set(key, value)
-        finally:
-            self._drop(key)
-
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        asked = list(key_start_values)
-        try:
-            self.inner.set_partial_values(asked)
-        finally:
-            for key in {key for key, _, _ in asked}:
-                self._drop(key)
-
-    def update(self, key: str, change: Change) -> None:
-        try:
-            self.inner.update(key, change)
-        finally:
-            self._drop(key)
-
-    def erase(self, key: str) -> None:
-        try:
-            self.inner.erase(key)
-        finally:
-            self._drop(key)
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        gone = list(keys)
-        try:
-            self.inner.erase_values(gone)
-        finally:
-            for key in gone:
-                self._drop(key)
-
-    def erase_prefix(self, prefix: str) -> None:
-        with self._dropping((prefix,)):
-            self.inner.erase_prefix(prefix)
-
-    def move_prefix(self, prefix: str, target: str) -> bool:
-        with self._dropping((prefix, target)):
-            return self.inner.move_prefix(prefix, target)
+    # --- changes ---
 
     @contextmanager
-    def _dropping(self, prefixes: Iterable[str]) -> Iterator[None]:
+    def _changing_below(self, *prefixes: str) -> Iterator[None]:
         """Forget what was below some prefixes, or is there afterwards.
 
         Names of files do not tell it.  Where versions are compared, nothing need be done.
@@ -364,7 +322,7 @@ class DiskCacheStore(WrapperStore):
             if asked and not self.supports_listing:
                 self.clear()
             for key in chain(below, self._below(prefixes) if asked else ()):
-                self._drop(key)
+                self._changed(key)
 
     def _below(self, prefixes: Iterable[str]) -> Iterator[str]:
         if self.supports_listing:
