@@ -1,6 +1,10 @@
 """What programs use of zarr-python is here by the same name, or the page says where it is."""
 
 import json
+import os
+import pickle
+import sys
+from collections.abc import MutableMapping
 from pathlib import Path
 
 import numpy as np
@@ -8,37 +12,82 @@ import pytest
 import zarr_compat
 import zarr_core
 
+numcodecs = pytest.importorskip("numcodecs")
+
 ROOT = Path(__file__).parents[2]
-NAMES = json.loads((Path(__file__).parent / "names.json").read_text())
+TABLES = json.loads((Path(__file__).parent / "names.json").read_text())
+NAMES, CONVENTIONS = TABLES["names"], TABLES["conventions"]
 PAGE = ROOT / "docs" / "coming-from-zarr-python.md"
 
-EACH = pytest.mark.parametrize(
-    ("check", "instead", "traits"),
-    [(check, instead, dict(*traits)) for _, check, instead, *traits in NAMES],
-    ids=[name for name, *_ in NAMES],
-)
+
+class Mapping(MutableMapping):
+    """A store of somebody's own."""
+
+    def __init__(self):
+        self.values_of = {}
+
+    def __getitem__(self, key):
+        return self.values_of[key]
+
+    def __setitem__(self, key, value):
+        self.values_of[key] = value
+
+    def __delitem__(self, key):
+        del self.values_of[key]
+
+    def __iter__(self):
+        return iter(self.values_of)
+
+    def __len__(self):
+        return len(self.values_of)
+
+
+def refuses(call):
+    try:
+        call()
+    except Exception:
+        return True
+    return False
+
+
+def storage_ratio(array):
+    return float(array.info_complete()["Storage ratio"])
 
 
 def holds(check, zarr, path):
     group = zarr.open_group({}, mode="w")
     array = group.create_array("x", data=np.arange(24, dtype="i4").reshape(4, 6), chunks=(2, 3))
-    array[0, 0] = 0
     group.create_group("g").create_array("y", shape=3)
-    names = {"zarr": zarr, "np": np, "group": group, "array": array, "path": str(path)}
-    return bool(eval(check, names))
+    try:
+        import obstore
+        import obstore.store
+    except ImportError:
+        obstore = None
+    names = {"zarr": zarr, "group": group, "array": array, "path": str(path), "obstore": obstore}
+    tools = {"np": np, "os": os, "pickle": pickle, "numcodecs": numcodecs, "Mapping": Mapping}
+    functions = {"refuses": refuses, "storage_ratio": storage_ratio}
+    return bool(eval(check, names | tools | functions))
 
 
 @pytest.fixture
 def alias(monkeypatch):
-    import sys
-
     for name in [name for name in sys.modules if name.partition(".")[0] == "zarr"]:
         monkeypatch.delitem(sys.modules, name)
     with zarr_compat.install_as_zarr() as zarr:
         yield zarr
 
 
-@EACH
+EACH_NAME = pytest.mark.parametrize(
+    ("check", "instead", "traits"),
+    [(check, instead, dict(*traits)) for _, check, instead, *traits in NAMES],
+    ids=[name for name, *_ in NAMES],
+)
+EACH_CONVENTION = pytest.mark.parametrize(
+    "check", [check for _, check, *_ in CONVENTIONS], ids=[what for what, *_ in CONVENTIONS]
+)
+
+
+@EACH_NAME
 def test_it_is_in_the_core_unless_the_page_says_otherwise(check, instead, traits, tmp_path):
     try:
         found = holds(check, zarr_core, tmp_path)
@@ -49,20 +98,34 @@ def test_it_is_in_the_core_unless_the_page_says_otherwise(check, instead, traits
     assert found == (not instead)
 
 
-@EACH
+@EACH_NAME
 def test_it_is_in_the_alias(check, instead, traits, tmp_path, alias):
     if traits.get("alias", True):
         assert holds(check, alias, tmp_path)
 
 
-def rows():
-    for name, _, instead, *traits in NAMES:
-        note = dict(*traits).get("note", "")
-        yield f"| `{name}` | {instead or 'the same'}{'; ' + note if note else ''} |"
+@EACH_CONVENTION
+def test_it_is_as_the_page_says(check, tmp_path):
+    assert holds(check, zarr_core, tmp_path)
 
 
-def test_the_page_has_these_rows():
+@EACH_CONVENTION
+def test_it_is_so_in_the_alias(check, tmp_path, alias):
+    assert holds(check, alias, tmp_path)
+
+
+def rows(table):
+    if table == "names":
+        for name, _, instead, *traits in NAMES:
+            note = dict(*traits).get("note", "")
+            yield f"| `{name}` | {instead or 'the same'}{'; ' + note if note else ''} |"
+    else:
+        for what, _, theirs, ours in CONVENTIONS:
+            yield f"| {what} | {theirs} | {ours} |"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_page_has_these_rows(table):
     text = PAGE.read_text()
-    begin = text.index("<!-- names: begin")
-    table = text[begin : text.index("<!-- names: end")]
-    assert [line for line in table.splitlines() if line.startswith("| `")] == [*rows()]
+    shown = text[text.index(f"<!-- {table}: begin") : text.index(f"<!-- {table}: end")]
+    assert [line for line in shown.splitlines() if line.startswith("| ")][1:] == [*rows(table)]

@@ -120,6 +120,11 @@ def test_metadata_of_version_2_lack_what_is_of_version_3():
     named = zarr.zeros(3, dimension_names=["t"])
     assert named.metadata.dimension_names == ("t",)
     assert named.metadata.to_dict()["dimension_names"] == ["t"]
+    old = zarr.zeros(3, zarr_format=2, compressor=None, attributes={"a": 1})
+    assert old.metadata.to_dict() | {"shape": (3,)} == {
+        "zarr_format": 2, "shape": (3,), "chunks": [3], "dtype": "<f8", "compressor": None,
+        "fill_value": 0.0, "filters": None, "order": "C", "dimension_separator": ".", "attributes": {"a": 1},
+    }  # fmt: skip
 
 
 def test_codecs_of_version_3_are_as_they_were_given():

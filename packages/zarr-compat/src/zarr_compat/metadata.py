@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import zarr_core
+from zarr_core.extension import format_named
 
 __all__ = ["MetadataView"]
 
@@ -42,10 +43,13 @@ class MetadataView:
         return getattr(self._node.metadata, "consolidated", None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document, or the documents by their names."""
-        document = self._node.metadata.to_json()
-        assert isinstance(document, dict), "documents are objects"
-        return document
+        """The document in the words of the format, with the attributes in it."""
+        format_ = format_named(self.zarr_format)
+        document: Any = format_.to_json(self._node.metadata)
+        if self.zarr_format == 3:
+            return dict(document)
+        main = next(content for name, content in document.items() if name != ".zattrs")
+        return {**main, "attributes": document.get(".zattrs", {})}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or (self.zarr_format < 3 and name in _ONLY_IN_3):

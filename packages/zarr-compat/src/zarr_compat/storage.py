@@ -81,6 +81,10 @@ class CoreStore(Store):
     async def exists(self, key: str) -> bool:
         return bool(await self._call(self.core.exists, key))
 
+    async def getsize(self, key: str) -> int:
+        size = await self._call(self.core.getsize, key)
+        return await super().getsize(key) if size is None else int(size)
+
     async def set(self, key: str, value: Any) -> None:
         data = value.to_bytes() if hasattr(value, "to_bytes") else bytes(value)
         await self._call(self.core.set, key, data)
