@@ -170,7 +170,7 @@ def plan_stages(source: Side, dest: Side, max_memory: int) -> Plan:
 
     write = grown(unit, source.chunk, sizes, fits)
     direct = _stage(write, source, dest)
-    two = _two_stages(source, dest, write, sizes, max_memory)
+    two = _two_stages(source, dest, sizes, max_memory)
     # Writing costs about as much as reading.
     if two is not None and sum(stage.decodings for stage in two.stages) + 1 < direct.decodings:
         return two
@@ -183,10 +183,13 @@ def plan_stages(source: Side, dest: Side, max_memory: int) -> Plan:
     return Plan((direct,))
 
 
-def _two_stages(
-    source: Side, dest: Side, write: tuple[int, ...], sizes: tuple[int, ...], max_memory: int
-) -> Plan | None:
+def _two_stages(source: Side, dest: Side, sizes: tuple[int, ...], max_memory: int) -> Plan | None:
     """By way of chunks that both boxes, of what is read and of what is written, consist of."""
+    # A quarter is left for reading these: there are the fewer the larger they are.
+    most = max_memory * 3 // 4
+    write = grown(
+        dest.longest, source.chunk, sizes, lambda box: memory_of(box, source, dest) <= most
+    )
 
     def middle(read: Sequence[int]) -> Side:
         between = tuple(map(min, read, write))
