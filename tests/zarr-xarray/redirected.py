@@ -75,6 +75,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
 
+@pytest.fixture(autouse=True)
+def _own_directory(tmp_path, monkeypatch):
+    """Some write beside themselves, where the next would find it."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
     """Run coroutines, for which xarray has a plugin that need not be there."""
