@@ -149,6 +149,11 @@ _COPIES = ("consolidated_metadata", ".zmetadata")
 
 
 def _without_copies(document: JSON) -> JSON:
-    if isinstance(document, dict) and any(name in document for name in _COPIES):
-        return {name: value for name, value in document.items() if name not in _COPIES}
-    return document
+    if not isinstance(document, dict):
+        return document
+    # zarr-python 3 leaves an empty one in the copies of groups of version 2, too.
+    return {
+        name: _without_copies(value) if name == ".zgroup" else value
+        for name, value in document.items()
+        if name not in _COPIES
+    }
