@@ -91,6 +91,13 @@ def test_what_cannot_be_read_or_compared(here, command, query):
     assert "/data_type" in shown
 
 
+def objects(*values):
+    array = np.empty(len(values), object)
+    for number, value in enumerate(values):
+        array[number] = value
+    return array
+
+
 @pytest.mark.parametrize(
     ("one", "other", "differ"),
     [
@@ -103,6 +110,10 @@ def test_what_cannot_be_read_or_compared(here, command, query):
          np.array([(1, [1.0, 3.0])], [("a", "i4"), ("b", "f8", 2)]), [True]),
         (np.array([b"a", b"b"]), np.array([b"a", b"c"]), [False, True]),
         (np.array(["a", None], object), np.array(["a", "b"], object), [False, True]),
+        (objects(np.array([1, 2]), np.array([1.0, np.nan]), np.array([1]), np.nan),
+         objects(np.array([1, 3]), np.array([1.0, np.nan]), np.array([1, 1]), np.nan),
+         [True, False, True, False]),
+        (objects([1], None), objects(np.array([1]), None), [True, False]),
     ],
 )  # fmt: skip
 def test_elements_that_differ(one, other, differ):

@@ -126,6 +126,8 @@ def test_selections_by_name_and_ellipsis():
         (np.array([b"\0\xff"], "V2"), ["00ff"], ["00ff"]),
         (np.array([3], "m8[h]"), ["3 hours"], ["3 hours"]),
         (np.array(['ä"'], "U2"), ['ä"'], ['ä"']),
+        (np.array([None, np.array([1, 2]), {"a": 1}, b"\1"], object),
+         ["None", "[1 2]", "{'a': 1}", "01"], [None, [1, 2], {"a": 1}, "01"]),
         (np.array([[(1, (2.5,))]], [("a", "i4"), ("b", [("c", "f8")])]), ["(1, (2.5))"],
          [{"a": 1, "b": {"c": 2.5}}]),
     ],

@@ -1,12 +1,16 @@
 """All that is wrong with the documents of a hierarchy, told at once."""
 
 import json
+import zipfile
 from functools import partial
+from pathlib import Path
 
 import pytest
 import zarr_core as zarr
 from formats_for_commands import FORMATS
 from zarr_cli.validating import validate
+
+DRAFT = Path(__file__).parents[1] / "fixtures" / "draft" / "text"
 
 
 @pytest.mark.parametrize("place", [*(f"{name}.zarr" for name in FORMATS), "three.zip"])
@@ -85,6 +89,31 @@ def test_consolidated_metadata_out_of_date(here, query):
         ("new", "there is no copy of this node"),
         ("north~1raw", "there is a copy, but no such node"),
     ]
+
+
+def test_copies_as_zarr_python_writes_them_are_up_to_date(here, query):
+    zarr.consolidate_metadata("2.zarr")
+    with open("2.zarr/.zmetadata") as stream:
+        metadata = json.load(stream)["metadata"]
+    copies = {"kind": "inline", "must_understand": False, "metadata": {}}
+    metadata["north/.zgroup"]["consolidated_metadata"] = copies
+    change("2.zarr/.zmetadata", metadata=metadata)
+    assert query("validate", "2.zarr")["findings"] == []
+    metadata["north/.zgroup"]["zarr_format"] = 1
+    change("2.zarr/.zmetadata", metadata=metadata)
+    assert len(query("validate", "2.zarr", status=1)["findings"]) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["refused_encoding", "refused_extension", "refused_major", "refused"]
+)
+def test_hierarchies_of_the_draft_that_are_refused(name, tmp_path, query):
+    """Those of the fixtures: nothing but sentences, whatever it is that is refused."""
+    with zipfile.ZipFile(DRAFT / f"{name}.zip") as archive:
+        archive.extractall(tmp_path)
+    found = query("validate", tmp_path, status=1)["findings"]
+    assert {each["severity"] for each in found} == {"error"}
+    assert all(each["message"] for each in found)
 
 
 def test_warnings_count_if_asked(here, command):

@@ -52,14 +52,19 @@ def lengths_text(chunks: Sequence[Any]) -> str:
 
 def codec_names(metadata: ArrayMetadata) -> list[str]:
     """Names of all codecs, those within shards in the place of the codec that makes shards."""
-    names = []
+    names: list[str] = []
     for codec in metadata.codecs:
         inner = codec.configuration.get("codecs")
         if isinstance(inner, list):
-            names += [item if isinstance(item, str) else str(item["name"]) for item in inner]  # type: ignore[call-overload,index]  # checked with the document
+            names += map(_name, inner)
         else:
             names.append(codec.name)
     return names
+
+
+def _name(codec: Any) -> str:
+    """The name of a codec within another: a definition, or a configuration of numcodecs."""
+    return codec if isinstance(codec, str) else str(codec.get("name") or codec.get("id"))
 
 
 def describe(member: Member, start: str = "/") -> dict[str, Any]:

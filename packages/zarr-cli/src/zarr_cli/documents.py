@@ -25,14 +25,14 @@ def format_of(store: Store, path: str, zarr_format: int | str | None = None) -> 
     """
     try:
         return read_node(store, path, zarr_format)[0]
-    except MetadataError:
+    except (MetadataError, ExtensionError):
         if zarr_format is not None:
             return format_named(zarr_format)
         for format_ in _formats():
             try:
                 if format_.read(store, path) is not None:
                     return format_
-            except MetadataError:
+            except (MetadataError, ExtensionError):
                 return format_
         raise
 

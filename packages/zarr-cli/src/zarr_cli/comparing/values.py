@@ -108,6 +108,8 @@ def unequal(one: NDArray, other: NDArray, tolerance: Tolerance) -> NDArray:
             below = unequal(one[name], other[name], tolerance)
             differ |= below.any(axis=tuple(range(one.ndim, below.ndim)))
         return differ
+    if one.dtype.kind == "O" and other.dtype.kind == "O":
+        return np.asarray(np.frompyfunc(_objects_differ, 2, 1)(one, other), bool)
     differ = np.asarray(one != other)
     if differ.shape != one.shape:
         raise TypeError("compared as a whole")
@@ -116,6 +118,15 @@ def unequal(one: NDArray, other: NDArray, tolerance: Tolerance) -> NDArray:
         with np.errstate(invalid="ignore"):
             differ &= ~np.isclose(one, other, tolerance.rtol, tolerance.atol)
     return differ
+
+
+def _objects_differ(one: Any, other: Any) -> bool:
+    """Whether two elements of any Python type differ; arrays of varying length are such."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.shape != other.shape or bool(unequal(one, other, Tolerance()).any())
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return True
+    return bool(one != other) and not (one != one and other != other)
 
 
 def _is_number(array: NDArray) -> bool:

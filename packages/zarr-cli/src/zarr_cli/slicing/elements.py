@@ -59,7 +59,18 @@ def as_json(array: NDArray) -> list[str]:
             f"{{{', '.join(f'{name}: {value}' for name, value in zip(names, row, strict=True))}}}"
             for row in zip(*columns, strict=True)
         ]
+    if kind == "O":
+        return [*map(_object_as_json, flat.tolist())]
     return [json.dumps(text, ensure_ascii=False) for text in as_text(flat)]
+
+
+def _object_as_json(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"[{', '.join(as_json(value))}]"
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        return json.dumps(value.hex() if isinstance(value, bytes) else str(value))
 
 
 def columns(array: NDArray) -> list[list[str]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core.extension import (
     ArrayMetadata,
+    ExtensionError,
     MetadataError,
     StoreCapabilityError,
     ZarrError,
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from zarr_core import Store
     from zarr_core.extension import JSON, ConsolidatedMetadata, Format, GroupMetadata
 
-    Read = ArrayMetadata | GroupMetadata | MetadataError
+    Refused = MetadataError | ExtensionError
+    Read = ArrayMetadata | GroupMetadata | Refused
 
 
 @dataclass(slots=True)
@@ -106,7 +108,7 @@ def validate(store: Store, path: str = "", zarr_format: int | str | None = None)
         for at, read, findings in _walk(store, path, format_, result):
             result.nodes += 1
             result.findings += findings
-            if isinstance(read, MetadataError):
+            if isinstance(read, ZarrError):
                 damaged.add(at)
                 continue
             documents[at] = format_.to_json(read)
@@ -125,7 +127,7 @@ def _walk(
     def read(at: str) -> tuple[Read, list[Finding]] | None:
         try:
             found = format_.read(store, at)
-        except MetadataError as error:
+        except (MetadataError, ExtensionError) as error:
             return error, _judge_damaged(store, at, format_, error)
         return None if found is None else (found, _judge(store, at, format_, found))
 
@@ -140,7 +142,7 @@ def _walk(
             yield at, found, findings
             if isinstance(found, ArrayMetadata):
                 continue
-            if not isinstance(found, MetadataError) and found.consolidated is not None:
+            if not isinstance(found, ZarrError) and found.consolidated is not None:
                 copies[at] = found.consolidated
             # Below a document that cannot be read there may be nodes all the same.
             below += _children(store, at, format_, copies, result)
@@ -157,6 +159,8 @@ def _children(
     prefix = f"{path}/" if path else ""
     try:
         return [prefix + name for name in format_.child_names(store, path)]
+    except (MetadataError, ExtensionError):
+        return []  # where they are is told by the document that is refused
     except StoreCapabilityError:
         for above, metadata in copies.items():
             before = f"{above}/" if above else ""
@@ -185,7 +189,7 @@ def _judge(
     return found
 
 
-def _judge_damaged(store: Store, path: str, format_: Format, error: MetadataError) -> list[Finding]:
+def _judge_damaged(store: Store, path: str, format_: Format, error: Refused) -> list[Finding]:
     """What is wrong with a document that is refused, the extensions that it names included."""
     found = dict.fromkeys(findings_of(error, f"/{path}"))
     if format_.name == "v3":  # in the words of which extensions are named
