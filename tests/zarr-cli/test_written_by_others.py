@@ -1,0 +1,37 @@
+"""Queries on everything that other libraries have written."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from zarr_cli.main import cli
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+# In archives of that name arrays stand side by side, without a group.
+WRITTEN = sorted(file for file in FIXTURES.rglob("*.zip") if file.stem != "arrays")
+# What is refused on purpose, whole or in part.
+REFUSED = {
+    "extensions",
+    "refused",
+    "refused_encoding",
+    "refused_extension",
+    "refused_major",
+    "pickles",
+}
+
+
+@pytest.mark.parametrize("file", WRITTEN, ids=lambda file: f"{file.parent.name}-{file.stem}")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_queries(file):
+    for words in (
+        ["tree", "--attrs"],
+        ["ls", "-rs"],
+        ["validate"],
+        ["check"],
+        ["info", "--stored"],
+    ):
+        done = CliRunner().invoke(cli, [*words, str(file)])
+        assert "not expected" not in done.stderr
+        assert done.exit_code == 0 or file.stem in REFUSED, done.output
+    done = CliRunner().invoke(cli, ["diff", str(file), str(file)])
+    assert done.exit_code == (file.stem in REFUSED - {"extensions"}), done.output
