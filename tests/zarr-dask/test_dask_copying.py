@@ -10,6 +10,7 @@ import zarr_core as zarr
 import zarr_dask
 from failing_store import FailingStore
 from zarr_core.extension import NodeNotFoundError, StoreError
+from zarr_formats.conversion import convert
 
 VALUES = np.random.default_rng(3).integers(0, 99, (120, 80))
 
@@ -160,3 +161,21 @@ def test_workers_carry_what_the_core_copies(source, tmp_path):
         == sum(node.nbytes_stored() for _, node in source.arrays())
         + source["deep/rows"].nbytes_stored()
     )
+
+
+@pytest.mark.parametrize("layout", [{}, {"chunks": (40, 40)}], ids=str)
+def test_workers_carry_what_is_converted(tmp_path, layout):
+    group = zarr.create_group(tmp_path / "old", zarr_format=2)
+    names = {"_ARRAY_DIMENSIONS": ["y", "x"]}
+    group.create_array("x", data=VALUES, chunks=(30, 20), attributes=names)
+    seen = []
+    workers = zarr_dask.Workers("threads")
+    options = {"carrier": workers, "progress": seen.append, **layout}
+    done = convert(tmp_path / "old", tmp_path / "new", **options)
+    assert done.steps[1].cost == ("recode" if layout else "copy")
+    new = zarr.open(tmp_path / "new", zarr_format=3)["x"]
+    assert new.dimension_names == ("y", "x")
+    assert np.array_equal(new, VALUES)
+    assert seen[-1].done == seen[-1].total
+    with pytest.raises(ValueError, match="compares elements here"):
+        convert(tmp_path / "old", tmp_path / "again", carrier=workers, verify=True)

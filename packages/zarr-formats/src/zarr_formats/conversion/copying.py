@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ArrayMetadata, run_in_threads
+from zarr_core.extension import ArrayMetadata, Moved, Pair, run_in_threads
 
 from zarr_formats.conversion.chunk_keys import ChunkKeys, moves, stay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from zarr_core.extension import ProgressReporter
+    from zarr_core.extension import Carrier, ProgressReporter, Store
 
     from zarr_formats.conversion.steps import Side, Step
 
@@ -20,7 +20,13 @@ _TOGETHER = 32  # stored objects between two reports
 _MEMORY = 1 << 27  # bytes that the threads may hold at a time, if one object is no larger
 
 
-def copy_chunks(source: Side, dest: Side, step: Step, reporter: ProgressReporter) -> None:
+def copy_chunks(
+    source: Side,
+    dest: Side,
+    step: Step,
+    reporter: ProgressReporter,
+    carrier: Carrier | None = None,
+) -> None:
     """Copy the stored objects of an array.
 
     Parameters
@@ -29,6 +35,8 @@ def copy_chunks(source: Side, dest: Side, step: Step, reporter: ProgressReporter
         What is converted.
     reporter : ProgressReporter
         Is told how many stored objects are done.
+    carrier : Carrier, optional
+        Who copies them; by default threads of this process.
 
     Notes
     -----
@@ -44,6 +52,12 @@ def copy_chunks(source: Side, dest: Side, step: Step, reporter: ProgressReporter
         dest.store.erase_values(list(_strays(old, new)))
     reporter.begin(step.path, step.chunks, "chunks")
     objects = moves(old, new)
+    if carrier is not None:
+        pairs = [Pair(*move) for move in objects]
+        move = Move(source.store, dest.store)
+        carrier.values(pairs, move, lambda some, moved: reporter.advance(len(some), moved.nbytes))
+        reporter.end()
+        return
     latencies = [store.requests for store in (source.store, dest.store) if store.requests]
     threads = max(latencies, default=None)
     largest = 0
@@ -61,6 +75,29 @@ def copy_chunks(source: Side, dest: Side, step: Step, reporter: ProgressReporter
         run_in_threads(some, copy, parallel=few != 1, threads=few if threads else None)
         reporter.advance(len(some))
     reporter.end()
+
+
+class Move:
+    """Copies some values wherever it is called; pickles with its stores.
+
+    Parameters
+    ----------
+    source, dest : Store
+        From where, where to.
+    """
+
+    def __init__(self, source: Store, dest: Store) -> None:
+        self._source = source
+        self._dest = dest
+
+    def __call__(self, pairs: Sequence[Pair]) -> Moved:
+        sizes = []
+        for pair in pairs:
+            value = self._source.get(pair.source)
+            if value is not None:
+                self._dest.set(pair.target, value)
+                sizes.append(len(value))
+        return Moved(len(sizes), len(pairs) - len(sizes), sum(sizes))
 
 
 def _strays(old: ChunkKeys, new: ChunkKeys) -> Iterator[str]:

@@ -25,7 +25,7 @@ from zarr_formats.conversion.recoding import recode
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from zarr_core.extension import Progress
+    from zarr_core.extension import Carrier, Progress
 
     from zarr_formats.conversion.steps import Plan, Step
 
@@ -53,6 +53,7 @@ def convert(
     verify: bool = False,
     on_error: Literal["raise", "skip"] = "raise",
     progress: Callable[[Progress], object] | bool | None = None,
+    carrier: Carrier | None = None,
     storage_options: Mapping[str, Any] | None = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Plan:
@@ -102,6 +103,9 @@ def convert(
     progress : callable or True, optional
         Called with a :class:`Progress` a few times a second; True draws a line on
         standard error.
+    carrier : Carrier, optional
+        Who moves chunks and elements, such as the workers of a cluster (zarr-dask); by
+        default the threads of this process.  Other data types are made here in any case.
     storage_options : mapping, optional
         Further arguments for the store that a URL as ``source`` names.
     extensions : mapping, optional
@@ -133,7 +137,7 @@ def convert(
     can be seen is complete, and a conversion that was interrupted is continued by the same
     call without ``overwrite``: arrays whose document is there are done.  Of one that is
     decoded, how far it came is noted every few seconds in a key ``.conversion`` beside its
-    chunks; with the same arguments it goes on from there.  The source stays as it was until
+    chunks; with the same arguments it goes on from there, unless a carrier has it.  The source stays as it was until
     everything is there, and nobody should write to it meanwhile.
 
     Arrays that are decoded are held in memory in pieces of at most 64 MiB (of decoded
@@ -147,6 +151,8 @@ def convert(
     """
     if on_error not in ("raise", "skip"):
         raise ValueError(f'on_error must be "raise" or "skip", not {on_error!r}')
+    if verify and carrier is not None:
+        raise ValueError("verify=True compares elements here, where a carrier never has them")
     with scope(extensions) if extensions else nullcontext():
         made = plan(
             source, dest, path=path, dest_path=dest_path, zarr_format=zarr_format,
@@ -158,7 +164,7 @@ def convert(
         )  # fmt: skip
         try:
             _refuse(made, on_error)
-            _execute(made, progress, verify=verify)
+            _execute(made, progress, carrier, verify=verify)
         finally:
             # What was opened for this call is finished with it; an archive is, by closing it.
             for place, side in ((dest, made.dest), (source, made.source)):
@@ -181,7 +187,11 @@ def _refuse(plan: Plan, on_error: str) -> None:
 
 
 def _execute(
-    plan: Plan, progress: Callable[[Progress], object] | bool | None, *, verify: bool
+    plan: Plan,
+    progress: Callable[[Progress], object] | bool | None,
+    carrier: Carrier | None,
+    *,
+    verify: bool,
 ) -> None:
     # Without a group, there is no place for what lies below it.
     left = tuple(f"{step.path}/" for step in plan.steps if step.problems)
@@ -199,9 +209,9 @@ def _execute(
         # Members before the groups that show them.
         for step in [*arrays, *reversed(groups)]:
             if step.cost == "copy":
-                copy_chunks(plan.source, plan.dest, step, reporter)
+                copy_chunks(plan.source, plan.dest, step, reporter, carrier)
             elif step.cost == "recode":
-                recode(plan.source, plan.dest, step, reporter, plan.memory, verify=verify)
+                recode(plan.source, plan.dest, step, reporter, plan.memory, carrier, verify=verify)
             else:
                 reporter.begin(step.path, 1, "documents")
                 reporter.end()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from zarr_core import Array
-    from zarr_core.extension import ProgressReporter
+    from zarr_core.extension import Carrier, ProgressReporter
 
     from zarr_formats.conversion.regions import Box, Intervals
     from zarr_formats.conversion.steps import Memory, Side, Step
@@ -35,6 +35,7 @@ def recode(
     step: Step,
     reporter: ProgressReporter,
     memory: Memory,
+    workers: Carrier | None = None,
     *,
     verify: bool = False,
 ) -> None:
@@ -48,6 +49,8 @@ def recode(
         Is told how many elements are done.
     memory : Memory
         What may be held.
+    workers : Carrier, optional
+        Who moves the elements, if they keep their data type; by default this process.
     verify : bool
         Whether everything is read back and compared.
 
@@ -63,6 +66,12 @@ def recode(
     another layout.
     """
     old, new = opened(source, step, read_only=True), opened(dest, step, read_only=False)
+    if workers is not None and old.dtype == new.dtype:
+        dest.store.erase_values(list(ChunkKeys.of(dest, step.path, new.metadata).others()))
+        reporter.begin(step.path, old.size, "elements")
+        workers.elements(old, new, frozenset(), reporter.advance)
+        reporter.end()
+        return
     cut = intervals(old, new, memory)
     journal = Journal(source, dest, step, cut)
     if not journal.begin():
