@@ -399,3 +399,16 @@ def test_the_command_says_what_to_do_about_a_port_that_is_taken(command, tmp_pat
         port = server.server_address[1]
         assert "--port" in command("serve", tmp_path / "g.zarr", "--port", port, status=1)
     assert "no Zarr array or group here" in command("serve", tmp_path / "typo.zarr", status=1)
+
+
+def test_a_store_far_away_is_asked_once_for_each_value(memory_server):
+    lines = []
+    memory_server.log = lines.append
+    far, _ = zarr.locate(memory_server.url, read_only=True)
+    with far, StoreServer(far) as server:
+        status, headers, body = ask(server, "/a/c/0")
+        assert (status, body) == (200, VALUE)
+        assert ask(server, "/a/c/0", headers={"Range": "bytes=-5"})[2] == VALUE[-5:]
+        assert ask(server, "/a/c/0", headers={"If-None-Match": headers["ETag"]})[0] == 304
+        assert ask(server, "/nothing")[0] == 404
+    assert len(lines) == 4, lines

@@ -1,7 +1,7 @@
 // Talking to the server: questions about the store, and the bytes of its values.
 
 /** The server answered with an error; `status` is its number. */
-export class AnswerError extends Error {
+class AnswerError extends Error {
   constructor(message, status) {
     super(message);
     this.status = status;

@@ -8,10 +8,19 @@
  */
 export function cellsOf(map) {
   const flat = (numbers) => (numbers === null ? null : [numbers].flat(2));
-  const [chunks, stored, size, decoded, hard] =
-    [map.chunks, map.stored, map.nbytes, map.nbytes_in_memory, map.incompressible].map(flat);
+  const [chunks, stored, size, decoded, hard] = [
+    map.chunks,
+    map.stored,
+    map.nbytes,
+    map.nbytes_in_memory,
+    map.incompressible,
+  ].map(flat);
   const cells = chunks.map((of, at) => ({
-    of, stored: stored[at], bytes: size?.[at] ?? 0, decoded: decoded?.[at] ?? null, hard: hard[at],
+    of,
+    stored: stored[at],
+    bytes: size?.[at] ?? 0,
+    decoded: decoded?.[at] ?? null,
+    hard: hard[at],
   }));
   const [high, wide] = lastTwo(map.shape);
   const [perRow, perColumn] = lastTwo(map.per_cell);

@@ -2,25 +2,13 @@
 
 import { askJson } from "./ask.js";
 import { cellsOf } from "./chunk_cells.js";
-import { colourAt } from "./colours.js";
+import { MEASURES, paintMap } from "./chunk_painting.js";
 import { choice, element, errorBox, labelled } from "./dom.js";
 import { pointing } from "./pointing.js";
 import { bytes, whole } from "./text.js";
 import { axisName } from "./view_controls.js";
 
-const MAP = "dusk";
 const MANY = 500_000; // stored objects that are looked at if somebody wants to wait
-
-const MEASURES = {
-  size: { title: "stored size", of: (cell) => cell.bytes / cell.stored, text: bytes, log: true },
-  ratio: { title: "compression ratio", of: (cell) => cell.decoded / cell.bytes, text: (ratio) => `${ratio.toFixed(2)} times`, log: true },
-  stored: { title: "part that is stored", of: (cell) => cell.stored / cell.of, text: percent },
-  hard: { title: "part that does not compress", of: (cell) => cell.hard / cell.stored, text: percent },
-};
-
-function percent(part) {
-  return `${(100 * part).toFixed(0)} %`;
-}
 
 /** Show which chunks of an array exist. */
 export function chunksView(node) {
@@ -52,35 +40,71 @@ function drawn(node, map, chosen, show) {
   const legend = element("div", { class: "legend" });
   const readout = element("output", { class: "readout" }, "Point at the map to see single cells.");
   const paint = () => paintMap(canvas, legend, grid, chosen.measure);
-  pointing(canvas, () => [grid.rows, grid.columns], (row, column) => {
-    if (row !== null) readout.replaceChildren(...told(node, map, grid, row, column));
-  });
+  pointing(
+    canvas,
+    () => [grid.rows, grid.columns],
+    (row, column) => {
+      if (row !== null) readout.replaceChildren(...told(node, map, grid, row, column));
+    },
+  );
   const summary = summaryText(map);
   canvas.setAttribute("aria-label", `Map of ${map.unit}s: ${summary}. Arrow keys move a pointer.`);
   const parts = [
     element("p", { class: "summary" }, summary),
     element("div", { class: "row" }, ...options(node, map, chosen, show, paint)),
-    element("div", { class: "frame" },
-      map.rows === null ? null : element("span", { class: "axis down" }, `${axisName(node, map.rows)} →`),
+    element(
+      "div",
+      { class: "frame" },
+      map.rows === null
+        ? null
+        : element("span", { class: "axis down" }, `${axisName(node, map.rows)} →`),
       canvas,
-      map.columns === null ? null : element("span", { class: "axis across" }, `${axisName(node, map.columns)} →`)),
+      map.columns === null
+        ? null
+        : element("span", { class: "axis across" }, `${axisName(node, map.columns)} →`),
+    ),
     legend,
     readout,
   ];
   if (map.problems.length) {
-    parts.unshift(element("div", { class: "error problems" }, element("h3", {}, "What could not be looked into:"),
-      element("ul", {}, ...map.problems.map((text) => element("li", {}, text)))));
+    parts.unshift(
+      element(
+        "div",
+        { class: "error problems" },
+        element("h3", {}, "What could not be looked into:"),
+        element("ul", {}, ...map.problems.map((text) => element("li", {}, text))),
+      ),
+    );
   }
   if (!map.complete) {
-    parts.unshift(element("p", { class: "note" }, `Only the first ${whole(map.most)} stored values were looked at. `,
-      element("button", { type: "button", onclick: () => {
-        chosen.asked.most = MANY;
-        show();
-      } }, `Look at up to ${whole(MANY)}`)));
+    parts.unshift(
+      element(
+        "p",
+        { class: "note" },
+        `Only the first ${whole(map.most)} stored values were looked at. `,
+        element(
+          "button",
+          {
+            type: "button",
+            onclick: () => {
+              chosen.asked.most = MANY;
+              show();
+            },
+          },
+          `Look at up to ${whole(MANY)}`,
+        ),
+      ),
+    );
   }
   if (grid.most > 1) {
     const others = map.others ? ` It is ${map.others}.` : "";
-    parts.push(element("p", { class: "faint" }, `A cell stands for up to ${whole(grid.most)} ${map.unit}s; sizes are averages.${others}`));
+    parts.push(
+      element(
+        "p",
+        { class: "faint" },
+        `A cell stands for up to ${whole(grid.most)} ${map.unit}s; sizes are averages.${others}`,
+      ),
+    );
   }
   requestAnimationFrame(paint);
   return parts;
@@ -92,83 +116,83 @@ function options(node, map, chosen, show, paint) {
     show();
   };
   const measures = Object.entries(MEASURES).map(([name, { title }]) => [name, title]);
-  const found = [labelled("Colour shows", choice(measures, chosen.measure, (name) => {
-    chosen.measure = name;
-    paint();
-  }))];
+  const found = [
+    labelled(
+      "Colour shows",
+      choice(measures, chosen.measure, (name) => {
+        chosen.measure = name;
+        paint();
+      }),
+    ),
+  ];
   if (node.shards) {
-    found.push(labelled("Cells are", choice([["chunk", "chunks"], ["shard", "shards"]], map.unit, (unit) => ask({ unit }))));
+    found.push(
+      labelled(
+        "Cells are",
+        choice(
+          [
+            ["chunk", "chunks"],
+            ["shard", "shards"],
+          ],
+          map.unit,
+          (unit) => ask({ unit }),
+        ),
+      ),
+    );
   }
   if (node.grid.length > 2) {
     const axes = node.shape.map((length, axis) => [axis, `${axisName(node, axis)} (${length})`]);
     // A dimension that is chosen twice changes places with the other.
-    found.push(labelled("Down", choice(axes, map.rows, (text) =>
-      ask({ rows: text, columns: Number(text) === map.columns ? map.rows : map.columns }))));
-    found.push(labelled("Across", choice(axes, map.columns, (text) =>
-      ask({ columns: text, rows: Number(text) === map.rows ? map.columns : map.rows }))));
+    found.push(
+      labelled(
+        "Down",
+        choice(axes, map.rows, (text) =>
+          ask({ rows: text, columns: Number(text) === map.columns ? map.rows : map.columns }),
+        ),
+      ),
+    );
+    found.push(
+      labelled(
+        "Across",
+        choice(axes, map.columns, (text) =>
+          ask({ columns: text, rows: Number(text) === map.rows ? map.columns : map.rows }),
+        ),
+      ),
+    );
   }
   return found;
 }
 
 function summaryText(map) {
   const size = map.total_nbytes === null ? "" : `, ${bytes(map.total_nbytes)}`;
-  const ratio = map.total_nbytes && map.total_nbytes_in_memory
-    ? `, ${(map.total_nbytes_in_memory / map.total_nbytes).toFixed(2)} times as large when decoded`
-    : "";
+  const ratio =
+    map.total_nbytes && map.total_nbytes_in_memory
+      ? `, ${(map.total_nbytes_in_memory / map.total_nbytes).toFixed(2)} times as large when decoded`
+      : "";
   return `${map.complete ? "" : "at least "}${whole(map.total_stored)} of ${whole(map.total)} ${map.unit}s are stored${size}${ratio}`;
-}
-
-function paintMap(canvas, legend, grid, measure) {
-  const { of, text, log, title } = MEASURES[measure];
-  const values = grid.cells.filter((cell) => cell.stored).map(of).filter(Number.isFinite);
-  const least = log ? values.reduce((one, other) => Math.min(one, other), Infinity) : 0;
-  const greatest = log ? values.reduce((one, other) => Math.max(one, other), -Infinity) : 1;
-  const scaled = log ? (value) => Math.log(Math.max(value, 1e-9)) : (value) => value;
-  const [low, high] = [scaled(least), scaled(greatest)];
-  const place = (value) => (high > low ? (scaled(value) - low) / (high - low) : 0.5);
-  const room = Math.max(120, canvas.closest("section").clientWidth - 40);
-  const each = Math.max(2, Math.min(room / grid.columns, 420 / grid.rows, 44));
-  const ratio = window.devicePixelRatio || 1;
-  canvas.style.width = `${each * grid.columns}px`;
-  canvas.style.height = `${each * grid.rows}px`;
-  canvas.width = Math.round(each * grid.columns * ratio);
-  canvas.height = Math.round(each * grid.rows * ratio);
-  const context = canvas.getContext("2d");
-  const missing = getComputedStyle(canvas).color;
-  const [wide, tall] = [canvas.width / grid.columns, canvas.height / grid.rows];
-  const gap = each > 5 ? ratio : 0;
-  for (const [number, cell] of grid.cells.entries()) {
-    const row = Math.floor(number / grid.columns);
-    const column = number % grid.columns;
-    const [left, top] = [Math.round(column * wide), Math.round(row * tall)];
-    const value = of(cell);
-    context.fillStyle = cell.stored ? colourAt(MAP, Number.isFinite(value) ? place(value) : 0.5) : missing;
-    context.fillRect(left, top, Math.round((column + 1) * wide) - gap - left, Math.round((row + 1) * tall) - gap - top);
-  }
-  legend.replaceChildren(element("span", { class: "swatch" }), "not stored");
-  if (values.length) {
-    legend.append(element("span", {}, text(least)), scaleBar(), element("span", {}, text(greatest)),
-      element("span", { class: "faint" }, log ? `${title}, logarithmic` : title));
-  }
-}
-
-function scaleBar() {
-  const bar = element("canvas", { class: "scale", width: 64, height: 1, "aria-hidden": "true" });
-  const context = bar.getContext("2d");
-  for (let at = 0; at < 64; at += 1) {
-    context.fillStyle = colourAt(MAP, at / 63);
-    context.fillRect(at, 0, 1, 1);
-  }
-  return bar;
 }
 
 function told(node, map, grid, row, column) {
   const cell = grid.cells[row * grid.columns + column];
-  const range = (axis, [first, last]) => axis !== null && `${axisName(node, axis)} ${first === last ? last : `${first} to ${last}`}`;
-  const where = [range(map.rows, grid.rowChunks(row)), range(map.columns, grid.columnChunks(column))].filter(Boolean).join(", ");
+  const range = (axis, [first, last]) =>
+    axis !== null && `${axisName(node, axis)} ${first === last ? last : `${first} to ${last}`}`;
+  const where = [
+    range(map.rows, grid.rowChunks(row)),
+    range(map.columns, grid.columnChunks(column)),
+  ]
+    .filter(Boolean)
+    .join(", ");
   const place = where ? ` at ${where} of the grid` : "";
-  if (!cell.stored) return [element("strong", {}, map.complete ? "not stored" : "not looked at, or not stored"), place];
-  const some = cell.of > 1 ? `${whole(cell.stored)} of ${whole(cell.of)} ${map.unit}s stored, ` : "";
-  const ratio = cell.decoded === null ? "" : ` for ${bytes(cell.decoded)}, ${MEASURES.ratio.text(MEASURES.ratio.of(cell))}`;
+  if (!cell.stored)
+    return [
+      element("strong", {}, map.complete ? "not stored" : "not looked at, or not stored"),
+      place,
+    ];
+  const some =
+    cell.of > 1 ? `${whole(cell.stored)} of ${whole(cell.of)} ${map.unit}s stored, ` : "";
+  const ratio =
+    cell.decoded === null
+      ? ""
+      : ` for ${bytes(cell.decoded)}, ${MEASURES.ratio.text(MEASURES.ratio.of(cell))}`;
   return [element("strong", {}, `${some}${bytes(cell.bytes)}`), `${ratio}${place}`];
 }

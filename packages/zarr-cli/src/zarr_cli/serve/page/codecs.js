@@ -3,7 +3,12 @@
 /** Why something cannot be decoded in the page. */
 export class NotHere extends Error {}
 
-const STREAMS = { gzip: "gzip", "numcodecs.gzip": "gzip", "numcodecs.zlib": "deflate", zstd: "zstd" };
+const STREAMS = {
+  gzip: "gzip",
+  "numcodecs.gzip": "gzip",
+  "numcodecs.zlib": "deflate",
+  zstd: "zstd",
+};
 
 /** The name of a definition, which may be a word or an object. */
 export const nameOf = (definition) =>
@@ -84,7 +89,7 @@ function unshuffled(data, size) {
 let table = null;
 
 /** The checksum of some bytes (Castagnoli's polynomial). */
-export function crc32c(data) {
+function crc32c(data) {
   table ??= Uint32Array.from({ length: 256 }, (_, byte) => {
     let rest = byte;
     for (let bit = 0; bit < 8; bit += 1) rest = rest & 1 ? (rest >>> 1) ^ 0x82f63b78 : rest >>> 1;

@@ -24,9 +24,19 @@ export function numberType(definition) {
 }
 
 const VIEWS = {
-  i1: Int8Array, i2: Int16Array, i4: Int32Array, i8: BigInt64Array,
-  u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, u8: BigUint64Array,
-  f4: Float32Array, f8: Float64Array, c8: Float32Array, c16: Float64Array, b1: Uint8Array,
+  i1: Int8Array,
+  i2: Int16Array,
+  i4: Int32Array,
+  i8: BigInt64Array,
+  u1: Uint8Array,
+  u2: Uint16Array,
+  u4: Uint32Array,
+  u8: BigUint64Array,
+  f4: Float32Array,
+  f8: Float64Array,
+  c8: Float32Array,
+  c16: Float64Array,
+  b1: Uint8Array,
 };
 
 /** The elements in little-endian bytes, as an array; complex ones as pairs. */
@@ -36,7 +46,7 @@ export function elementsOf(buffer, kind, size) {
 }
 
 /** A number of 16 bits, given its bits. */
-export function halfToNumber(bits) {
+function halfToNumber(bits) {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;
   const fraction = bits & 0x3ff;

@@ -16,9 +16,19 @@ export function jsonTree(value, isOpen = false) {
   const details = element("details", { class: "json", open: isOpen }, element("summary", {}, what));
   const fill = () => {
     if (!details.open || details.childElementCount > 1) return;
-    details.append(element("ul", {}, ...entries.slice(0, MOST).map(([name, item]) =>
-      element("li", {}, element("span", { class: "member" }, `${name}: `), jsonTree(item)))));
-    if (entries.length > MOST) details.append(element("p", { class: "faint" }, `and ${entries.length - MOST} more`));
+    details.append(
+      element(
+        "ul",
+        {},
+        ...entries
+          .slice(0, MOST)
+          .map(([name, item]) =>
+            element("li", {}, element("span", { class: "member" }, `${name}: `), jsonTree(item)),
+          ),
+      ),
+    );
+    if (entries.length > MOST)
+      details.append(element("p", { class: "faint" }, `and ${entries.length - MOST} more`));
   };
   details.addEventListener("toggle", fill);
   fill();
@@ -26,6 +36,7 @@ export function jsonTree(value, isOpen = false) {
 }
 
 function leaf(value) {
-  if (typeof value === "string") return element("span", { class: "text" }, value === "" ? '""' : value);
+  if (typeof value === "string")
+    return element("span", { class: "text" }, value === "" ? '""' : value);
   return element("code", {}, String(value));
 }

@@ -19,7 +19,8 @@ export function layoutOf(metadata, prefix) {
   const outer = chainOf(metadata.codecs);
   let shard = null;
   if (nameOf(outer.serializer) === "sharding_indexed") {
-    if (outer.undo.length || outer.orders.length) throw new NotHere("shards that are encoded again");
+    if (outer.undo.length || outer.orders.length)
+      throw new NotHere("shards that are encoded again");
     shard = shardLayout(outer.serializer, stored);
   }
   const chain = shard?.chain ?? outer;

@@ -21,15 +21,29 @@ export class LineView {
     this.node = node;
     this.view = view;
     this.part = "real";
-    this.plot = drawing("svg", { class: "line", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", tabindex: 0 });
+    this.plot = drawing("svg", {
+      class: "line",
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      role: "img",
+      tabindex: 0,
+    });
     this.readout = element("output", { class: "readout" }, "Point at the line to see values.");
     this.options = element("div", { class: "row" });
     this.table = element("details", {}, element("summary", {}, "Numbers"));
     this.table.addEventListener("toggle", () => this.fillTable());
-    this.shown = element("div", { class: "drawn" }, this.plot, this.readout, this.options, this.table);
+    this.shown = element(
+      "div",
+      { class: "drawn" },
+      this.plot,
+      this.readout,
+      this.options,
+      this.table,
+    );
     // The plot has a margin on the left, where nothing is pointed at.
     const cells = () => [1, this.numbers.length * (WIDTH / (WIDTH - LEFT))];
-    pointing(this.plot, cells, (row, at) => this.point(row === null ? null : Math.round(at - (cells()[1] - this.numbers.length))));
+    pointing(this.plot, cells, (row, at) =>
+      this.point(row === null ? null : Math.round(at - (cells()[1] - this.numbers.length))),
+    );
   }
 
   /** Show another window. */
@@ -37,10 +51,19 @@ export class LineView {
     this.read = read;
     this.numbers = numbersOf(read, this.part);
     if (read.kind === "c" && !this.options.firstChild) {
-      this.options.append(labelled("Part", choice(PART_NAMES.map((name) => [name, name]), this.part, (part) => {
-        this.part = part;
-        this.update(this.read);
-      })));
+      this.options.append(
+        labelled(
+          "Part",
+          choice(
+            PART_NAMES.map((name) => [name, name]),
+            this.part,
+            (part) => {
+              this.part = part;
+              this.update(this.read);
+            },
+          ),
+        ),
+      );
     }
     this.draw();
     this.fillTable();
@@ -69,16 +92,50 @@ export class LineView {
       path += `${pen}${this.x(at).toFixed(1)} ${this.y(value).toFixed(1)}`;
       pen = "L";
     }
-    const dots = this.numbers.length > DOTS ? [] : [...this.numbers].flatMap((value, at) =>
-      Number.isFinite(value) ? [drawing("circle", { cx: this.x(at), cy: this.y(value), r: 3 })] : []);
-    const scale = ticks(...this.limits).map((value) => drawing("g", {},
-      drawing("line", { class: "grid", x1: LEFT, x2: WIDTH, y1: this.y(value), y2: this.y(value) }),
-      drawing("text", { x: LEFT - 6, y: this.y(value) + 4, "text-anchor": "end" }, number(value))));
-    const places = ticks(0, this.numbers.length - 1).filter(Number.isInteger).map((at) =>
-      drawing("text", { x: this.x(at), y: HEIGHT - 10, "text-anchor": "middle" }, String(start + at * step)));
+    const dots =
+      this.numbers.length > DOTS
+        ? []
+        : [...this.numbers].flatMap((value, at) =>
+            Number.isFinite(value)
+              ? [drawing("circle", { cx: this.x(at), cy: this.y(value), r: 3 })]
+              : [],
+          );
+    const scale = ticks(...this.limits).map((value) =>
+      drawing(
+        "g",
+        {},
+        drawing("line", {
+          class: "grid",
+          x1: LEFT,
+          x2: WIDTH,
+          y1: this.y(value),
+          y2: this.y(value),
+        }),
+        drawing("text", { x: LEFT - 6, y: this.y(value) + 4, "text-anchor": "end" }, number(value)),
+      ),
+    );
+    const last = start + (this.numbers.length - 1) * step;
+    const places = ticks(start, last)
+      .filter(Number.isInteger)
+      .map((index) =>
+        drawing(
+          "text",
+          { x: this.x((index - start) / step), y: HEIGHT - 10, "text-anchor": "middle" },
+          String(index),
+        ),
+      );
     this.mark = drawing("circle", { class: "mark", r: 5, visibility: "hidden" });
-    this.plot.replaceChildren(...scale, ...places, drawing("path", { d: path }), ...dots, this.mark);
-    this.plot.setAttribute("aria-label", `Line of ${this.numbers.length} elements from ${number(this.limits[0])} to ${number(this.limits[1])}. Arrow keys move along it.`);
+    this.plot.replaceChildren(
+      ...scale,
+      ...places,
+      drawing("path", { d: path }),
+      ...dots,
+      this.mark,
+    );
+    this.plot.setAttribute(
+      "aria-label",
+      `Line of ${this.numbers.length} elements from ${number(this.limits[0])} to ${number(this.limits[1])}. Arrow keys move along it.`,
+    );
   }
 
   point(at) {
@@ -90,7 +147,10 @@ export class LineView {
     const { across } = this.view;
     const index = this.view.indexOf(0, at)[across];
     const exact = this.read.kind === "c" ? value : this.read.data[at];
-    this.readout.replaceChildren(element("strong", {}, number(exact)), `  at ${axisName(this.node, across)} ${index}`);
+    this.readout.replaceChildren(
+      element("strong", {}, number(exact)),
+      `  at ${axisName(this.node, across)} ${index}`,
+    );
     if (!Number.isFinite(value)) return;
     this.mark.setAttribute("visibility", "visible");
     this.mark.setAttribute("cx", this.x(at));
@@ -104,7 +164,7 @@ export class LineView {
 }
 
 /** A few round numbers between two others. */
-export function ticks(least, greatest) {
+function ticks(least, greatest) {
   if (!(greatest > least)) return [least];
   const rough = (greatest - least) / 5;
   const power = 10 ** Math.floor(Math.log10(rough));

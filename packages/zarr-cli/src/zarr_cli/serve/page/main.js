@@ -51,8 +51,12 @@ async function show() {
 async function begin() {
   try {
     const root = await askJson("node", { path: "" });
-    const name = String(root.info.Store ?? "").split(" ").at(-1);
-    document.getElementById("place").textContent = decodeURIComponent(name.replace(/\/$/, "").split("/").at(-1) || "Zarr store");
+    const name = String(root.info.Store ?? "")
+      .split(" ")
+      .at(-1);
+    document.getElementById("place").textContent = decodeURIComponent(
+      name.replace(/\/$/, "").split("/").at(-1) || "Zarr store",
+    );
     document.getElementById("place").title = name;
     sidebar.replaceChildren(tree.shown);
     await tree.begin({ kind: root.kind, shape: root.shape });

@@ -20,20 +20,52 @@ const FIRST = "overview";
 
 /** Show a node; `chosen` names the view. */
 export function nodeView(node, chosen) {
-  const names = Object.keys(VIEWS).filter((name) =>
-    (!VIEWS[name].ofArrays || node.kind === "array") && (!VIEWS[name].notOfFolders || node.kind !== "folder"));
+  const names = Object.keys(VIEWS).filter(
+    (name) =>
+      (!VIEWS[name].ofArrays || node.kind === "array") &&
+      (!VIEWS[name].notOfFolders || node.kind !== "folder"),
+  );
   const shown = names.includes(chosen) ? chosen : FIRST;
   const panelId = freshId("panel");
-  const tabs = names.map((name) => element("a", {
-    role: "tab", id: `tab-${name}`, href: hrefOf(node.path, name), "aria-selected": String(name === shown),
-    "aria-controls": panelId, tabindex: name === shown ? 0 : -1,
-  }, VIEWS[name].title, name === "overview" && node.problems.length ? element("span", { class: "count", title: "problems" }, String(node.problems.length)) : null));
-  const bar = element("div", { role: "tablist", class: "tabs", "aria-label": "Views", onkeydown: (event) => moved(event, tabs) }, ...tabs);
-  return element("article", { class: "node-view" },
+  const tabs = names.map((name) =>
+    element(
+      "a",
+      {
+        role: "tab",
+        id: `tab-${name}`,
+        href: hrefOf(node.path, name),
+        "aria-selected": String(name === shown),
+        "aria-controls": panelId,
+        tabindex: name === shown ? 0 : -1,
+      },
+      VIEWS[name].title,
+      name === "overview" && node.problems.length
+        ? element("span", { class: "count", title: "problems" }, String(node.problems.length))
+        : null,
+    ),
+  );
+  const bar = element(
+    "div",
+    {
+      role: "tablist",
+      class: "tabs",
+      "aria-label": "Views",
+      onkeydown: (event) => moved(event, tabs),
+    },
+    ...tabs,
+  );
+  return element(
+    "article",
+    { class: "node-view" },
     trail(node.path),
     element("h2", {}, nameOf(node.path), " ", summary(node)),
     bar,
-    element("div", { role: "tabpanel", id: panelId, "aria-labelledby": `tab-${shown}` }, made(VIEWS[shown], node)));
+    element(
+      "div",
+      { role: "tabpanel", id: panelId, "aria-labelledby": `tab-${shown}` },
+      made(VIEWS[shown], node),
+    ),
+  );
 }
 
 /** A view; what fails while it is made is shown in its place. */
@@ -48,7 +80,12 @@ function made(view, node) {
 
 function moved(event, tabs) {
   const at = tabs.indexOf(event.target);
-  const next = { ArrowRight: tabs[at + 1], ArrowLeft: tabs[at - 1], Home: tabs[0], End: tabs.at(-1) }[event.key];
+  const next = {
+    ArrowRight: tabs[at + 1],
+    ArrowLeft: tabs[at - 1],
+    Home: tabs[0],
+    End: tabs.at(-1),
+  }[event.key];
   if (!next) return;
   event.preventDefault();
   next.click();
@@ -56,15 +93,29 @@ function moved(event, tabs) {
 
 function trail(path) {
   const steps = path.split("/").filter(Boolean);
-  const links = steps.slice(0, -1).map((name, depth) =>
-    [" / ", element("a", { href: hrefOf(steps.slice(0, depth + 1).join("/")) }, name)]);
+  const links = steps
+    .slice(0, -1)
+    .map((name, depth) => [
+      " / ",
+      element("a", { href: hrefOf(steps.slice(0, depth + 1).join("/")) }, name),
+    ]);
   if (!steps.length) return null;
-  return element("nav", { class: "trail", "aria-label": "Groups above" }, element("a", { href: hrefOf("") }, "root"), ...links.flat());
+  return element(
+    "nav",
+    { class: "trail", "aria-label": "Groups above" },
+    element("a", { href: hrefOf("") }, "root"),
+    ...links.flat(),
+  );
 }
 
 function summary(node) {
   if (node.kind === "damaged") return element("span", { class: "badge wrong" }, "damaged");
-  if (node.kind !== "array") return element("span", { class: "faint" }, node.kind === "group" ? "group" : "folder, not a node");
+  if (node.kind !== "array")
+    return element(
+      "span",
+      { class: "faint" },
+      node.kind === "group" ? "group" : "folder, not a node",
+    );
   const shape = node.shape ?? node.metadata.shape;
   const text = `${shapeText(shape)}  ${node.data_type ?? ""}`;
   return element("span", { class: "faint" }, text);

@@ -9,14 +9,17 @@ import { shape as shapeText, whole } from "./text.js";
 
 /** Show what a node is. */
 export function overview(node) {
-  return element("section", { class: "overview", "aria-label": "Overview" },
+  return element(
+    "section",
+    { class: "overview", "aria-label": "Overview" },
     problemList(node.problems, "This node cannot be used:"),
     problemList(node.remarks, "Worth knowing:", "note"),
     node.kind === "group" || node.kind === "folder" ? members(node) : null,
     Object.keys(node.info).length ? card("Properties", pairs(node.info)) : partial(node),
     node.metadata ? card("Codecs, from the elements to the bytes", pipeline(node.metadata)) : null,
     node.kind === "folder" ? null : card("Attributes", attributes(node)),
-    node.kind === "group" ? card("Problems below", search(node)) : null);
+    node.kind === "group" ? card("Problems below", search(node)) : null,
+  );
 }
 
 function card(title, ...children) {
@@ -24,30 +27,55 @@ function card(title, ...children) {
 }
 
 function pairs(table) {
-  return element("table", { class: "pairs" }, element("tbody", {},
-    ...Object.entries(table).map(([name, value]) =>
-      element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)))));
+  return element(
+    "table",
+    { class: "pairs" },
+    element(
+      "tbody",
+      {},
+      ...Object.entries(table).map(([name, value]) =>
+        element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)),
+      ),
+    ),
+  );
 }
 
 /** What can be told of an array whose code is not here. */
 function partial(node) {
   if (!node.metadata) return null;
   const { shape, data_type: type, chunk_grid: grid, fill_value: fill } = node.metadata;
-  return card("Properties, as far as the document goes", pairs({
-    "Data type": nameOf(type),
-    Shape: shapeText(shape),
-    "Chunk grid": nameOf(grid),
-    "Fill value": JSON.stringify(fill),
-  }));
+  return card(
+    "Properties, as far as the document goes",
+    pairs({
+      "Data type": nameOf(type),
+      Shape: shapeText(shape),
+      "Chunk grid": nameOf(grid),
+      "Fill value": JSON.stringify(fill),
+    }),
+  );
 }
 
 /** Problems, each with its pointer into the document. */
-export function problemList(problems, title, kind = "error") {
+function problemList(problems, title, kind = "error") {
   if (!problems.length) return null;
-  return element("div", { class: `${kind} problems` },
+  return element(
+    "div",
+    { class: `${kind} problems` },
     element("h3", {}, title),
-    element("ul", {}, ...problems.map(({ pointer, message }) =>
-      element("li", {}, pointer ? element("code", { class: "pointer" }, pointer) : null, pointer ? " " : null, message))));
+    element(
+      "ul",
+      {},
+      ...problems.map(({ pointer, message }) =>
+        element(
+          "li",
+          {},
+          pointer ? element("code", { class: "pointer" }, pointer) : null,
+          pointer ? " " : null,
+          message,
+        ),
+      ),
+    ),
+  );
 }
 
 function pipeline(metadata) {
@@ -55,11 +83,22 @@ function pipeline(metadata) {
     const name = nameOf(definition);
     const configuration = configurationOf(definition);
     const inner = Array.isArray(configuration.codecs) ? pipeline(configuration) : null;
-    const rest = Object.entries(configuration).filter(([key]) => !(inner && key.endsWith("codecs")));
-    return element("li", {},
+    const rest = Object.entries(configuration).filter(
+      ([key]) => !(inner && key.endsWith("codecs")),
+    );
+    return element(
+      "li",
+      {},
       element("strong", {}, name),
-      rest.length ? element("span", { class: "faint" }, ` ${rest.map(([key, value]) => `${key} ${JSON.stringify(value)}`).join(", ")}`) : null,
-      inner);
+      rest.length
+        ? element(
+            "span",
+            { class: "faint" },
+            ` ${rest.map(([key, value]) => `${key} ${JSON.stringify(value)}`).join(", ")}`,
+          )
+        : null,
+      inner,
+    );
   });
   return element("ol", { class: "pipeline" }, ...steps);
 }
@@ -67,29 +106,71 @@ function pipeline(metadata) {
 function attributes(node) {
   const entries = Object.entries(node.attributes);
   if (!entries.length) return element("p", { class: "faint" }, "There are none.");
-  return element("table", { class: "pairs" }, element("tbody", {},
-    ...entries.map(([name, value]) =>
-      element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, jsonTree(value))))));
+  return element(
+    "table",
+    { class: "pairs" },
+    element(
+      "tbody",
+      {},
+      ...entries.map(([name, value]) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row" }, name),
+          element("td", {}, jsonTree(value)),
+        ),
+      ),
+    ),
+  );
 }
 
 function members(node) {
   const list = element("tbody", {});
-  const table = element("table", { class: "members" },
-    element("thead", {}, element("tr", {}, ...["Name", "Kind", "Shape", "Data type"].map((text) => element("th", { scope: "col" }, text)))), list);
+  const table = element(
+    "table",
+    { class: "members" },
+    element(
+      "thead",
+      {},
+      element(
+        "tr",
+        {},
+        ...["Name", "Kind", "Shape", "Data type"].map((text) =>
+          element("th", { scope: "col" }, text),
+        ),
+      ),
+    ),
+    list,
+  );
   const box = card("Members", element("div", { class: "scroll" }, table));
   const load = async (first) => {
     try {
       const { children, next } = await askJson("children", { path: node.path, first });
       for (const child of children) {
         const path = node.path ? `${node.path}/${child.name}` : child.name;
-        list.append(element("tr", {},
-          element("td", {}, element("a", { href: hrefOf(path) }, child.name)),
-          element("td", { class: child.kind === "damaged" ? "wrong" : null }, child.kind),
-          element("td", {}, child.shape ? shapeText(child.shape) : ""),
-          element("td", {}, child.data_type ?? "")));
+        list.append(
+          element(
+            "tr",
+            {},
+            element("td", {}, element("a", { href: hrefOf(path) }, child.name)),
+            element("td", { class: child.kind === "damaged" ? "wrong" : null }, child.kind),
+            element("td", {}, child.shape ? shapeText(child.shape) : ""),
+            element("td", {}, child.data_type ?? ""),
+          ),
+        );
       }
       if (next !== null) {
-        const more = element("button", { type: "button", onclick: () => { more.remove(); load(next); } }, "Show more");
+        const more = element(
+          "button",
+          {
+            type: "button",
+            onclick: () => {
+              more.remove();
+              load(next);
+            },
+          },
+          "Show more",
+        );
         box.append(more);
       } else if (!list.firstChild) {
         table.replaceWith(element("p", { class: "faint" }, "There are none."));
@@ -108,15 +189,36 @@ function search(node) {
   const look = async () => {
     found.replaceChildren(element("p", { class: "waiting" }, "Opening every node below …"));
     try {
-      const { damaged, looked, complete } = await askJson("problems", { path: node.path, seconds: 20 });
+      const { damaged, looked, complete } = await askJson("problems", {
+        path: node.path,
+        seconds: 20,
+      });
       const summary = `${whole(looked)} nodes were opened${complete ? "" : ", not all of them"}; ${damaged.length || "none"} cannot be used.`;
-      found.replaceChildren(element("p", {}, summary), ...damaged.map(({ path, problems }) =>
-        element("div", { class: "error problems" },
-          element("h4", {}, element("a", { href: hrefOf(path) }, `/${path}`)),
-          element("ul", {}, ...problems.map(({ pointer, message }) => element("li", {}, element("code", { class: "pointer" }, pointer), " ", message))))));
+      found.replaceChildren(
+        element("p", {}, summary),
+        ...damaged.map(({ path, problems }) =>
+          element(
+            "div",
+            { class: "error problems" },
+            element("h4", {}, element("a", { href: hrefOf(path) }, `/${path}`)),
+            element(
+              "ul",
+              {},
+              ...problems.map(({ pointer, message }) =>
+                element("li", {}, element("code", { class: "pointer" }, pointer), " ", message),
+              ),
+            ),
+          ),
+        ),
+      );
     } catch (error) {
       found.replaceChildren(errorBox(error, look));
     }
   };
-  return element("div", {}, element("button", { type: "button", onclick: look }, "Check every node below"), found);
+  return element(
+    "div",
+    {},
+    element("button", { type: "button", onclick: look }, "Check every node below"),
+    found,
+  );
 }

@@ -5,7 +5,7 @@ import { choice, element, labelled } from "./dom.js";
 import { limitsFor, limitsOf, paint, paintScale, robustLimits } from "./painting.js";
 import { dragging, pointing } from "./pointing.js";
 import { numberTable } from "./tables.js";
-import { number } from "./text.js";
+import { elementText, number } from "./text.js";
 import { axisName } from "./view_controls.js";
 import { PART_NAMES, numbersOf } from "./window.js";
 
@@ -20,7 +20,15 @@ export class PictureView {
     this.fill = fillOf(node);
     // A fill value other than zero was chosen to mean that something is missing.
     const gaps = this.fill !== undefined && this.fill !== 0;
-    this.chosen = { map: "dusk", range: "all", part: "real", gaps, upward: false, low: "", high: "" };
+    this.chosen = {
+      map: "dusk",
+      range: "all",
+      part: "real",
+      gaps,
+      upward: false,
+      low: "",
+      high: "",
+    };
     this.canvas = element("canvas", { class: "picture", tabindex: 0, role: "img" });
     this.scale = element("canvas", { class: "scale", "aria-hidden": "true" });
     this.low = element("span", {});
@@ -31,17 +39,36 @@ export class PictureView {
     this.options = element("div", { class: "row" });
     this.table = element("details", {}, element("summary", {}, "Numbers"));
     this.table.addEventListener("toggle", () => this.fillTable());
-    this.side = element("div", {},
-      element("div", { class: "legend" }, this.low, this.scale, this.high), this.readout, this.options);
-    this.shown = element("div", { class: "drawn beside" },
-      element("div", { class: "frame" }, this.downLabel, this.canvas, this.acrossLabel), this.side, this.table);
-    pointing(this.canvas, () => this.view.size, (row, column) => this.point(row, column), () => this.chosen.upward);
-    dragging(this.canvas, () => !view.isWhole, (down, across) => {
-      const [rows, columns] = view.size;
-      const far = Math.round(down * rows) * view.step;
-      view.moveBy(this.chosen.upward ? -far : far, Math.round(across * columns) * view.step);
-      again();
-    });
+    this.side = element(
+      "div",
+      {},
+      element("div", { class: "legend" }, this.low, this.scale, this.high),
+      this.readout,
+      this.options,
+    );
+    this.shown = element(
+      "div",
+      { class: "drawn beside" },
+      element("div", { class: "frame" }, this.downLabel, this.canvas, this.acrossLabel),
+      this.side,
+      this.table,
+    );
+    pointing(
+      this.canvas,
+      () => this.view.size,
+      (row, column) => this.point(row, column),
+      () => this.chosen.upward,
+    );
+    dragging(
+      this.canvas,
+      () => !view.isWhole,
+      (down, across) => {
+        const [rows, columns] = view.size;
+        const far = Math.round(down * rows) * view.step;
+        view.moveBy(this.chosen.upward ? -far : far, Math.round(across * columns) * view.step);
+        again();
+      },
+    );
     this.canvas.addEventListener("keydown", ({ key }) => {
       if (key !== "+" && key !== "-") return;
       view.zoom(key === "+" ? 0.5 : 2);
@@ -62,25 +89,45 @@ export class PictureView {
     const { view, chosen } = this;
     const [rows, columns] = view.size;
     const flat = numbersOf(this.read, chosen.part);
-    this.numbers = view.down < view.across ? flat : Float64Array.from(flat, (_, at) => flat[view.placeOf(Math.floor(at / columns), at % columns)]);
-    const isGap = chosen.gaps && this.read.kind !== "c" ? (value) => value === this.fill : () => false;
+    this.numbers =
+      view.down < view.across
+        ? flat
+        : Float64Array.from(
+            flat,
+            (_, at) => flat[view.placeOf(Math.floor(at / columns), at % columns)],
+          );
+    const isGap =
+      chosen.gaps && this.read.kind !== "c" ? (value) => value === this.fill : () => false;
     const limits = limitsFor(chosen.map, this.limits(isGap));
-    paint(this.canvas, this.numbers, rows, columns, { map: chosen.map, limits, isGap, upward: chosen.upward });
+    paint(this.canvas, this.numbers, rows, columns, {
+      map: chosen.map,
+      limits,
+      isGap,
+      upward: chosen.upward,
+    });
     paintScale(this.scale, chosen.map);
-    this.low.replaceChildren(number(limits[0]));
-    this.high.replaceChildren(number(limits[1]));
+    const isBlank = !this.numbers.some((value) => Number.isFinite(value) && !isGap(value));
+    this.low.replaceChildren(isBlank ? "There are only gaps here." : number(limits[0]));
+    this.high.replaceChildren(isBlank ? "" : number(limits[1]));
+    this.scale.hidden = isBlank;
     const names = [view.down, view.across].map((axis) => axisName(this.node, axis));
     this.downLabel.replaceChildren(`${names[0]} ${chosen.upward ? "←" : "→"}`);
     this.acrossLabel.replaceChildren(`${names[1]} →`);
-    this.canvas.setAttribute("aria-label", `Picture of ${rows} by ${columns} elements, ${names[0]} down and ${names[1]} across, from ${number(limits[0])} to ${number(limits[1])}. Arrow keys move a pointer, plus and minus zoom.`);
+    this.canvas.setAttribute(
+      "aria-label",
+      `Picture of ${rows} by ${columns} elements, ${names[0]} down and ${names[1]} across, from ${number(limits[0])} to ${number(limits[1])}. Arrow keys move a pointer, plus and minus zoom.`,
+    );
     this.fit();
   }
 
   limits(isGap) {
     const { range, low, high } = this.chosen;
-    const found = range === "most" ? robustLimits(this.numbers, isGap) : limitsOf(this.numbers, isGap);
+    const found =
+      range === "most" ? robustLimits(this.numbers, isGap) : limitsOf(this.numbers, isGap);
     if (range !== "fixed") return found;
-    return [low, high].map((text, side) => (text === "" || Number.isNaN(Number(text)) ? found[side] : Number(text)));
+    return [low, high].map((text, side) =>
+      text === "" || Number.isNaN(Number(text)) ? found[side] : Number(text),
+    );
   }
 
   /** Make the picture as large as there is room, its elements square if that is possible. */
@@ -102,10 +149,15 @@ export class PictureView {
     if (row >= rows || column >= columns) return;
     const at = this.view.placeOf(row, column);
     const { kind, data } = this.read;
-    const value = kind === "c" ? `${number(data[2 * at])} + ${number(data[2 * at + 1])}i` : number(data[at]);
-    const place = this.view.indexOf(row, column).map((index, axis) => `${axisName(this.node, axis)} ${index}`);
+    const value = elementText(this.read, at);
+    const place = this.view
+      .indexOf(row, column)
+      .map((index, axis) => `${axisName(this.node, axis)} ${index}`);
     const isFill = kind !== "c" && Object.is(Number(data[at]), this.fill);
-    this.readout.replaceChildren(element("strong", {}, value), `${isFill ? " (the fill value)" : ""}  at ${place.join(", ")}`);
+    this.readout.replaceChildren(
+      element("strong", {}, value),
+      `${isFill ? " (the fill value)" : ""}  at ${place.join(", ")}`,
+    );
   }
 
   /** What can be chosen. */
@@ -117,17 +169,42 @@ export class PictureView {
     };
     const fields = [labelled("Colour map", choice(MAPS, this.chosen.map, set("map")))];
     if (this.read.kind === "c") {
-      fields.push(labelled("Part", choice(PART_NAMES.map((name) => [name, name]), this.chosen.part, set("part"))));
+      fields.push(
+        labelled(
+          "Part",
+          choice(
+            PART_NAMES.map((name) => [name, name]),
+            this.chosen.part,
+            set("part"),
+          ),
+        ),
+      );
     }
-    const ranges = [["all", "least to greatest"], ["most", "without extremes"], ["fixed", "fixed"]];
+    const ranges = [
+      ["all", "least to greatest"],
+      ["most", "without extremes"],
+      ["fixed", "fixed"],
+    ];
     fields.push(labelled("Range", choice(ranges, this.chosen.range, set("range"))));
     if (this.chosen.range === "fixed") {
-      for (const [side, text] of [["low", "from"], ["high", "to"]]) {
-        const input = element("input", { type: "number", step: "any", class: "exact", value: this.chosen[side], oninput: () => set(side)(input.value) });
+      for (const [side, text] of [
+        ["low", "from"],
+        ["high", "to"],
+      ]) {
+        const input = element("input", {
+          type: "number",
+          step: "any",
+          class: "exact",
+          value: this.chosen[side],
+          oninput: () => set(side)(input.value),
+        });
         fields.push(labelled(text, input));
       }
     }
-    fields.push(tick("Fill value as a gap", this.chosen.gaps, set("gaps")), tick("First row below", this.chosen.upward, set("upward")));
+    fields.push(
+      tick("Fill value as a gap", this.chosen.gaps, set("gaps")),
+      tick("First row below", this.chosen.upward, set("upward")),
+    );
     if (this.options.contains(document.activeElement)) return; // not from under somebody's fingers
     this.options.replaceChildren(...fields);
   }
@@ -139,13 +216,17 @@ export class PictureView {
 }
 
 /** A box to tick. */
-export function tick(text, isOn, changed) {
-  const box = element("input", { type: "checkbox", checked: isOn, onchange: () => changed(box.checked) });
+function tick(text, isOn, changed) {
+  const box = element("input", {
+    type: "checkbox",
+    checked: isOn,
+    onchange: () => changed(box.checked),
+  });
   return element("label", { class: "tick" }, box, ` ${text}`);
 }
 
 /** The fill value of an array of numbers, as a number. */
-export function fillOf(node) {
+function fillOf(node) {
   const value = node.metadata.fill_value;
   if (typeof value === "boolean") return Number(value);
   if (typeof value === "number") return value;

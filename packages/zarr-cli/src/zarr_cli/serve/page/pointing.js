@@ -18,7 +18,10 @@ export function pointing(canvas, size, told, upward = () => false) {
     const box = canvas.getBoundingClientRect();
     const [rows, columns] = size();
     const down = Math.floor(((event.clientY - box.top) / box.height) * rows);
-    point(upward() ? rows - 1 - down : down, Math.floor(((event.clientX - box.left) / box.width) * columns));
+    point(
+      upward() ? rows - 1 - down : down,
+      Math.floor(((event.clientX - box.left) / box.width) * columns),
+    );
   });
   canvas.addEventListener("pointerleave", () => told(null));
   canvas.addEventListener("keydown", (event) => {
@@ -53,7 +56,8 @@ export function dragging(canvas, mayMove, moved) {
     const [right, down] = [event.clientX - from[0], event.clientY - from[1]];
     from = null;
     put(0, 0);
-    if (Math.hypot(right, down) > 4) moved(-down / canvas.offsetHeight, -right / canvas.offsetWidth);
+    if (Math.hypot(right, down) > 4)
+      moved(-down / canvas.offsetHeight, -right / canvas.offsetWidth);
   });
   canvas.addEventListener("pointercancel", () => {
     from = null;

@@ -97,7 +97,8 @@ export class ArrayReader {
     const size = data?.length ?? 0;
     this.room -= size;
     this.chunks.set(name, data);
-    for (const [old, value] of this.chunks) { // the oldest first
+    for (const [old, value] of this.chunks) {
+      // the oldest first
       if (this.room >= 0 || old === name) break;
       this.room += value?.length ?? 0;
       this.chunks.delete(old);
@@ -106,7 +107,7 @@ export class ArrayReader {
 }
 
 /** Coordinates of the chunks that hold something of a selection. */
-export function touched(selection, chunk) {
+function touched(selection, chunk) {
   let found = [[]];
   for (const [axis, { start, count, step }] of selection.entries()) {
     const numbers = [];
@@ -140,7 +141,11 @@ class Target {
   /** Copy what is selected of a chunk. */
   put(data, at, { chunk, strides }) {
     const whole = data.byteOffset % 4 === 0 ? data : data.slice();
-    const words = new this.Word(whole.buffer, whole.byteOffset, data.length / this.Word.BYTES_PER_ELEMENT);
+    const words = new this.Word(
+      whole.buffer,
+      whole.byteOffset,
+      data.length / this.Word.BYTES_PER_ELEMENT,
+    );
     let places = [[0, 0]]; // [element of the target, element of the chunk]
     for (const [axis, { start, count, step }] of this.selection.entries()) {
       const origin = at[axis] * chunk[axis];
@@ -165,6 +170,7 @@ class Target {
 
   /** Turn the bytes of every number round. */
   swap(size) {
-    for (let at = 0; at < this.bytes.length; at += size) this.bytes.subarray(at, at + size).reverse();
+    for (let at = 0; at < this.bytes.length; at += size)
+      this.bytes.subarray(at, at + size).reverse();
   }
 }

@@ -3,8 +3,8 @@
 const MOST_BYTES = 128 << 20; // of decoded chunks that a window may need
 const AT_FIRST = 32 << 20; // the same, for what nobody asked for
 
-export const MOST_SAMPLES = 512; // along a side of a picture
-export const MOST_POINTS = 2048; // along a line
+const MOST_SAMPLES = 512; // along a side of a picture
+const MOST_POINTS = 2048; // along a line
 const MOST_TEXTS = 100; // along a side of a table of text
 
 /** A window that can be moved; dimensions that are not across or down stand at one index. */
@@ -53,7 +53,9 @@ export class View {
   /** Show a smaller (factor below 1) or a larger part, around the same middle. */
   zoom(factor) {
     const longest = Math.max(1, ...this.sides.map((axis) => this.shape[axis]));
-    const middles = this.sides.map((axis) => this.starts[axis] + Math.min(this.span, this.shape[axis]) / 2);
+    const middles = this.sides.map(
+      (axis) => this.starts[axis] + Math.min(this.span, this.shape[axis]) / 2,
+    );
     const before = [this.span, this.step, this.starts];
     this.span = Math.min(Math.max(8, Math.round(Math.min(this.span, longest) * factor)), longest);
     this.step = this.stepFor(this.span);
@@ -98,13 +100,18 @@ export class View {
   /** Rows and columns that are shown. */
   get size() {
     const selection = this.selection();
-    return [this.down === null ? 1 : selection[this.down].count, selection[this.across]?.count ?? 1];
+    return [
+      this.down === null ? 1 : selection[this.down].count,
+      selection[this.across]?.count ?? 1,
+    ];
   }
 
   /** Where a row and a column are in what was read, which is in the order of the dimensions. */
   placeOf(row, column) {
     const [rows, columns] = this.size;
-    return this.down !== null && this.down > this.across ? column * rows + row : row * columns + column;
+    return this.down !== null && this.down > this.across
+      ? column * rows + row
+      : row * columns + column;
   }
 
   /** The index, in the array, of a row and a column that are shown. */

@@ -9,8 +9,12 @@ const INDEX_CODECS = "the index of the shards is encoded in a way that the page 
 
 /** How shards of a shape are read: {chunk, chain, grid, read}. Throws NotHere if not here. */
 export function shardLayout(definition, shardShape) {
-  const { chunk_shape: chunk, codecs, index_codecs: indexCodecs, index_location: place } =
-    configurationOf(definition);
+  const {
+    chunk_shape: chunk,
+    codecs,
+    index_codecs: indexCodecs,
+    index_location: place,
+  } = configurationOf(definition);
   const chain = chainOf(codecs);
   if (nameOf(chain.serializer) !== "bytes") throw new NotHere("there are shards within shards");
   const grid = shardShape.map((length, axis) => length / chunk[axis]);

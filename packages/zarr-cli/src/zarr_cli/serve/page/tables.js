@@ -1,7 +1,7 @@
 // Elements as a table.
 
 import { element } from "./dom.js";
-import { number } from "./text.js";
+import { elementText } from "./text.js";
 import { axisName } from "./view_controls.js";
 
 const ROWS = 24;
@@ -16,9 +16,7 @@ export function textTable(node, view, texts) {
 
 /** Numbers: those in the corner of the window. */
 export function numberTable(node, view, read) {
-  const text = (at) =>
-    read.kind === "c" ? `${number(read.data[2 * at])} + ${number(read.data[2 * at + 1])}i` : number(read.data[at]);
-  return table(node, view, text, ROWS, COLUMNS);
+  return table(node, view, (at) => elementText(read, at), ROWS, COLUMNS);
 }
 
 function table(node, view, text, mostRows, mostColumns) {
@@ -31,18 +29,39 @@ function table(node, view, text, mostRows, mostColumns) {
   const rowAxis = isLine ? view.across : view.down;
   const heading = (axis, row, column) => String(view.indexOf(...place(row, column))[axis] ?? "");
   const heads = numbersTo(columns).map((column) =>
-    element("th", { scope: "col" }, isLine ? "value" : heading(view.across, 0, column)));
+    element("th", { scope: "col" }, isLine ? "value" : heading(view.across, 0, column)),
+  );
   const lines = numbersTo(rows).map((row) =>
-    element("tr", {}, element("th", { scope: "row" }, heading(rowAxis, row, 0)),
+    element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, heading(rowAxis, row, 0)),
       ...numbersTo(columns).map((column) =>
-        element("td", {}, text(view.placeOf(...place(row, column)))))));
-  const corner = isLine ? axisName(node, rowAxis) : `${axisName(node, rowAxis)} \\ ${axisName(node, view.across)}`;
+        element("td", {}, text(view.placeOf(...place(row, column)))),
+      ),
+    ),
+  );
+  const corner = isLine
+    ? axisName(node, rowAxis)
+    : `${axisName(node, rowAxis)} \\ ${axisName(node, view.across)}`;
   const isCut = rows < high || columns < wide;
-  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Elements" },
-    element("table", { class: "elements" },
+  return element(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Elements" },
+    element(
+      "table",
+      { class: "elements" },
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, corner), ...heads)),
-      element("tbody", {}, ...lines)),
-    isCut ? element("p", { class: "faint" }, "The first rows and columns of the window; move it to see others.") : null);
+      element("tbody", {}, ...lines),
+    ),
+    isCut
+      ? element(
+          "p",
+          { class: "faint" },
+          "The first rows and columns of the window; move it to see others.",
+        )
+      : null,
+  );
 }
 
 const numbersTo = (count) => Array.from({ length: count }, (_, number) => number);

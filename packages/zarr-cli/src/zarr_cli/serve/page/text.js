@@ -26,6 +26,11 @@ export function number(value) {
   return String(Number(value.toPrecision(7)));
 }
 
+/** An element of what was read, complex or not. */
+export function elementText({ kind, data }, at) {
+  return kind === "c" ? `${number(data[2 * at])} + ${number(data[2 * at + 1])}i` : number(data[at]);
+}
+
 /** A shape. */
 export function shape(lengths) {
   return lengths.length ? lengths.join(" × ") : "one element";

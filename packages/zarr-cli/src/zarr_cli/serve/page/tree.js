@@ -9,7 +9,12 @@ export class Tree {
   constructor(choose) {
     this.choose = choose;
     this.items = new Map();
-    this.shown = element("ul", { role: "tree", class: "tree", "aria-label": "Hierarchy", onkeydown: (event) => this.key(event) });
+    this.shown = element("ul", {
+      role: "tree",
+      class: "tree",
+      "aria-label": "Hierarchy",
+      onkeydown: (event) => this.key(event),
+    });
   }
 
   /** Put the root in. */
@@ -38,20 +43,46 @@ export class Tree {
 
   item(path, { name, kind, shape, reason }) {
     const isGroup = kind === "group" || kind === "folder";
-    const row = element("a", { class: `node ${kind}`, href: hrefOf(path), tabindex: -1, title: reason, onclick: (event) => {
-      event.preventDefault();
-      this.choose(path);
-    } },
-      element("span", { class: "twist", "aria-hidden": "true", onclick: (event) => {
-        if (!isGroup) return;
-        event.preventDefault();
-        event.stopPropagation();
-        this.toggle(made);
-      } }),
+    const row = element(
+      "a",
+      {
+        class: `node ${kind}`,
+        href: hrefOf(path),
+        tabindex: -1,
+        title: reason,
+        onclick: (event) => {
+          event.preventDefault();
+          this.choose(path);
+        },
+      },
+      element("span", {
+        class: "twist",
+        "aria-hidden": "true",
+        onclick: (event) => {
+          if (!isGroup) return;
+          event.preventDefault();
+          event.stopPropagation();
+          this.toggle(made);
+        },
+      }),
       element("span", { class: "mark", "aria-hidden": "true" }),
       element("span", { class: "name" }, name),
-      element("span", { class: "faint" }, isGroup ? "" : shape ? `(${shape.join(", ")})` : kind === "damaged" ? kind : ""));
-    const made = element("li", { role: "treeitem", "aria-selected": "false", "aria-expanded": isGroup ? "false" : null, "aria-label": `${name}, ${kind}` }, row);
+      element(
+        "span",
+        { class: "faint" },
+        isGroup ? "" : shape ? `(${shape.join(", ")})` : kind === "damaged" ? kind : "",
+      ),
+    );
+    const made = element(
+      "li",
+      {
+        role: "treeitem",
+        "aria-selected": "false",
+        "aria-expanded": isGroup ? "false" : null,
+        "aria-label": `${name}, ${kind}`,
+      },
+      row,
+    );
     Object.assign(made, { path, row, isGroup });
     this.items.set(path, made);
     return made;
@@ -81,25 +112,55 @@ export class Tree {
         list.append(this.item(item.path ? `${item.path}/${child.name}` : child.name, child));
       }
       if (next !== null) {
-        const more = element("li", { role: "none" }, element("button", { type: "button", onclick: () => {
-          more.remove();
-          this.load(item, next, list);
-        } }, "Show more"));
+        const more = element(
+          "li",
+          { role: "none" },
+          element(
+            "button",
+            {
+              type: "button",
+              onclick: () => {
+                more.remove();
+                this.load(item, next, list);
+              },
+            },
+            "Show more",
+          ),
+        );
         list.append(more);
       } else if (!list.firstChild) {
         list.append(element("li", { role: "none", class: "faint" }, "empty"));
       }
     } catch (error) {
       item.loading = undefined;
-      list.replaceChildren(element("li", { role: "none", class: "wrong" }, error.message, " ",
-        element("button", { type: "button", onclick: () => { list.remove(); this.unfold(item); } }, "Try again")));
+      list.replaceChildren(
+        element(
+          "li",
+          { role: "none", class: "wrong" },
+          error.message,
+          " ",
+          element(
+            "button",
+            {
+              type: "button",
+              onclick: () => {
+                list.remove();
+                this.unfold(item);
+              },
+            },
+            "Try again",
+          ),
+        ),
+      );
     }
   }
 
   key(event) {
     const item = event.target.closest("[role=treeitem]");
     if (!item || event.target.tagName === "BUTTON") return;
-    const rows = [...this.shown.querySelectorAll("[role=treeitem]")].filter((other) => other.row.offsetParent !== null);
+    const rows = [...this.shown.querySelectorAll("[role=treeitem]")].filter(
+      (other) => other.row.offsetParent !== null,
+    );
     const at = rows.indexOf(item);
     const isOpen = item.getAttribute("aria-expanded") === "true";
     const goes = {
@@ -107,8 +168,10 @@ export class Tree {
       ArrowUp: () => rows[at - 1],
       Home: () => rows[0],
       End: () => rows.at(-1),
-      ArrowRight: () => (item.isGroup && !isOpen ? void this.unfold(item) : item.isGroup ? rows[at + 1] : null),
-      ArrowLeft: () => (isOpen ? void this.fold(item) : item.parentElement.closest("[role=treeitem]")),
+      ArrowRight: () =>
+        item.isGroup && !isOpen ? void this.unfold(item) : item.isGroup ? rows[at + 1] : null,
+      ArrowLeft: () =>
+        isOpen ? void this.fold(item) : item.parentElement.closest("[role=treeitem]"),
       Enter: () => void this.choose(item.path),
       " ": () => void this.choose(item.path),
     };

@@ -6,7 +6,7 @@ import { PictureView } from "./picture.js";
 import { View } from "./selection.js";
 import { viewControls } from "./view_controls.js";
 import { textTable } from "./tables.js";
-import { bytes, number, whole } from "./text.js";
+import { bytes, elementText, whole } from "./text.js";
 import { WindowSource } from "./window.js";
 
 const MOST_BYTES = 512 << 20; // of decoded chunks, more of which no page has room for
@@ -66,11 +66,9 @@ export function valuesView(node) {
 
 /** Put a window where the last one was, keeping what was chosen for it. */
 function presented(node, view, read, before, again) {
+  if (!view.shape.length)
+    return { shown: element("p", { class: "single" }, read.texts?.[0] ?? elementText(read, 0)) };
   if (read.texts) return { shown: textTable(node, view, read.texts) };
-  if (!view.shape.length) {
-    const values = read.kind === "c" ? `${number(read.data[0])} + ${number(read.data[1])}i` : number(read.data[0]);
-    return { shown: element("p", { class: "single" }, values) };
-  }
   const Kind = view.down === null ? LineView : PictureView;
   const drawn = before instanceof Kind ? before : new Kind(node, view, again);
   drawn.update(read);

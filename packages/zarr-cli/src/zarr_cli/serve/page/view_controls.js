@@ -45,7 +45,9 @@ export function viewControls(node, view, changed) {
     const limits = { min: 0, max: most, step: 1, value: view.at[axis] };
     const range = element("input", { type: "range", ...limits, oninput: () => set(range.value) });
     const exact = element("input", {
-      type: "number", ...limits, class: "exact",
+      type: "number",
+      ...limits,
+      class: "exact",
       "aria-label": `index of ${axisName(node, axis)}`,
       onchange: () => set(exact.value),
     });
@@ -55,15 +57,33 @@ export function viewControls(node, view, changed) {
       range.value = exact.value = index;
       changed();
     };
-    return element("span", { class: "slider" }, labelled(axisName(node, axis), range), exact,
-      element("span", { class: "faint" }, `of ${view.shape[axis]}`));
+    return element(
+      "span",
+      { class: "slider" },
+      labelled(axisName(node, axis), range),
+      exact,
+      element("span", { class: "faint" }, `of ${view.shape[axis]}`),
+    );
   };
 
   /** Moving the window about. */
   const moving = () => {
     if (!view.shape.length) return null;
     const act = (text, title, action, extra = {}) =>
-      element("button", { type: "button", title, "aria-label": title, onclick: () => { action(); again(); }, ...extra }, text);
+      element(
+        "button",
+        {
+          type: "button",
+          title,
+          "aria-label": title,
+          onclick: () => {
+            action();
+            again();
+          },
+          ...extra,
+        },
+        text,
+      );
     const parts = view.sides.map((axis) => {
       const { start, count, step } = view.selection()[axis];
       const last = start + (count - 1) * step;
@@ -76,13 +96,27 @@ export function viewControls(node, view, changed) {
       act("all", "Show as much as possible", () => view.whole(), { disabled: view.isWhole }),
     ];
     if (!view.isWhole) {
-      buttons.push(act("←", "Move left", () => view.move(0, -0.5)), act("→", "Move right", () => view.move(0, 0.5)));
+      buttons.push(
+        act("←", "Move left", () => view.move(0, -0.5)),
+        act("→", "Move right", () => view.move(0, 0.5)),
+      );
       if (view.down !== null) {
-        buttons.push(act("↑", "Move up", () => view.move(-0.5, 0)), act("↓", "Move down", () => view.move(0.5, 0)));
+        buttons.push(
+          act("↑", "Move up", () => view.move(-0.5, 0)),
+          act("↓", "Move down", () => view.move(0.5, 0)),
+        );
       }
     }
-    return element("div", { class: "row" }, element("span", { class: "buttons", role: "group", "aria-label": "Part that is shown" }, ...buttons),
-      element("span", { class: "faint part" }, `${parts.join(", ")}${stepText}`));
+    return element(
+      "div",
+      { class: "row" },
+      element(
+        "span",
+        { class: "buttons", role: "group", "aria-label": "Part that is shown" },
+        ...buttons,
+      ),
+      element("span", { class: "faint part" }, `${parts.join(", ")}${stepText}`),
+    );
   };
 
   rebuild();

@@ -28,9 +28,13 @@ export class WindowSource {
 
   /** Bytes of decoded chunks that a selection touches. */
   cost(selection) {
-    const chunk = this.node.chunks.map((length) => (Array.isArray(length) ? Math.max(...length) : length));
+    const chunk = this.node.chunks.map((length) =>
+      Array.isArray(length) ? Math.max(...length) : length,
+    );
     const each = chunk.reduce((product, length) => product * length, this.node.item_size || 8);
-    const chunks = selection.map((item, axis) => Math.min(item.count, Math.ceil(((item.count - 1) * item.step + 1) / chunk[axis]) + 1));
+    const chunks = selection.map((item, axis) =>
+      Math.min(item.count, Math.ceil(((item.count - 1) * item.step + 1) / chunk[axis]) + 1),
+    );
     return each * chunks.reduce((product, count) => product * count, 1);
   }
 
@@ -46,7 +50,9 @@ export class WindowSource {
       const data = await this.reader.read(selection, { signal, tally });
       return { shape, data, kind: this.layout.type.kind, how: { here: true, ...tally } };
     }
-    const text = selection.map(({ start, count, step }) => `${start}:${start + (count - 1) * step + 1}:${step}`);
+    const text = selection.map(
+      ({ start, count, step }) => `${start}:${start + (count - 1) * step + 1}:${step}`,
+    );
     const asked = { path: this.node.path, selection: text.join() };
     const answer = await ask("window", asked, signal);
     const how = { here: false, why: this.why };
