@@ -82,6 +82,14 @@ def test_what_was_not_expected_says_so(here, monkeypatch, command):
         cli(["info", "3.zarr", "--traceback"], standalone_mode=False)
 
 
+def test_what_is_interrupted_says_so(here, monkeypatch, command):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(zarr, "open", interrupted)
+    assert command("info", "3.zarr", status=130) == "Interrupted.\n"
+
+
 def test_what_the_library_warns_of_is_a_sentence(capsys):
     before = warnings.showwarning
     context = click.Context(cli)

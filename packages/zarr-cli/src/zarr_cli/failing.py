@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _KEY = "zarr_cli.traceback"
 
+INTERRUPTED = 130
+"""The status with which shells tell that a program was interrupted."""
+
 
 class Failure(click.ClickException):
     """Something that was asked could not be done; the process ends with status 1."""
@@ -43,8 +46,11 @@ def explained(ctx: click.Context) -> Iterator[None]:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
-    except (BrokenPipeError, KeyboardInterrupt, SystemExit):
+    except (BrokenPipeError, SystemExit):
         raise  # click ends quietly if nobody reads on
+    except KeyboardInterrupt:
+        click.echo("Interrupted.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
     except BaseException as error:  # a panic of a module in Rust is no Exception
         if ctx.meta.get(_KEY):
             raise
