@@ -216,6 +216,39 @@ def test_filters(file, name):
     assert np.array_equal(decoded["a"][...], values)
 
 
+@pytest.mark.parametrize("zarr_format", [3, 2])
+def test_filters_of_elements_that_become_others(file, zarr_format):
+    """Filters see elements as the file has them, of another size."""
+    padded = np.dtype(
+        {"names": ["a", "b"], "formats": ["i1", "<f8"], "offsets": [0, 8], "itemsize": 24}
+    )
+    values = {
+        "texts": (np.array(["a", "bcd", ""] * 3, object), h5py.string_dtype()),
+        "references": (np.array([file.ref] * 9), h5py.ref_dtype),
+        "padded": (np.array([(1, 2.5)] * 9, padded), padded),
+        "vectors": (np.arange(27, dtype="i2").reshape(9, 3), "(3,)i2"),
+    }
+    for name, options in (
+        ("plain", {"compression": 4, "shuffle": True}),
+        ("zstd", hdf5plugin.Zstd()),
+    ):
+        for what, (data, dtype) in values.items():
+            checked = {"fletcher32": True} if what in ("padded", "vectors") else {}
+            dataset = file.create_dataset(
+                f"{name}/{what}", (9,), dtype, chunks=(4,), **options, **checked
+            )
+            dataset[...] = data
+    file.create_dataset("blosc", data=values["padded"][0], chunks=(4,), **hdf5plugin.Blosc())
+    root, report = brought(file, zarr_format=zarr_format)
+    assert root["blosc"][...].tolist() == [(1, 2.5)] * 9
+    for name in ("plain", "zstd"):
+        assert root[f"{name}/texts"][...].tolist() == ["a", "bcd", ""] * 3
+        assert root[f"{name}/padded"][...].tolist() == [(1, 2.5)] * 9
+        assert np.array_equal(root[f"{name}/vectors"][...], np.arange(27).reshape(9, 3))
+        assert root[f"{name}/references"][...].tolist() == ["/"] * 9
+        assert report[f"{name}/vectors"].how == "chunks copied"
+
+
 def test_chunks_without_their_filters(file):
     """A filter that an application has left out of a chunk is noted in its mask."""
     values = np.arange(64, dtype="i4").reshape(8, 8)

@@ -1,11 +1,12 @@
-"""HDF5, NetCDF or NumPy files in Zarr hierarchies; NumPy files out of them."""
+"""HDF5, NetCDF or NumPy files in Zarr hierarchies, either made of the other."""
 
 from __future__ import annotations
 
 from zarr_import.hdf5 import import_hdf5
+from zarr_import.hdf5_export import export_hdf5
 from zarr_import.numpy_files import export_numpy, import_numpy
 from zarr_import.report import ImportReport
 
-__all__ = ["ImportReport", "export_numpy", "import_hdf5", "import_numpy"]
+__all__ = ["ImportReport", "export_hdf5", "export_numpy", "import_hdf5", "import_numpy"]
 
 __version__ = "0.1.0"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from zarr_core import array_from_metadata
 from zarr_core.extension import ZarrError, make_extension, run_in_threads
 
 if TYPE_CHECKING:
@@ -39,22 +40,19 @@ def copy_chunks(
     Returns
     -------
     bool
-        Whether the first of them had the same elements when it was read back; if not, no
-        other was stored, and the array has to be written otherwise.
+        Whether our codecs make of the first of them what the source does; if not, nothing
+        was stored, and the array has to be written otherwise.
 
     Notes
     -----
     Chunks that a source has stored in another way are decoded and written one by one.
     """
     key_of = _keys(array, format_)
-    chunks = iter(stored)
-    first = next(chunks, None)
-    if first is not None:
-        array.store.set(key_of(first), stored.read(first))
-        if not _reads_the_same(variable, array, first):
-            array.store.erase(key_of(first))
-            return False
-        reporter.advance(_elements(array, first))
+    first = next(iter(stored), None)
+    if first is not None and not _reads_the_same(
+        variable, array, format_, first, {key_of(first): stored.read(first)}
+    ):
+        return False
 
     def take(chunk: tuple[int, ...]) -> None:
         array.store.set(key_of(chunk), stored.read(chunk))
@@ -66,7 +64,7 @@ def copy_chunks(
         reporter.advance(_elements(array, chunk))
 
     requests = array.store.requests
-    run_in_threads(chunks, take, requests is not None, requests)
+    run_in_threads(stored, take, requests is not None, requests)
     run_in_threads(stored.others(), decode, None, requests)
     return True
 
@@ -78,11 +76,20 @@ def _keys(array: Array, format_: Format) -> Callable[[tuple[int, ...]], str]:
     return lambda chunk: prefix + encoding.encode(chunk)
 
 
-def _reads_the_same(variable: Variable, array: Array, chunk: tuple[int, ...]) -> bool:
+def _reads_the_same(
+    variable: Variable,
+    array: Array,
+    format_: Format,
+    chunk: tuple[int, ...],
+    stored: dict[str, bytes],
+) -> bool:
     """Whether our codecs make of a chunk what those of the source do, bit by bit."""
     box = _box(array, chunk)
+    alone = array_from_metadata(
+        stored, array.metadata, path=array.path, zarr_format=format_.name, read_only=True
+    )
     try:
-        ours = np.asarray(array[box])
+        ours = np.asarray(alone[box])
     except ZarrError:
         return False
     theirs = np.asarray(variable.read(box)).astype(ours.dtype, copy=False)

@@ -215,7 +215,7 @@ def _variable(
     if not external:
         _refuse_other_files(dataset)
     elements = elements_of(h5py, dataset)
-    filters = filters_of(h5py, dataset)
+    filters = filters_of(h5py, dataset, elements.itemsize)
     notes = [*elements.notes, *filters.notes]
     attributes, missing = attributes_of(h5py, dataset, netcdf=netcdf, notes=notes)
     names = dimensions.names(dataset)

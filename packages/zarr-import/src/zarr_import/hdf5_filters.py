@@ -43,8 +43,18 @@ class Filters:
     notes: list[str] = field(default_factory=list)
 
 
-def filters_of(h5py: Any, dataset: Any) -> Filters:
+def filters_of(h5py: Any, dataset: Any, itemsize: int | None) -> Filters:
     """Find the codecs for the filters of a dataset.
+
+    Parameters
+    ----------
+    h5py : module
+        The library.
+    dataset : h5py.Dataset
+        The dataset.
+    itemsize : int or None
+        Bytes of what an element of the dataset becomes; None if they differ.  Those in the
+        file may have others, as filters see references to what is of variable size.
 
     Raises
     ------
@@ -70,7 +80,7 @@ def filters_of(h5py: Any, dataset: Any) -> Filters:
                 f"the filter {code} ({called}) is not installed, without which nothing can be "
                 "read: pip install hdf5plugin",
             )
-        mapped = _codec(code, values, dataset.dtype.itemsize)
+        mapped = _codec(code, values, itemsize or 1)
         if mapped is None:
             exact = False
             notes.append(f"the filter {_NAMES.get(code, code)} is undone; no codec is like it")
@@ -110,7 +120,7 @@ def _codec(
         case 1:
             name, configuration = "numcodecs.zlib", {"level": value(0, 1)}
         case 2:
-            name, configuration = "numcodecs.shuffle", {"elementsize": value(0, itemsize)}
+            name, configuration = "numcodecs.shuffle", {"elementsize": itemsize}
         case 3:
             name = "numcodecs.fletcher32"
         case 307:
@@ -134,7 +144,7 @@ def _codec(
 def _blosc(value: Any, itemsize: int) -> dict[str, JSON]:
     number = value(6, 0)
     name = _COMPRESSORS[number] if number < len(_COMPRESSORS) else "zstd"
-    return _blosc_of(name, min(value(4, 5), 9), value(5, 1), value(2, itemsize) or itemsize)
+    return _blosc_of(name, min(value(4, 5), 9), value(5, 1), itemsize)
 
 
 def _blosc_of(name: str, level: int, shuffle: int, typesize: int) -> dict[str, JSON]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,12 @@ class Elements:
     serializer: ExtensionDefinition | None = None
     attributes: dict[str, JSON] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def itemsize(self) -> int | None:
+        """Bytes of an element of the source, as it is here; None if they differ."""
+        fixed = isinstance(self.dtype, np.dtype)
+        return self.dtype.itemsize * prod(self.within) if fixed else None
 
 
 def elements_of(h5py: Any, dataset: Any) -> Elements:

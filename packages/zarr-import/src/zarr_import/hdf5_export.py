@@ -1,0 +1,221 @@
+"""Hierarchies written as HDF5 files, which NetCDF's libraries read as theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import tempfile
+from base64 import b64decode
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core import Array, Group
+from zarr_core.extension import ProgressReporter
+
+from zarr_import._h5py import library
+from zarr_import.elements import parts
+from zarr_import.unsupported import UnsupportedSourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from zarr_core.extension import Progress
+
+_MEMORY = 1 << 28
+_DIMENSIONS = "_ARRAY_DIMENSIONS"
+_FILL_VALUE = "_FillValue"
+_BARE = "This is a netCDF dimension but not a netCDF variable. {:10}"
+_GZIP = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
+
+
+def export_hdf5(
+    source: Array | Group,
+    file: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    filters: Mapping[str, Any] | None = None,
+    max_memory: int = _MEMORY,
+    overwrite: bool = False,
+    progress: Callable[[Progress], object] | bool | None = None,
+) -> None:
+    """Write a group, with everything below it, or an array as an HDF5 file.
+
+    Parameters
+    ----------
+    source : Array or Group
+        What to write.
+    file : path
+        The file, which appears once it is complete.
+    name : str, optional
+        What a single array is called in it; its own name by default.
+    filters : mapping, optional
+        Arguments of h5py's ``create_dataset`` that say how chunks are stored; gzip with
+        shuffled bytes by default, which every HDF5 library reads.
+    max_memory : int
+        Bytes that elements may take at a time; at least a stored object is held.
+    overwrite : bool
+        Whether a file that is there is replaced.
+    progress : callable or True, optional
+        As for :func:`zarr_import.import_hdf5`.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a file and ``overwrite`` is false.
+    UnsupportedSourceError
+        If HDF5 has no type for the elements of an array, before anything is written.
+
+    Notes
+    -----
+    Names of dimensions become dimension scales, as NetCDF has them; where one name has
+    several lengths in a group, they are labels only.  Attributes that are objects, or lists of
+    more than one kind of value, are written as JSON.
+    """
+    path = Path(file)
+    if path.exists() and not overwrite:
+        raise FileExistsError(f"{path} is there already; overwrite=True replaces it")
+    h5py = library()
+    members: list[tuple[str, Array | Group]] = (
+        [(name or source.basename or "data", source)]
+        if isinstance(source, Array)
+        else [*source.members(max_depth=None)]
+    )
+    arrays = {place: node for place, node in members if isinstance(node, Array)}
+    types = {place: _type(h5py, array) for place, array in arrays.items()}
+    reporter = ProgressReporter(progress, len(arrays))
+    with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=f".{path.name}.") as folder:
+        made = os.path.join(folder, "made.h5")
+        try:
+            with h5py.File(made, "w") as target:
+                if isinstance(source, Group):
+                    _set_attributes(target, source.attrs.asdict())
+                for place, node in members:
+                    if isinstance(node, Group):
+                        _set_attributes(target.require_group(place), node.attrs.asdict())
+                    else:
+                        _write(
+                            h5py, target, place, node, types[place],
+                            _GZIP if filters is None else filters, max_memory, reporter,
+                        )  # fmt: skip
+                _name_dimensions(target, arrays)
+        finally:
+            reporter.close()
+        os.replace(made, path)
+
+
+def _type(h5py: Any, array: Array) -> Any:
+    """The type that elements have in the file."""
+    dtype = array.dtype
+    if dtype.kind == "T" or array.metadata.data_type.name == "string":
+        return h5py.string_dtype()
+    if dtype.kind in "mM":
+        return h5py.opaque_dtype(dtype)
+    # Types that other packages add to NumPy would be opaque.
+    strange = dtype.kind == "V" and dtype.names is None and dtype.type is not np.void
+    if strange or dtype.hasobject:
+        raise UnsupportedSourceError(
+            array.name, f"HDF5 has no type for {array.metadata.data_type.name}"
+        )
+    return dtype
+
+
+def _write(
+    h5py: Any,
+    target: Any,
+    place: str,
+    array: Array,
+    dtype: Any,
+    filters: Mapping[str, Any],
+    max_memory: int,
+    reporter: ProgressReporter,
+) -> None:
+    reporter.begin(place, array.size, "elements")
+    text = h5py.check_string_dtype(dtype) is not None and array.dtype.kind not in "SU"
+    options: dict[str, Any] = {}
+    if array.ndim and array.size and isinstance(array.chunks[0], int):
+        chunks = tuple(
+            min(length, size) for length, size in zip(array.chunks, array.shape, strict=True)
+        )
+        options = {"chunks": chunks, **filters}
+    if not text and array.fill_value is not None and array.dtype.kind in "biufc":
+        options["fillvalue"] = array.fill_value
+    dataset = target.create_dataset(place, array.shape, dtype, **options)
+    attributes = array.attrs.asdict()
+    attributes.pop(_DIMENSIONS, None)
+    missing = attributes.pop(_FILL_VALUE, None)
+    if missing is not None:
+        dataset.attrs[_FILL_VALUE] = _missing_value(missing, array.dtype)
+    elif array.zarr_format == 2 and "fillvalue" in options:
+        dataset.attrs[_FILL_VALUE] = array.dtype.type(options["fillvalue"])
+    _set_attributes(dataset, attributes)
+    stored = array.shards or array.chunks
+    size = array.dtype.itemsize or 64
+    if not array.ndim:
+        dataset[()] = str(array[()]) if text else np.asarray(array[()]).astype(dtype)
+    elif array.size:
+        for box in parts(array.shape, stored, max_memory // (2 * size)):
+            values = np.asarray(array[box])
+            # A copy, as it gets what h5py has noted on the type.
+            dataset[box] = values.astype(object) if text else values.astype(dtype)
+            reporter.advance(values.size)
+    reporter.end()
+
+
+def _missing_value(value: Any, dtype: np.dtype[Any]) -> Any:
+    """``_FillValue`` as a number, of the form that xarray gives it in version 3."""
+    if dtype.kind == "f" and isinstance(value, str):
+        value = struct.unpack("<d", b64decode(value))[0]
+    elif dtype.kind == "c" and isinstance(value, list):
+        value = complex(*(struct.unpack("<d", b64decode(part))[0] for part in value))
+    elif dtype.kind == "S" and isinstance(value, str):
+        value = b64decode(value)
+    return dtype.type(value)
+
+
+def _set_attributes(target: Any, attributes: Mapping[str, Any]) -> None:
+    for name, value in attributes.items():
+        kinds = {type(item) for item in value} if isinstance(value, list) else {type(value)}
+        plain = len(kinds) == 1 and kinds <= {str, int, float, bool}
+        target.attrs[name] = value if plain else json.dumps(value)
+
+
+def _name_dimensions(target: Any, arrays: Mapping[str, Array]) -> None:
+    """Make dimension scales of the names of dimensions, or labels where lengths differ."""
+    lengths: dict[tuple[str, str], set[int]] = {}
+    for place, array in arrays.items():
+        for name, size in zip(_names(array), array.shape, strict=True):
+            if name:
+                lengths.setdefault((place.rpartition("/")[0], name), set()).add(size)
+    for place, array in arrays.items():
+        dataset = target[place]
+        group = place.rpartition("/")[0]
+        for axis, name in enumerate(_names(array)):
+            if not name or len(lengths[group, name]) > 1 or "/" in name:
+                dataset.dims[axis].label = name or ""
+                continue
+            scale = _scale(target[group] if group else target, name, array.shape[axis])
+            if scale is None:
+                dataset.dims[axis].label = name
+            elif scale != dataset:
+                dataset.dims[axis].attach_scale(scale)
+
+
+def _names(array: Array) -> tuple[str | None, ...]:
+    names: Any = array.dimension_names or array.attrs.get(_DIMENSIONS) or ()
+    return tuple(names) if len(names) == array.ndim else (None,) * array.ndim
+
+
+def _scale(group: Any, name: str, size: int) -> Any:
+    """The scale of a dimension: the variable of that name, or one that stands for none."""
+    if name not in group:
+        scale = group.create_dataset(name, (size,), ">f4")
+        scale.make_scale(_BARE.format(size))
+        return scale
+    scale = group[name]
+    if getattr(scale, "shape", None) != (size,):
+        return None
+    if not scale.is_scale:
+        scale.make_scale(name)
+    return scale
