@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import NodeExistsError, in_flight
 
-from zarr_xarray.documents import StaleError, array_at, documents_of, grow, write
+from zarr_xarray.documents import StaleError, array_at, grow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -88,7 +88,7 @@ def _create(target: Target, new: Iterable[Plan]) -> None:
         path = target.path_of(item.name)
         assert item.metadata is not None, "new arrays have metadata"
         if target.group is None:
-            write(target.store, documents_of(target.format, path, item.metadata))
+            target.format.write_new(target.store, path, item.metadata)
         elif not target.format.create(target.store, path, item.metadata):
             raise NodeExistsError(
                 f"{target.store} {'/' + path!r}",

@@ -131,6 +131,13 @@ class Format(ABC):
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Store the metadata of a node, new or changed."""
 
+    def write_new(self, store: Store, path: str, metadata: NodeMetadata) -> None:
+        """Store the metadata of a node where nothing is, nor can be: the caller has looked.
+
+        So that no operation is spent on what might be left of another node.
+        """
+        self.write(store, path, metadata)
+
     @abstractmethod
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
         """Store the metadata of a node unless there is one; whether it was stored.

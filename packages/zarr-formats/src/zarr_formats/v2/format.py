@@ -109,12 +109,12 @@ class V2(Format):
         return _documents(metadata, "version 2 metadata")
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Write all documents, that which makes the node last."""
-        prefix = self.chunk_prefix(path)
-        documents = _documents(metadata, f"{store} {'/' + path!r}")
-        _write_others(store, prefix, documents)
-        main = ARRAY if ARRAY in documents else GROUP
-        store.set(prefix + main, strictjson.encode(documents[main]))
+        """Write all documents, that which makes the node last; remove others that are left."""
+        _write(store, self.chunk_prefix(path), metadata)
+
+    def write_new(self, store: Store, path: str, metadata: NodeMetadata) -> None:
+        """Write all documents, that which makes the node last; nothing is asked."""
+        _write(store, self.chunk_prefix(path), metadata, {})
 
     def check_path(self, path: str) -> None:
         """Keys of version 2 are ASCII."""
@@ -307,6 +307,15 @@ def _documents(metadata: NodeMetadata, where: str) -> dict[str, JSON]:
     if isinstance(metadata, ArrayMetadata):
         return write_array(metadata, where)
     return write_group(metadata, where)
+
+
+def _write(
+    store: Store, prefix: str, metadata: NodeMetadata, before: dict[str, JSON] | None = None
+) -> None:
+    documents = _documents(metadata, f"{store} {'/' + prefix[:-1]!r}")
+    _write_others(store, prefix, documents, before)
+    main = ARRAY if ARRAY in documents else GROUP
+    store.set(prefix + main, strictjson.encode(documents[main]))
 
 
 def _write_others(
