@@ -6,7 +6,15 @@ import zarr_core as zarr
 from counting_store import CountingStore
 from failing_store import READS, FailingStore
 from zarr_core.errors import ZarrError
-from zarr_formats.conversion import ConversionError, ElementsDifferError, convert, plan, resuming
+from zarr_formats.conversion import (
+    ConversionError,
+    ElementsDifferError,
+    convert,
+    memory,
+    pieces,
+    plan,
+    resuming,
+)
 
 
 def weather(zarr_format=3, **options):
@@ -173,3 +181,104 @@ def test_overwriting_removes_what_a_stop_has_left(long_array):
     convert(store, dest, overwrite=True)
     assert np.array_equal(zarr.open(dest)["a"][...], values)
     assert not dest.exists("a/.conversion")
+
+
+# --- by way of pieces ---
+
+
+@pytest.fixture
+def tight(monkeypatch):
+    """Little memory, of which even small pieces pay."""
+    monkeypatch.setattr(memory, "BUFFER", 4096)
+    monkeypatch.setattr(pieces, "_SMALLEST", 1)
+    monkeypatch.setattr(resuming, "_EVERY", 0.0)
+
+
+def planes(store=None, shape=(30, 24, 20), chunks=(1, 24, 20), **options):
+    array = zarr.create_array(
+        store, name="a", shape=shape, dtype="f4", chunks=chunks, fill_value=-1, **options
+    )
+    array[3:] = np.random.default_rng(0).normal(size=(shape[0] - 3, *shape[1:])).astype("f4")
+    return array
+
+
+def chunks_read(store):
+    """Keys of the chunks that a store gave, as often as it did."""
+    return [call.key for call in store.calls if "/c/" in call.key and call.nbytes]
+
+
+def test_planes_become_columns_with_each_chunk_decoded_once(tight):
+    source, dest = CountingStore(zarr.MemoryStore()), zarr.MemoryStore()
+    array = planes(source)
+    values = array[...]
+    asked = {"chunks": (30, 4, 5), "verify": True}
+    looked = plan(source, dest, path="a", **asked)
+    assert "by way of pieces" in looked.steps[0].notes[0]
+    source.calls.clear()
+    convert(source, dest, path="a", **asked)
+    assert sorted(chunks_read(source)) == sorted(f"a/c/{n}/0/0" for n in range(3, 30))
+    assert np.array_equal(zarr.open(dest)[...], values)
+    assert {key.partition("/")[0] for key in dest.list()} == {"c", "zarr.json"}
+
+
+@pytest.mark.parametrize(
+    ("shape", "chunks", "new"),
+    [
+        ((30, 24, 20), (1, 24, 20), {"chunks": (30, 3, 3), "shards": (30, 6, 9), "dtype": "f8"}),
+        ((31, 23, 19), (2, 23, 19), {"chunks": (31, 4, 4)}),
+        ((64, 40, 12), (1, 16, 12), {"chunks": (64, 5, 2), "fill_value": 7}),
+    ],
+)
+def test_lengths_that_do_not_divide_each_other(tight, shape, chunks, new):
+    array = planes(shape=shape, chunks=chunks)
+    looked = plan(array, zarr.MemoryStore(), **new)
+    assert any("pieces" in note for note in looked.steps[0].notes)
+    convert(array, dest := zarr.MemoryStore(), verify=True, **new)
+    assert np.array_equal(zarr.open(dest)[...], array[...])
+
+
+def test_where_nothing_can_be_removed_there_are_no_pieces(tight, tmp_path):
+    array = planes()
+    convert(array, tmp_path / "a.zip", chunks=(30, 4, 5))
+    new = zarr.open(tmp_path / "a.zip")
+    assert np.array_equal(new[...], array[...])
+    assert not [key for key in new.store.list() if "conversion" in key]
+
+
+def test_either_half_goes_on_where_it_was_stopped(tight):
+    source = zarr.MemoryStore()
+    planes(source)
+    expected = zarr.MemoryStore()
+    counting = FailingStore(expected)
+    convert(source, counting, chunks=(30, 4, 5))
+    calls = [n for n, (method, _) in enumerate(counting.calls, 1) if method not in READS]
+    saved = []
+    for stop in calls[:: len(calls) // 12]:
+        dest = zarr.MemoryStore()
+        with pytest.raises(ZarrError):
+            convert(source, FailingStore(dest, stop, "after", forever=True), chunks=(30, 4, 5))
+        again = CountingStore(source)
+        convert(again, dest, chunks=(30, 4, 5))
+        saved.append(27 - len(chunks_read(again)))
+        assert {key: bytes(dest.get(key)) for key in dest.list()} == {
+            key: bytes(expected.get(key)) for key in expected.list()
+        }
+    assert saved == sorted(saved)
+    assert saved[-1] == 27  # the second half needs nothing of the source
+
+
+def test_pieces_that_were_left_do_no_harm(tight):
+    source, dest = zarr.MemoryStore(), zarr.MemoryStore()
+    array = planes(source)
+    with pytest.raises(ZarrError):
+        convert(source, FailingStore(dest, 60, "before", forever=True), chunks=(30, 4, 5))
+    assert [key for key in dest.list() if "-pieces/" in key]
+    convert(source, dest, chunks=(30, 5, 4))
+    assert np.array_equal(zarr.open(dest)["a"][...], array[...])
+    assert not [key for key in dest.list() if "conversion" in key]
+    stopped = FailingStore(dest, 90, "before", forever=True)
+    with pytest.raises(ZarrError):
+        convert(source, stopped, overwrite=True, chunks=(30, 4, 5))
+    convert(source, dest, overwrite=True, chunks=(30, 4, 5))
+    assert np.array_equal(zarr.open(dest)["a"][...], array[...])
+    assert not [key for key in dest.list() if "conversion" in key]

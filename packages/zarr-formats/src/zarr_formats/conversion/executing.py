@@ -143,8 +143,9 @@ def convert(
     Arrays that are decoded are held in memory in pieces of at most 64 MiB (of decoded
     elements), or one stored object of the target if it is larger: a shard is written
     whole, so its size bounds the memory.  Threads decode and encode one chunk each
-    besides.  Between chunks that do not nest, such as rows and columns, a chunk is decoded
-    several times where the pieces are too small to hold it.
+    besides.  Between chunks that do not nest, such as rows and columns, an array goes by way
+    of pieces that are stored beside the result, and removed in the end: else chunks would
+    be decoded once for each box of memory that they reach into.
 
     Names of dimensions become the attribute ``_ARRAY_DIMENSIONS`` of xarray in a format
     that has no place for them, and the other way round.

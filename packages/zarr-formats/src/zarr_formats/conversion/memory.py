@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
 from zarr_core import array_from_metadata
-from zarr_core.extension import ArrayMetadata, Problem, make_extension, thread_count
+from zarr_core.extension import ArrayMetadata, make_extension, thread_count
 
 from zarr_formats.conversion.regions import cut, decodings
 from zarr_formats.conversion.steps import size_text
@@ -25,36 +24,31 @@ BUFFER = 1 << 26
 """Bytes of elements that are held at a time, unless a stored object has more."""
 
 _VARIABLE = 256  # bytes that an element of variable size is taken to need
-_OFTEN = 2.0  # decodings of a chunk that are worth a note
 
 
 def intervals(old: Array, new: Array, memory: Memory) -> tuple[Intervals, ...]:
     """The boxes that an array is gone through in, along each dimension."""
-    budget = BUFFER
-    if memory.most is not None:
-        budget = (memory.most - _besides(old, new)) // memory.copies
-    return cut(axes(new.metadata), _chunk(old), budget // max(1, item_size(old, new)))
+    elements = budget(old, new, memory) // max(1, item_size(old, new))
+    return cut(axes(new.metadata), _chunk(old), elements)
 
 
-def weighed(source: Side, dest: Side, step: Step, memory: Memory) -> Step:
-    """A step that decodes an array, with a problem if that takes too much memory.
+def budget(old: Array, new: Array, memory: Memory) -> int:
+    """Bytes that the elements of a box may have."""
+    if memory.most is None:
+        return BUFFER
+    return (memory.most - _besides(old, new)) // memory.copies
 
-    There is a note if chunks are decoded several times.
-    """
-    old, new = opened(source, step, read_only=True), opened(dest, step, read_only=False)
+
+def too_little(old: Array, new: Array, memory: Memory) -> str:
+    """Why memory does not do; empty if it does."""
     least = _besides(old, new) + memory.copies * _stored(new) * item_size(old, new)
-    if memory.most is not None and least > memory.most:
-        message = (
-            f"takes {size_text(least)} of memory at least, as stored objects are decoded and "
-            f"written whole, and {size_text(memory.most)} are allowed: allow more, choose "
-            "smaller chunks or shards, or fewer threads"
-        )
-        return replace(step, problems=(Problem("", message),))
-    often = _often(old, intervals(old, new, memory))
-    if old.size and often >= _OFTEN:
-        note = f"each chunk is decoded {often:.0f} times; more memory means fewer"
-        return replace(step, notes=(*step.notes, note))
-    return step
+    if memory.most is None or least <= memory.most:
+        return ""
+    return (
+        f"takes {size_text(least)} of memory at least, as stored objects are decoded and "
+        f"written whole, and {size_text(memory.most)} are allowed: allow more, choose "
+        "smaller chunks or shards, or fewer threads"
+    )
 
 
 def opened(side: Side, step: Step, *, read_only: bool) -> Array:
@@ -102,11 +96,10 @@ def _stored(array: Array) -> int:
     return prod(min(n, max(1, size)) for n, size in zip(longest, array.shape, strict=True))
 
 
-def _often(old: Array, boxes: Sequence[Intervals]) -> float:
-    """How often a chunk is decoded, in the middle."""
-    parts = zip(boxes, _chunk(old), strict=True)
+def often(old: Array, boxes: Sequence[Intervals]) -> float:
+    """How often a chunk is decoded if an array is read in some boxes, in the middle."""
     return prod(
         decodings(axis.size, axis.length, chunk) / -(-axis.size // chunk)
-        for axis, chunk in parts
+        for axis, chunk in zip(boxes, _chunk(old), strict=True)
         if axis.size
     )

@@ -25,7 +25,8 @@ from zarr_formats.conversion.chunk_keys import may_collide
 from zarr_formats.conversion.costing import costed
 from zarr_formats.conversion.errors import ConversionError
 from zarr_formats.conversion.expressing import express_group, problems_of
-from zarr_formats.conversion.memory import weighed
+from zarr_formats.conversion.memory import intervals, often, opened, too_little
+from zarr_formats.conversion.pieces import pieces
 from zarr_formats.conversion.steps import Memory, Plan, Side, Step, is_in_place
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def plan(
         if not step.problems:
             step = _against_what_is_there(origin, to, step, overwrite)
         if step.cost == "recode" and not step.problems:
-            step = weighed(origin, to, step, memory)
+            step = _weighed(origin, to, step, memory)
         steps.append(step)
     if steps and (more := tuple(_in_the_way(origin, to, overwrite, remove_source))):
         steps[0] = replace(steps[0], problems=(*more, *steps[0].problems))
@@ -236,6 +237,29 @@ def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool
         "there is another node at the destination already; give overwrite=True to remove it first"
     )
     return replace(step, problems=(Problem("", message),))
+
+
+def _weighed(source: Side, dest: Side, step: Step, memory: Memory) -> Step:
+    """A step that decodes an array, with a problem if that takes too much memory.
+
+    There is a note if chunks are decoded several times, or cut into pieces instead.
+    """
+    old, new = opened(source, step, read_only=True), opened(dest, step, read_only=False)
+    if why := too_little(old, new, memory):
+        return replace(step, problems=(Problem("", why),))
+    times = often(old, intervals(old, new, memory)) if old.size else 1.0
+    if times < _OFTEN:
+        return step
+    note = f"each chunk is decoded {times:.0f} times; more memory means fewer"
+    if pieces(old, new, dest, memory) is not None:
+        note = (
+            "goes by way of pieces beside the result, which take as much room as the array, "
+            f"as each chunk would be decoded {times:.0f} times otherwise"
+        )
+    return replace(step, notes=(*step.notes, note))
+
+
+_OFTEN = 2.0  # decodings of a chunk that are worth a note
 
 
 def _not_beside(source: Side, dest: Side, step: Step) -> Problem | None:

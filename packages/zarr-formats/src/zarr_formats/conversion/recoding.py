@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from zarr_core.extension import ZarrError
@@ -14,6 +14,7 @@ from zarr_formats.conversion.elements import as_dtype, difference
 from zarr_formats.conversion.errors import ElementsDifferError
 from zarr_formats.conversion.laying_out import same_fill_value
 from zarr_formats.conversion.memory import axes, intervals, opened
+from zarr_formats.conversion.pieces import pieces, place
 from zarr_formats.conversion.regions import all_boxes, boxes_of
 from zarr_formats.conversion.resuming import Journal
 
@@ -72,40 +73,71 @@ def recode(
         workers.elements(old, new, frozenset(), reporter.advance)
         reporter.end()
         return
-    cut = intervals(old, new, memory)
-    journal = Journal(source, dest, step, cut)
-    if not journal.begin():
-        assert step.metadata is not None
-        keys = ChunkKeys.of(dest, step.path, new.metadata)
-        dest.store.erase_values(list(keys.others()))
-    reporter.begin(step.path, old.size, "elements")
-    boxes = _boxes(source, step.path, old, new, cut) if old.size else ()
-    carrier = _Carrier(old, new, verify=verify)
+    stages = _stages(old, new, dest, step, memory)
+    journal = Journal(source, dest, step, [stage.cut for stage in stages], verify=verify)
+    first = journal.begin()
+    if first is None:
+        first = 0
+        dest.store.erase_values(_leftovers(dest, step, new))
+    reporter.begin(step.path, old.size * len(stages), "elements")
+    reporter.advance(old.size * first)
     try:
-        for done, box in journal.left(boxes):
-            if not done:
-                carrier.carry(box)
-                journal.done(box)
-            reporter.advance(prod(part.stop - part.start for part in box))
+        for number in range(first, len(stages)):
+            stage = stages[number]
+            carrier = _Carrier(stage.old, stage.new, verify=verify)
+            boxes = _boxes(source, step.path, old, stage) if old.size else ()
+            for done, box in journal.left(number, boxes):
+                if not done:
+                    carrier.carry(box)
+                    journal.done(box)
+                reporter.advance(prod(part.stop - part.start for part in box))
     except BaseException:
         with suppress(ZarrError):  # what stopped the work says more
             journal.write()
         raise
+    if len(stages) > 1:
+        dest.store.erase_prefix(f"{place(dest, step.path)}/")
     journal.end()
     reporter.end()
 
 
-def _boxes(
-    source: Side, path: str, old: Array, new: Array, cut: Sequence[Intervals]
-) -> Iterable[Box]:
+class _Stage(NamedTuple):
+    """All elements taken from one array to another."""
+
+    old: Array
+    new: Array
+    cut: Sequence[Intervals]
+
+
+def _stages(old: Array, new: Array, dest: Side, step: Step, memory: Memory) -> list[_Stage]:
+    """The way from one array to the other: at once, or by way of pieces."""
+    last = intervals(old, new, memory)
+    cut = pieces(old, new, dest, memory)
+    if cut is None:
+        return [_Stage(old, new, last)]
+    middle = cut.array(old, dest, step.path)
+    return [_Stage(old, middle, cut.boxes), _Stage(middle, new, last)]
+
+
+def _leftovers(dest: Side, step: Step, new: Array) -> list[str]:
+    """Keys that would be taken for chunks, or for pieces, wherever they come from."""
+    if not dest.store.supports_listing:
+        return []
+    keys = ChunkKeys.of(dest, step.path, new.metadata)
+    beside = f"{place(dest, step.path)}/"
+    listed = dest.store.list_prefix(keys.prefix)
+    return [key for key in listed if keys.chunk_of(key) is not None or key.startswith(beside)]
+
+
+def _boxes(source: Side, path: str, old: Array, stage: _Stage) -> Iterable[Box]:
     """Where there is something to be read; everywhere if missing chunks change their meaning."""
     keys = ChunkKeys.of(source, path, old.metadata)
     if keys.verbatim or not source.store.supports_listing:
-        return all_boxes(cut)
-    undefined = new.metadata.fill_value_undefined
-    if undefined or not same_fill_value(old, new, undefined=True):
-        return all_boxes(cut)
-    return boxes_of((chunk for chunk, _ in keys.stored()), axes(old.metadata), cut)
+        return all_boxes(stage.cut)
+    undefined = stage.new.metadata.fill_value_undefined
+    if undefined or not same_fill_value(old, stage.new, undefined=True):
+        return all_boxes(stage.cut)
+    return boxes_of((chunk for chunk, _ in keys.stored()), axes(old.metadata), stage.cut)
 
 
 class _Carrier:

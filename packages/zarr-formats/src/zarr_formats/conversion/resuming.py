@@ -28,12 +28,20 @@ class Journal:
     ----------
     source, dest, step
         What is converted.
-    intervals : sequence of Intervals
-        The boxes that are gone through, one after the other.
+    stages : sequence of sequences of Intervals
+        What is gone through, one after the other; each in boxes.
+    verify : bool
+        Whether what is done was verified.
     """
 
     def __init__(
-        self, source: Side, dest: Side, step: Step, intervals: Sequence[Intervals]
+        self,
+        source: Side,
+        dest: Side,
+        step: Step,
+        stages: Sequence[Sequence[Intervals]],
+        *,
+        verify: bool,
     ) -> None:
         assert step.source_metadata is not None
         assert step.metadata is not None
@@ -45,35 +53,41 @@ class Journal:
             source.at(step.path),
             source.format_.to_json(step.source_metadata),
             dest.format_.to_json(step.metadata),
-            [[axis.size, axis.length] for axis in intervals],
+            [[[axis.size, axis.length, axis.starts] for axis in cut] for cut in stages],
+            verify,
         ]
         text = json.dumps(work, sort_keys=True).encode()
         self._work = hashlib.sha256(text).hexdigest()
         # Archives that keep everything that was ever written get no notes.
         self._possible = dest.store.supports_erasing
+        self._stage = 0
         self._last: list[int] | None = None
-        self._noted: list[int] | None = None
+        self._noted: list[int | list[int]] | None = None
         self._when = monotonic()
 
-    def begin(self) -> bool:
-        """Find out whether something is done already."""
+    def begin(self) -> int | None:
+        """The stage to go on with; None if there is nothing to go on from."""
         data = self._store.get(self._key) if self._possible else None
         if data is None:
-            return False
+            return None
         self._noted = []  # there is one, to be removed in the end
         try:
             note: Any = strictjson.loads(bytes(data))
         except MetadataError:
-            return False
+            return None
         if not isinstance(note, dict) or note.get("work") != self._work:
-            return False
-        self._last = self._noted = note["done"]
-        return True
+            return None
+        self._noted = note["done"]
+        self._stage, self._last = note["done"]
+        return self._stage
 
-    def left(self, boxes: Iterable[Box]) -> Iterator[tuple[bool, Box]]:
-        """All boxes in their order, each with whether it is done."""
+    def left(self, stage: int, boxes: Iterable[Box]) -> Iterator[tuple[bool, Box]]:
+        """All boxes of a stage in their order, each with whether it is done."""
+        if stage != self._stage:
+            self._stage, self._last = stage, None
+        last = self._last
         for box in boxes:
-            yield self._last is not None and _start(box) <= self._last, box
+            yield last is not None and _start(box) <= last, box
 
     def done(self, box: Box) -> None:
         """Note that a box, and all before it, is written."""
@@ -84,14 +98,16 @@ class Journal:
     def write(self) -> None:
         """Store the note, if it says anything new."""
         self._when = monotonic()
-        if self._possible and self._last is not None and self._last != self._noted:
-            note = json.dumps({"work": self._work, "done": self._last})
+        now: list[int | list[int]] | None
+        now = None if self._last is None else [self._stage, self._last]
+        if self._possible and now is not None and now != self._noted:
+            note = json.dumps({"work": self._work, "done": now})
             try:
                 self._store.set(self._key, note.encode())
             except StoreError:  # it takes documents and chunks alone: then one begins anew
                 self._possible = False
             else:
-                self._noted = self._last
+                self._noted = now
 
     def end(self) -> None:
         """All is done; the document says so."""
