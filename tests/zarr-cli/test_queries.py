@@ -302,17 +302,18 @@ def on_terminal(words, cwd, width):
     return click.unstyle(received.decode()).replace("\r\n", "\n")
 
 
-def test_a_terminal_is_not_exceeded(made):
-    for words in (["info", "3.zarr#height"], ["ls", "-lr", "3.zarr"]):
-        shown = on_terminal(words, made, 60)
-        assert "height" in shown
+def test_a_terminal_is_not_exceeded(here):
+    change("3.zarr/north/scalar/zarr.json", lambda it: it.update(codecs=["acme.unknown"]))
+    for words in (["info", "3.zarr#height"], ["validate", "3.zarr"], ["ls", "-lr", "3.zarr"]):
+        shown = on_terminal(words, here, 60)
+        assert re.search("height|acme.unknown", shown)
         assert max(map(len, shown.splitlines())) <= 60
     assert "north/temperature " in shown  # names stay in one piece
-    glance = on_terminal(["cat", "3.zarr#height"], made, 60)
+    glance = on_terminal(["cat", "3.zarr#height"], here, 60)
     assert glance.startswith("[[  0   1   2 ...  77  78  79]\n")
     assert "the corners of 8000 elements; --all prints every one" in glance
     assert "a terminal cannot show NPY" in on_terminal(
-        ["cat", "3.zarr#height", "-f", "npy"], made, 60
+        ["cat", "3.zarr#height", "-f", "npy"], here, 60
     )
 
 

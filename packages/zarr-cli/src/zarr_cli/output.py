@@ -80,10 +80,13 @@ def print_styled(parts: Iterable[tuple[str, str]], hanging: int | None = None) -
     if hanging is None:
         terminal.print(text, soft_wrap=True)
         return
-    first, *others = text.wrap(terminal, max(20, terminal.width - hanging))
-    terminal.print(first)
-    for line in others:
-        terminal.print(Text(" " * hanging) + line)
+    first = text.wrap(terminal, terminal.width)[0]
+    rest = text[len(first.plain) :]
+    rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+    lines = rest.wrap(terminal, max(20, terminal.width - hanging)) if rest else ()
+    for line in (first, *(Text(" " * hanging) + line for line in lines)):
+        line.rstrip()
+        terminal.print(line)
 
 
 def print_pairs(rows: Iterable[tuple[str, str]]) -> None:
