@@ -372,6 +372,16 @@ def test_every_control_has_a_name(page, server):
         assert page.evaluate(nameless) == [], route
 
 
+def test_a_part_of_a_hierarchy_is_served_as_if_it_were_all(browser, store):
+    for path, name in (("deep", "er/image"), ("deep/er/image", "")):
+        with StoreServer(store, path) as server, closing(browser.new_page()) as page:
+            go(page, server, f"{name}?view=values")
+            page.wait_for_selector("canvas.picture")
+            assert page.inner_text(".badge") == "decoded in this page"
+            go(page, server, f"{name}?view=documents")
+            page.wait_for_selector("pre:has-text('node_type')")
+
+
 def test_a_folder_of_hierarchies_is_browsed(browser, tmp_path):
     for name in ("one.zarr", "two.zarr"):
         zarr.create_array(str(tmp_path / "data" / name), data=np.arange(4))

@@ -302,3 +302,23 @@ def test_the_page_takes_nothing_from_elsewhere(store):
         )
         assert "innerHTML" not in text
         assert text.count("\n") <= 400
+
+
+def test_what_only_consolidated_metadata_know_is_read_by_the_server():
+    values = {}
+    zarr.create_array(values, name="a/b", data=np.arange(4), chunks=2)
+    zarr.consolidate_metadata(values)
+    del values["a/zarr.json"], values["a/b/zarr.json"]
+    with (
+        StoreServer(Unlistable(values)) as server,
+        closing(HTTPConnection(*server.server_address)) as client,
+    ):
+
+        def ask(question):
+            client.request("GET", f"/__zarr_core__/{question}")
+            return client.getresponse().read()
+
+        assert json.loads(ask("children?path=a"))["children"][0]["name"] == "b"
+        node = json.loads(ask("node?path=a/b"))
+        assert (node["kind"], node["readable"], node["prefix"]) == ("array", True, None)
+        assert ask("window?path=a/b&selection=1:3") == np.array([1, 2], "<i8").tobytes()

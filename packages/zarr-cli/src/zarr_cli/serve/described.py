@@ -65,7 +65,7 @@ def described(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
         answer["metadata"] = {
             key: value for key, value in model.to_json().items() if key != "attributes"
         }
-        answer["prefix"] = _below(root, prefix)
+        answer["prefix"] = None if prefix is None else _below(root, prefix)
     if isinstance(node, Array):
         answer |= {
             "shape": list(node.shape),
@@ -91,12 +91,12 @@ def _kind(model: Any) -> str:
     return "array" if isinstance(model, ArrayMetadata) else "group"
 
 
-def _stored(store: Store, path: str) -> tuple[list[str], str, Any]:
-    """Keys of the documents that are there, what begins chunk keys, the model if there is one."""
+def _stored(store: Store, path: str) -> tuple[list[str], str | None, Any]:
+    """Keys of the documents that are there; what begins chunk keys, and the model, if known."""
     below = f"{path}/" if path else ""
     try:
         format_, model = read_node(store, path)
     except ZarrError:
-        return [below + name for name in _ANY if store.exists(below + name)], "", None
+        return [below + name for name in _ANY if store.exists(below + name)], None, None
     keys = [key for key in format_.documents(path) if store.exists(key)]
     return keys, format_.chunk_prefix(path), model

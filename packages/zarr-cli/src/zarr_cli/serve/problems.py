@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_SECONDS = 30
 _MOST_LISTED = 500
+_MOST_WAITING = 100_000  # nodes that were found and not opened yet
 
 
 def problems_of(error: ZarrError) -> list[dict[str, str]]:
@@ -49,16 +51,19 @@ def problems_below(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
     """Open every node from one downwards, for some ``seconds``; list those that fail."""
     deadline = monotonic() + number(asked, "seconds", 5, _MOST_SECONDS)
     waiting = [path_of(root, asked)]
-    looked, damaged = 0, list[dict[str, "Any"]]()
+    damaged: list[dict[str, Any]] = []
+    looked, complete = 0, True
     while waiting and monotonic() < deadline and len(damaged) < _MOST_LISTED:
         path = waiting.pop()
         looked += 1
         try:
             node = open_node(store, root, path)
             if isinstance(node, Group):
-                waiting += [f"{path}/{name}" if path else name for name in node]
+                names = islice(node, _MOST_WAITING - len(waiting))
+                waiting += [f"{path}/{name}" if path else name for name in names]
+                complete = complete and len(waiting) < _MOST_WAITING
         except ZarrError as error:
             shown = path[len(root) :].lstrip("/")
             damaged.append({"path": shown, "problems": problems_of(error)})
     damaged.sort(key=lambda item: str(item["path"]))
-    return json_answer({"damaged": damaged, "looked": looked, "complete": not waiting})
+    return json_answer({"damaged": damaged, "looked": looked, "complete": complete and not waiting})

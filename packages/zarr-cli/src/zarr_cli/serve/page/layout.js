@@ -11,6 +11,7 @@ import { shardLayout } from "./shards.js";
  * a function from grid coordinates to a key. Throws NotHere.
  */
 export function layoutOf(metadata, prefix) {
+  if (prefix === null) throw new NotHere("only consolidated metadata know of the array");
   const type = numberType(metadata.data_type);
   if (!type) throw new NotHere(`elements of the type ${nameOf(metadata.data_type)}`);
   if (nameOf(metadata.chunk_grid) !== "regular") throw new NotHere("chunks of differing lengths");
