@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr_core
 from zarr_compat import api as zarr
-from zarr_compat import errors, storage
+from zarr_compat import data_types, errors, storage
 from zarr_compat.codecs import BloscCodec, GzipCodec, ShardingCodec, ZstdCodec
 from zarr_compat.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
 
@@ -273,3 +273,30 @@ def test_stores_of_other_distributions(tmp_path):
     zarr.create_array(store, data=np.arange(3))
     assert zarr.open(tmp_path / "f.zarr")[2] == 2
     assert zarr.open(store.with_read_only(True)).read_only
+
+
+def test_a_store_is_cleared_and_its_root_required_again(group):
+    asyncio.run(group.store.clear())
+    again = group.require_group("/")
+    assert again == group
+    assert list(again) == []
+    assert group.require_group("g").path == "g"
+
+
+@pytest.mark.parametrize(
+    ("data_type", "values"),
+    [
+        (data_types.VariableLengthUTF8(), ["a", "long"]),
+        (data_types.VariableLengthBytes(), [b"a", b"long"]),
+        (data_types.FixedLengthUTF32(length=4), ["a", "long"]),
+        (data_types.NullTerminatedBytes(length=4), [b"a", b"long"]),
+    ],
+)
+def test_data_types_are_given_by_their_classes(data_type, values):
+    array = zarr.create_array({}, shape=2, dtype=data_type)
+    array[0], array[1] = values
+    assert array[...].tolist() == values
+
+
+def test_the_format_is_where_ome_zarr_looks_for_it(group):
+    assert group.info._zarr_format == 3

@@ -47,6 +47,7 @@ def test_members_as_h5py_makes_them(root):
     assert root.empty("e", shape=2).shape == (2,)
     assert root.ones_like("like", root["a/c"])[...].tolist() == [1] * 4
     assert root.zeros_like("deep/er", root["a/c"]).path == "deep/er"
+    assert root["a"].require_group("/") == root["a"]
     with pytest.raises(ValueError, match="needs a name"):
         root.zeros_like("", root["a/c"])
 

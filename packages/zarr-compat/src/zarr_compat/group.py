@@ -50,6 +50,18 @@ class Group(Node[zarr_core.Group]):
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 
+    def require_group(self, name: str, **options: Any) -> Group:
+        """The group of a name, made if it is not there; ``"/"`` is the group itself.
+
+        Programs clear a store, then require its root again.
+        """
+        if name.strip("/"):
+            found: Group = adapted(self.core.require_group, self.store)(name, **options)
+            return found
+        core = self.core
+        again = zarr_core.open_group(core.store, "a", path=core.path, zarr_format=core.zarr_format)
+        return Group(again, self.store)
+
     @property
     def async_(self) -> AsyncGroup:
         """The same for programs with an event loop."""

@@ -74,7 +74,9 @@ class Node(Generic[C]):
     @property
     def info(self) -> Any:
         """What the node is, as a table."""
-        return self.core.info
+        found = self.core.info
+        vars(found)["_zarr_format"] = self.core.zarr_format  # where ome-zarr looks
+        return found
 
     @property
     def synchronizer(self) -> None:

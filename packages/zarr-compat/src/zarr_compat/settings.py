@@ -15,7 +15,10 @@ _DEFAULTS: dict[str, Any] = {
     "default_zarr_format": 3,
     "array.order": "C",
     "async.concurrency": None,
+    "buffer": "zarr_compat.buffer.Buffer",
+    "codec_pipeline.path": "zarr_core.engine",
     "json_indent": 2,
+    "ndbuffer": "zarr_compat.buffer.NDBuffer",
 }
 # Those that the core has; all others are kept, and change nothing.
 _OF_CORE = {

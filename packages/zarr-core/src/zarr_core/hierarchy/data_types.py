@@ -24,8 +24,8 @@ def data_type_of(given: Any) -> tuple[DataType, Literal["little", "big"] | None]
     Parameters
     ----------
     given : DataType, str, dict, ExtensionDefinition, dtype or type
-        A name in metadata (``"float32"``, ``"r24"``), a definition, or anything
-        that :class:`numpy.dtype` takes (``">f4"``, ``float``).
+        A name in metadata (``"float32"``, ``"r24"``), a definition, an object that gives
+        one by ``to_definition()``, or anything that :class:`numpy.dtype` takes (``">f4"``, ``float``).
 
     Returns
     -------
@@ -40,7 +40,7 @@ def data_type_of(given: Any) -> tuple[DataType, Literal["little", "big"] | None]
     """
     if isinstance(given, DataType):
         return given, None
-    if isinstance(given, dict | ExtensionDefinition):
+    if isinstance(given, dict | ExtensionDefinition) or hasattr(given, "to_definition"):
         return _made(definition_of(given, "data type")), None
     if isinstance(given, str):
         try:

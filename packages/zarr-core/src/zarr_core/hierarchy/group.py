@@ -139,7 +139,7 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         return self.empty_like(name, like, fill_value=fill_value, **options)
 
     def require_group(self, name: str, *, overwrite: bool = False) -> Group:
-        """The group of a name, made if it is not there.
+        """The group of a name, made if it is not there; without a name, the group itself.
 
         Raises
         ------
@@ -280,7 +280,7 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
 
     def _existing(self, name: str) -> Array | Group | None:
         """The stored node of a name, whatever copies say."""
-        child = self._child_path(name)
+        child = names.join(self.path, name)
         metadata = self._format.read(self.store, child)
         return None if metadata is None else self._node(child, metadata)
 
