@@ -5,6 +5,7 @@ import threading
 
 import pytest
 import zarr_core as zarr
+from counting_store import CountingStore
 from v2_documents import array, stored
 from zarr_core.errors import (
     MetadataDecodeError,
@@ -396,3 +397,36 @@ def test_what_is_part_of_no_node_is_not_overwritten(version):
         store = memory({"y/.zarray": stored(array()), "y/0.0": bytes(24), key: b""})
         with pytest.raises(NodeExistsError, match="not part of a Zarr node"):
             zarr.create_group(store, zarr_format=version, overwrite=True)
+
+
+# --- how often the store is asked ---
+
+
+def asked_for(store, work):
+    store.calls.clear()
+    work()
+    return [(call.method, call.key) for call in store.calls]
+
+
+@pytest.mark.parametrize("requests", [None, 8])
+def test_no_document_is_asked_for_twice(requests):
+    store = CountingStore(zarr.MemoryStore())
+    store.requests = requests
+    group = zarr.create_group(store, zarr_format=2, attributes={"a": 1})
+    group.create_array("b", shape=2, attributes={"c": 2})
+    of_root = {".zarray", ".zgroup", ".zattrs", ".zmetadata"}
+    assert {*asked_for(store, lambda: FORMAT.read(store, ""))} == {("get", key) for key in of_root}
+    assert len(store.calls) == 4
+    of_array = asked_for(store, lambda: FORMAT.read(store, "b"))
+    assert sorted(of_array) == [("get", "b/.zarray"), ("get", "b/.zattrs")]
+    assert FORMAT.read(store, "").attributes == {"a": 1}
+    assert FORMAT.read(store, "b").attributes == {"c": 2}
+    assert FORMAT.read(store, "d") is None
+
+
+def test_a_new_node_is_written_without_asking():
+    source = zarr.create_array(shape=3, dtype="i2", zarr_format=2, attributes={"a": 1})
+    store = CountingStore(zarr.MemoryStore())
+    written = asked_for(store, lambda: FORMAT.write_new(store, "x", source.metadata))
+    assert written == [("set", "x/.zattrs"), ("set", "x/.zarray")]  # what makes it a node last
+    assert FORMAT.read(store, "x") == source.metadata
