@@ -336,14 +336,14 @@ def test_targets_that_are_not_there_are_no_missing_chunks(tmp_path):
             "gone": ["none.bin", 0, 5], "short": ["short", 5, 6], "big": ["short", 2**62, 5],
             "folder": [".."], "void": [None, 0, 2], "chain": ["simplecache::file:///etc/passwd"],
             "strange": ["nope://x/y"], "query": ["https://host/a?b=1", 0, 1], "host": ["https://host"],
-            "up": ["s3://bucket/a/../../b"],
+            "circle": ["reference://x/a.json"], "up": ["s3://bucket/a/../../b"],
         },
         root=str(tmp_path),
     )  # fmt: skip
     for key, message in {
         "gone": "'gone'.*which .*is not there", "short": "has 10 bytes", "big": "has 10 bytes",
         "folder": "directory", "void": "target=", "chain": "no URL", "strange": "nope", "query": "query",
-        "host": "no URL of a file", "up": r"\. or \.\.",
+        "host": "no URL of a file", "up": r"\. or \.\.", "circle": "lead to files",
     }.items():  # fmt: skip
         with pytest.raises(StoreReadError, match=message):
             store.get(key)

@@ -1,4 +1,4 @@
-"""Where references lead: to which stores, and to which of them they may."""
+"""Where references lead: to which of the stores, if they may."""
 
 from __future__ import annotations
 
@@ -174,6 +174,8 @@ def _joined(base: str, relative: str) -> str:
 def _split(url: str) -> tuple[str, str]:
     """The URL of a store, and the key in it: of a bucket or server, or of a directory."""
     scheme, _, rest = url.partition("://")
+    if scheme == "reference":
+        raise StoreReadError("is a reference, and references lead to files")
     if scheme in _OBJECTS:
         if scheme in _WEB and "?" in rest:
             raise StoreReadError("has a query, with which no parts of files can be read here")
