@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr_core
 from zarr_compat import api as zarr
-from zarr_compat import data_types, errors, storage
+from zarr_compat import api_asynchronous, data_types, errors, storage
 from zarr_compat.codecs import BloscCodec, GzipCodec, ShardingCodec, ZstdCodec
 from zarr_compat.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
 
@@ -300,3 +300,36 @@ def test_data_types_are_given_by_their_classes(data_type, values):
 
 def test_the_format_is_where_ome_zarr_looks_for_it(group):
     assert group.info._zarr_format == 3
+
+
+def test_nodes_are_opened_as_coroutines(tmp_path):
+    async def work():
+        root = await api_asynchronous.open_group(tmp_path / "g", mode="w")
+        array = await root.create_array("x", shape=4, dtype="i1")
+        await array.setitem(slice(2), 5)
+        await root.require_group("below")
+        again = await api_asynchronous.open(tmp_path / "g", mode="r")
+        found = [(path, type(node).__name__) async for path, node in again.members()]
+        read = await (await again.getitem("x")).getitem(...)
+        await root.delitem("below")
+        return found, read.tolist(), await root.contains("below"), await root.nmembers()
+
+    assert asyncio.run(work()) == (
+        [("below", "AsyncGroup"), ("x", "AsyncArray")],
+        [5, 5, 0, 0],
+        False,
+        1,
+    )
+    with pytest.raises(errors.ArrayNotFoundError):
+        asyncio.run(api_asynchronous.open_array(tmp_path / "nothing", mode="r"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [errors.GroupNotFoundError("m"), errors.ContainsGroupError("m"), errors.UnknownCodecError("m"),
+     errors.NodeTypeValidationError("m")],
+)  # fmt: skip
+def test_errors_pickle(error):
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error) == "m"

@@ -18,6 +18,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "zarr.abc": (),
     "zarr.abc.store": ("store",),
     "zarr.api": (),
+    "zarr.api.asynchronous": ("api_asynchronous",),
     "zarr.api.synchronous": ("api",),
     "zarr.attrs": (),
     "zarr.codecs": ("codecs",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from zarr_core.extension import MetadataValidationError as CoreMetadataValidationError
 from zarr_core.extension import (
     NodeExistsError,
@@ -67,6 +69,9 @@ class NodeTypeValidationError(CoreMetadataValidationError, TypeError):
 
     def __str__(self) -> str:
         return self.where
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.where,)
 
 
 class NoOneShapeError(NotImplementedError, ValueError):
