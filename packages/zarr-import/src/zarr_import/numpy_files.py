@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Mapping
@@ -140,8 +141,7 @@ def _arrays(source: Any, stack: ExitStack) -> Any:
         for number, name in enumerate(archive.namelist()):
             unpacked = Path(folder, f"{number}{_ENDING}")
             with archive.open(name) as packed_file, open(unpacked, "wb") as file:
-                while block := packed_file.read(1 << 20):
-                    file.write(block)
+                shutil.copyfileobj(packed_file, file)
             found[name.removesuffix(_ENDING).strip("/")] = _mapped(unpacked, f"{source} {name}")
     return found
 
