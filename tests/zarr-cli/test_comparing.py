@@ -121,11 +121,11 @@ def test_elements_that_differ(one, other, differ):
 
 
 def test_large_arrays_are_compared_in_pieces():
-    one = zarr.create_array(shape=(10**4, 10**4), chunks=(1000, 1000), dtype="u1")
-    other = zarr.create_array(shape=(10**4, 10**4), chunks=(500, 5000), dtype="u1")
-    other[9999, 9998] = 2
+    one = zarr.create_array(shape=(8000, 8000), chunks=(1000, 1000), dtype="u1")
+    other = zarr.create_array(shape=(8000, 8000), chunks=(500, 4000), dtype="u1")
+    other[7999, 7998] = 2
     told = []
     result = compare(one, other, storage=False, progress=told.append)
     [difference] = result.differences
-    assert difference.where == "[9999, 9998]"
-    assert told[-1].done == 10**8
+    assert difference.where == "[7999, 7998]"
+    assert told[-1].done == 8000**2

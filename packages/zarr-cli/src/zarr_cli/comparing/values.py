@@ -109,7 +109,8 @@ def unequal(one: NDArray, other: NDArray, tolerance: Tolerance) -> NDArray:
             differ |= below.any(axis=tuple(range(one.ndim, below.ndim)))
         return differ
     if one.dtype.kind == "O" and other.dtype.kind == "O":
-        return np.asarray(np.frompyfunc(_objects_differ, 2, 1)(one, other), bool)
+        pairs = zip(one.reshape(-1).tolist(), other.reshape(-1).tolist(), strict=True)
+        return np.array([_objects_differ(*pair) for pair in pairs], bool).reshape(one.shape)
     differ = np.asarray(one != other)
     if differ.shape != one.shape:
         raise TypeError("compared as a whole")
