@@ -69,7 +69,7 @@ def server(store, lines):
 @pytest.fixture
 def page(browser, server):
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(30_000)
     failures = []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.on("dialog", lambda dialog: failures.append(dialog.message))
@@ -102,9 +102,10 @@ def test_the_tree_unfolds_by_pointer_and_by_key(page, server):
     page.locator(".node", has_text="deep").locator(".twist").click()
     page.locator(".node", has_text="er").last.wait_for()
     page.locator(".node", has_text="cube").focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown"):
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
-        page.wait_for_timeout(50)
+    page.wait_for_selector(".node:has-text('image')")
+    page.keyboard.press("ArrowDown")
     page.wait_for_selector(".node:focus:has-text('image')")
     page.keyboard.press("Enter")
     page.wait_for_selector("h2:has-text('image')")
@@ -272,7 +273,7 @@ def test_the_map_of_chunks_shows_which_are_stored(page, server):
     go(page, server, "cube?view=chunks")
     page.wait_for_selector(".summary")
     assert page.inner_text(".summary").startswith("1 of 120 chunks are stored")
-    page.wait_for_timeout(100)
+    page.wait_for_selector("canvas.map[style]")  # it is painted with the next frame
     stored, missing = (pixel(page, "canvas.map", (at + 0.4) / 5, 0.4 / 4) for at in (1, 2))
     assert stored != missing
     assert missing == pixel(page, "canvas.map", 0.9, 0.9)
