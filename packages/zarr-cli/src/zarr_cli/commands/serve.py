@@ -77,7 +77,7 @@ def command(
     except OSError as error:
         raise Failure(
             f"cannot listen on {host} port {port}: {error.strerror or error}. Choose another "
-            "port with --port, or 0 for any that is free."
+            "--port, 0 for any that is free, or another --host."
         ) from error
     with store:
         run(server, started)
