@@ -54,6 +54,8 @@ def _open_group(cls, store, mode="r", group=None, zarr_format=None, **options):
         store, mode, group, consolidate=False, storage_options=None, keep_empty=None,
         **options,
     )  # fmt: skip
+    if target.group is None:
+        target.make()
     return DatasetStore(target, mode)
 
 

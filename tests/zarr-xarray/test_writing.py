@@ -240,6 +240,30 @@ def test_attributes_without_json_form_are_refused_before_anything_is_stored(stor
         assert not [*store.list()]
 
 
+@pytest.mark.parametrize("group", [None, "b/c"])
+def test_what_is_not_replaced_stays(store, zarr_format, group):
+    to_zarr(line(), store, zarr_format=zarr_format, group=group)
+    bad = line().assign(a=("x", np.arange(4), {"bad": object()}))
+    keys = sorted(store.list())
+    for mode in ("w", "w-", "a"):
+        with pytest.raises(TypeError, match="bad"):
+            to_zarr(bad, store, mode, group="b/d" if mode != "w" else group)
+        assert sorted(store.list()) == keys
+    xr.testing.assert_identical(read(store, group=group), line())
+
+
+@pytest.mark.parametrize("group", [None, "b/c"])
+def test_a_dataset_may_replace_what_it_is_read_from(store, zarr_format, group):
+    to_zarr(line().assign(b=1), store, zarr_format=zarr_format, group=group)
+    lazy = xr.open_dataset(store, group=group, **ENGINE).drop_vars("b")
+    assert not lazy["a"].variable._in_memory
+    to_zarr(lazy, store, "w", group=group)
+    for consolidated in (True, False):
+        found = read(store, group=group, consolidated=consolidated)
+        xr.testing.assert_identical(found, line())  # without what is gone
+    assert not zarr_core.check_consolidated(zarr_core.open_group(store))
+
+
 def test_data_arrays_with_and_without_a_name(store, zarr_format):
     for array in (
         xr.DataArray([1, 2], dims="x", name="a"),

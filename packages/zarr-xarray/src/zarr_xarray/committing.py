@@ -38,10 +38,13 @@ def commit(
     Raises
     ------
     NodeExistsError
-        If something is in the way of a new array.
+        If something is in the way of the group, or of a new array.
     StaleError
         If an array that shall grow is not what was planned with; none has grown then.
     """
+    if target.group is None and not target.nothing_there:
+        _load(target, plans)
+        target.make()
     arrays = [_array(target, item) for item in plans]
     new = [item for item in plans if item.metadata is not None]
     grown = [
@@ -63,6 +66,13 @@ def commit(
         _record(target, new)
         _set_attributes(target, attributes)
     return arrays
+
+
+def _load(target: Target, plans: Iterable[Plan]) -> None:
+    """Read what may have to be read from what is going to be removed."""
+    for item in plans if target.overwrite else ():
+        if item.variable.chunks is None:
+            item.variable.load()
 
 
 def _array(target: Target, item: Plan) -> Array:

@@ -43,6 +43,7 @@ class Copies:
         self.format = format_
         self.wanted = wanted
         self._nodes: dict[str, JSON] = {}
+        self._gone: set[str] = set()
         self._attributes: dict[str, Any] | None = None
         self._written: documents.Documents | None = None
         self._pending = False
@@ -52,6 +53,15 @@ class Copies:
         relative = path[len(self.root) :].lstrip("/")
         self._nodes[relative] = self.format.to_json(metadata)
         self._pending = True
+
+    def forget(self, path: str) -> None:
+        """Note that a group was removed, with everything below it."""
+        if relative := path[len(self.root) :].lstrip("/"):  # the root takes its copies along
+            self._gone.add(relative)
+        self._pending = True
+
+    def _is_gone(self, path: str) -> bool:
+        return any(f"{path}/".startswith(f"{gone}/") for gone in self._gone)
 
     def create_root(self, attributes: Mapping[str, Any]) -> None:
         """Make the root, in a store that is empty, with copies of what was noted so far."""
@@ -98,10 +108,13 @@ class Copies:
                 return None
             where = f"{self.store} {key!r}"
             document: Any = strictjson.loads(reader.read(0, reader.size), where, constants=True)
+            old: dict[str, JSON] = document["metadata"]
+            for name in [name for name in old if self._is_gone(name.rpartition("/")[0])]:
+                del old[name]
             for path, node in self._nodes.items():
                 assert isinstance(node, dict), "a node of version 2 has several documents"
                 for name, content in node.items():
-                    document["metadata"][f"{path}/{name}".lstrip("/")] = content
+                    old[f"{path}/{name}".lstrip("/")] = content
             return strictjson.encode(document)
 
         self.store.update(key, change)
@@ -119,7 +132,9 @@ class Copies:
                 changed = changed.replace(attributes=self._attributes)
             if changed.consolidated is not None:
                 consolidated = True
-                entries = {**changed.consolidated.entries, **self._entries().entries}
+                old = changed.consolidated.entries
+                kept = {path: node for path, node in old.items() if not self._is_gone(path)}
+                entries = {**kept, **self._entries().entries}
                 changed = changed.replace(
                     consolidated=replace(changed.consolidated, entries=entries)
                 )

@@ -9,10 +9,10 @@ from zarr_core import Array, Group, create_group, locate, open_group
 from zarr_core.extension import (
     ArrayMetadata,
     Format,
-    NodeExistsError,
     NodeNotFoundError,
     Store,
     format_named,
+    format_of_new,
     in_flight,
     normalise_path,
 )
@@ -39,11 +39,15 @@ class Target:
     copies : Copies
         Consolidated metadata of the hierarchy.
     group : Group, optional
-        The group, if it was there before; None for one that is made with its arrays.
+        The group; None as long as it is not made, which it is once all is planned.
     closes : bool
         Whether the store was made for this.
     keep_empty : bool, optional
         Whether chunks are stored that hold nothing but the fill value.
+    nothing_there : bool
+        Whether the store was found empty.
+    overwrite : bool
+        Whether what is there is removed first.
     """
 
     store: Store
@@ -53,6 +57,23 @@ class Target:
     group: Group | None
     closes: bool
     keep_empty: bool | None
+    nothing_there: bool = False
+    overwrite: bool = False
+
+    def make(self) -> None:
+        """Make the group, in place of what is there if it shall be overwritten.
+
+        Raises
+        ------
+        NodeExistsError
+            If something is there and shall not be overwritten, or is part of no node.
+        """
+        self.group = create_group(
+            self.store, path=self.path, zarr_format=self.format.name, overwrite=self.overwrite
+        )
+        if self.overwrite:
+            self.copies.forget(self.path)
+        _record_between(self.copies, self.path)
 
     def path_of(self, name: str) -> str:
         """The path of a member."""
@@ -120,7 +141,7 @@ def open_target(
     zarr_format: int | str | None,
     keep_empty: bool | None,
 ) -> Target:
-    """Find or make the group to write to.
+    """Find the group to write to, which may have to be made.
 
     Parameters
     ----------
@@ -139,10 +160,8 @@ def open_target(
 
     Raises
     ------
-    FileExistsError
-        If there is a node and the mode is ``w-``.
     FileNotFoundError
-        If there is none and the mode is ``r+``.
+        If there is no group and the mode is ``r+``.
     """
     store, root = locate(place, storage_options=storage_options)
     path = "/".join(part for part in (root, normalise_path(group or "")) if part)
@@ -150,26 +169,27 @@ def open_target(
     if zarr_format is None and isinstance(place, Group):
         zarr_format = place.zarr_format
     found = None
+    nothing_there = False
     try:
         if mode in ("a", "a-", "r+"):
             found = _existing(store, path, mode, zarr_format)
-        if found is None and not path and _nothing_at(store, path):
+        if found is not None:
+            format_ = format_named(found.zarr_format)
+        elif not path and _nothing_at(store, path):
+            nothing_there = True
             format_ = format_named(3 if zarr_format is None else zarr_format)
-            copies = Copies(store, root, format_, consolidate)
-            return Target(store, path, format_, copies, None, closes, keep_empty)
-        if found is None:
-            found = create_group(store, path=path, zarr_format=zarr_format, overwrite=mode == "w")
-    except BaseException as error:
+        else:
+            format_ = format_of_new(store, path, zarr_format)
+    except BaseException:
         if closes:
             store.close()
-        if isinstance(error, NodeExistsError):
-            raise FileExistsError(str(error)) from error
         raise
-    format_ = format_named(found.zarr_format)
     copies = Copies(store, root, format_, consolidate)
-    if mode != "r+":
+    if found is not None and mode != "r+":
         _record_between(copies, path)
-    return Target(store, path, format_, copies, found, closes, keep_empty)
+    return Target(
+        store, path, format_, copies, found, closes, keep_empty, nothing_there, mode == "w"
+    )
 
 
 def _record_between(copies: Copies, path: str) -> None:
