@@ -8,6 +8,7 @@ import fsspec
 import h5py
 import numpy as np
 import pytest
+import xarray as xr
 import zarr
 import zarr_core
 from fsspec.implementations.reference import LazyReferenceMapper
@@ -201,6 +202,21 @@ def test_virtualizarr(tmp_path):
     assert group["scalar"][...] == 3.5
 
 
+def test_xarray_reads_through_references(tmp_path):
+    path = tmp_path / "a.nc"
+    dataset = xr.Dataset(
+        {"t": (("time", "x"), np.arange(12.0).reshape(3, 4), {"units": "K"})},
+        {"time": np.array(["2001-01-01", "2001-01-02", "2001-01-03"], "M8[ns]"), "x": [1, 2, 3, 4]},
+    )
+    dataset.to_netcdf(path, engine="h5netcdf", encoding={"t": {"zlib": True, "chunksizes": (1, 4)}})
+    (tmp_path / "refs.json").write_text(json.dumps(translated(path)))
+    with (
+        xr.open_dataset(path, engine="h5netcdf") as there,
+        xr.open_dataset(tmp_path / "refs.json", engine="zarr_core") as here,
+    ):
+        xr.testing.assert_identical(there, here)
+
+
 # --- over networks ---
 
 
@@ -231,7 +247,7 @@ def test_documents_and_targets_on_a_server(hdf5, http_server, tmp_path):
         zarr_core.open(f"reference+{url}/none.json", mode="r")
 
 
-def test_targets_in_a_bucket(hdf5, s3_server):
+def test_targets_in_a_bucket(hdf5, s3_server, tmp_path):
     bucket = s3_store(s3_server)
     bucket.set("source.h5", hdf5.read_bytes())
     document = json.loads(
@@ -244,6 +260,14 @@ def test_targets_in_a_bucket(hdf5, s3_server):
         f"{bucket.url}/refs.json", remote_options=options, target_options=options
     )
     check_same(zarr_core.open(store), hdf5, None)
+    write_parquet(document["refs"], tmp_path / "refs.parq", 1000)
+    for file in (tmp_path / "refs.parq").rglob("*"):
+        if file.is_file():
+            bucket.set(str(file.relative_to(tmp_path)), file.read_bytes())
+    records = ReferenceStore(
+        f"{bucket.url}/refs.parq", remote_options=options, target_options=options
+    )
+    check_same(zarr_core.open(records), hdf5, None)
     with pytest.raises(StoreError, match="credentials.*secret_access_key"):
         pickle.dumps(store)
     fsspec_options = {
