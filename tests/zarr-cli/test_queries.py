@@ -216,6 +216,18 @@ def test_documents_as_they_are_stored(place, here, command):
         assert found["dimensions"] == [80, 100]
 
 
+def test_attributes_that_json_does_not_have(here, command, query):
+    with open("2.zarr/height/.zattrs", "w") as stream:
+        stream.write('{"_FillValue": NaN, "range": [-Infinity, 1.5]}')  # as others write it
+    wanted = {"_FillValue": "NaN", "range": ["-Infinity", 1.5]}
+    assert query("info", "2.zarr#height")["attributes"] == wanted
+    assert json.loads(command("attrs", "get", "2.zarr#height")) == wanted
+    assert json.loads(command("meta", "2.zarr#height"))[".zattrs"] == wanted
+    assert json.loads(command("meta", "2.zarr#height", "--v3"))["attributes"] == wanted
+    assert "_FillValue  NaN" in command("info", "2.zarr#height")
+    command("diff", "2.zarr#height", "2.zarr#height")
+
+
 def test_damaged_documents_are_printed_all_the_same(here, command):
     with open("3.zarr/height/zarr.json", "w") as stream:
         stream.write('{"shape": [1e999, NaN]}')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,8 +25,19 @@ def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def print_json(document: Any) -> None:
-    """Print a document, members in the order they have; what fits into a line is one."""
-    click.echo(json_text(document))
+    """Print a document, members in the order they have; what fits into a line is one.
+
+    NaN and infinities, which JSON does not have and attributes of version 2 do, are strings.
+    """
+    click.echo(json_text(_strict(document)))
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {name: _strict(item) for name, item in value.items()}
+    return [_strict(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def json_text(document: Any, indent: str = "") -> str:
