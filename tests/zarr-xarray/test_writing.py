@@ -262,6 +262,12 @@ def test_a_dataset_may_replace_what_it_is_read_from(store, zarr_format, group):
         found = read(store, group=group, consolidated=consolidated)
         xr.testing.assert_identical(found, line())  # without what is gone
     assert not zarr_core.check_consolidated(zarr_core.open_group(store))
+    later = xr.open_dataset(store, group=group, chunks={}, **ENGINE) + 1
+    with pytest.raises(ValueError, match=r"'a' is computed from .*mode='w'"):
+        to_zarr(later, store, "w", group=group)
+    xr.testing.assert_identical(read(store, group=group), line())
+    to_zarr(later, store, "w", group="elsewhere")
+    xr.testing.assert_equal(read(store, group="elsewhere")["a"], line()["a"] + 1)
 
 
 def test_data_arrays_with_and_without_a_name(store, zarr_format):

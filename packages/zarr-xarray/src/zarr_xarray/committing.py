@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.extension import NodeExistsError, in_flight
 
 from zarr_xarray.documents import StaleError, array_at, grow
+from zarr_xarray.lazy import arrays_read_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -69,10 +70,23 @@ def commit(
 
 
 def _load(target: Target, plans: Iterable[Plan]) -> None:
-    """Read what may have to be read from what is going to be removed."""
+    """Read what may have to be read from what is going to be removed.
+
+    Raises
+    ------
+    ValueError
+        If chunks of Dask would be read from there later.
+    """
     for item in plans if target.overwrite else ():
         if item.variable.chunks is None:
             item.variable.load()
+            continue
+        for array in arrays_read_by(item.variable.data):
+            if array.store == target.store and f"{array.path}/".startswith(target.path_of("")):
+                raise ValueError(
+                    f"the variable {item.name!r} is computed from {array.store} {array.name!r}, "
+                    "which mode='w' would remove first: write to another place, or load() it"
+                )
 
 
 def _array(target: Target, item: Plan) -> Array:

@@ -10,6 +10,8 @@ from xarray.backends import BackendArray
 from zarr_xarray import _xarray
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from zarr_core import Array
 
 
@@ -33,6 +35,11 @@ class StoredArray(BackendArray):
         self._array = array
         self.shape = array.shape
         self.dtype = array.dtype
+
+    @property
+    def array(self) -> Array:
+        """The array in the store."""
+        return self._array
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, _xarray.BasicIndexer):
@@ -61,3 +68,23 @@ class StoredArray(BackendArray):
     def _as_array(self, value: Any) -> Any:
         # A single text is a Python string, of which NumPy would make one of fixed size.
         return value if isinstance(value, np.ndarray) else np.asarray(value, self.dtype)
+
+
+def arrays_read_by(data: Any) -> Iterator[Array]:
+    """The stored arrays that chunks of Dask are going to be read from, as far as they show.
+
+    Parameters
+    ----------
+    data : array-like
+        In chunks.
+    """
+    graph = data.__dask_graph__() if hasattr(data, "__dask_graph__") else None
+    for name, layer in getattr(graph, "layers", {}).items():
+        if not str(name).startswith("original-"):  # as Dask calls what it makes chunks of
+            continue
+        for task in layer.values():
+            inner = getattr(task, "value", task)
+            while inner is not None and not isinstance(inner, StoredArray):
+                inner = getattr(inner, "array", None)  # xarray's wrappers
+            if inner is not None:
+                yield inner.array
