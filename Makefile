@@ -27,7 +27,7 @@ help:
 	@echo "make bench     compare the speed with other libraries (BENCH='--quick' for less)"
 	@echo "make docs      make the site of the documentation in build/docs"
 	@echo "make old-writers  set up the libraries that wrote older formats; the tests do it, too"
-	@echo "make servers   install the real servers that tests of stores start; the tests do it, too"
+	@echo "make servers   install the servers, the browser, zarrita that tests use; the tests do it, too"
 	@echo "make schemas   publish the packages' JSON Schemas in schemas/"
 	@echo "make clean     remove what the above have made"
 	@echo

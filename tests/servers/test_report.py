@@ -37,7 +37,7 @@ def test_the_script_installs_what_is_said(nothing, capsys, monkeypatch):
     known = {
         "pip": pip,
         "apt-get": set(script["APT"].values()),
-        "npm": {f"azurite@{script['AZURITE']}"},
+        "npm": {f"{name}@{version}" for name, version in script["NPM"].items()},
     }
     for tool, names in said:
         assert set(names.replace('"', "").split()) <= known[tool]

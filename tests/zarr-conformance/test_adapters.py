@@ -52,11 +52,14 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(autouse=True)
 def _old_environment(monkeypatch):
-    """The interpreter with zarr-python 2 that other tests use too (``make old-writers``)."""
+    """What other tests use too: zarr-python 2 (``make old-writers``), Node (``make servers``)."""
     there = os.environ.get("ZARR_CORE_ZARR2_PYTHON") or ROOT / ".venv-zarr2" / "bin" / "python"
     variable = KNOWN["zarr-python-2"].variable
     if variable not in os.environ and Path(there).exists():
         monkeypatch.setenv(variable, str(there))
+    modules = Path(os.environ.get("ZARR_CORE_SERVERS") or ROOT / ".servers") / "node/node_modules"
+    if "NODE_PATH" not in os.environ and modules.exists():
+        monkeypatch.setenv("NODE_PATH", str(modules))
 
 
 @pytest.fixture(scope="module")
