@@ -280,3 +280,15 @@ def test_is_a_value():
     assert one == same
     assert hash(one) == hash(same)
     assert one != make("<i4", {"id": "zlib", "level": 2})
+
+
+@pytest.mark.parametrize("codec", ["gzip", "blosc", "zstd", "lz4", "zlib"])
+def test_records_with_dates(codec):
+    """NumPy lends nobody the memory of such records."""
+    described = [["big", ">u2"], ["when", "<M8[ms]"]]
+    values = np.zeros(6, [("big", ">u2"), ("when", "<M8[ms]")])
+    values["big"], values["when"] = range(6), range(6)
+    filters = make(described, {"id": codec})
+    representation = plain_representation(values)
+    data = filters.encode(values, representation)
+    assert np.array_equal(filters.decode(data, representation), values)

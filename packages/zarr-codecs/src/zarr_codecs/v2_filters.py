@@ -91,7 +91,7 @@ class V2FiltersCodec(ArrayToBytesCodec):
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Run the codecs."""
         # A copy, since some codecs want memory that may be written to.
-        chunk: Any = np.array(array, self._dtype, order="C")
+        chunk: Any = _lendable(np.array(array, self._dtype, order="C"))
         for name, codec, own in self._steps:
             if name == "pickle" and isinstance(own, ArrayToBytesCodec):
                 chunk = own.encode(chunk, decoded)
@@ -193,6 +193,17 @@ def _step(config: dict[str, JSON], place: int) -> tuple[str, Any, Codec | None]:
             hint = f"Install what it needs: pip install 'zarr-codecs[{name.rstrip('2')}]'"
         raise UnknownExtensionError("codec", name, pointer, hint=hint)
     return name, _numcodecs.any_codec(config), own
+
+
+def _lendable(chunk: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The chunk, as octets of an element each where NumPy would not lend its memory: with dates."""
+    if chunk.dtype.names is None:
+        return chunk
+    try:
+        _ = chunk.data
+    except ValueError:
+        return chunk.view(f"V{chunk.itemsize}")
+    return chunk
 
 
 def _bytes_of(data: Any, name: str) -> Buffer:

@@ -53,7 +53,8 @@ def as_dtype(values: NDArray, dtype: np.dtype[Any]) -> NDArray:
 def difference(expected: NDArray, found: NDArray) -> str:
     """How elements differ, bit by bit; empty if they do not."""
     if expected.dtype.hasobject or expected.dtype.kind == "T":
-        different = np.asarray(expected != found)
+        pairs = zip(expected.ravel(), found.ravel(), strict=True)
+        different = np.array([not _same(one, other) for one, other in pairs], bool)
     else:
         one, other = (np.ascontiguousarray(it) for it in (expected, found))
         if one.tobytes() == other.tobytes():
@@ -65,3 +66,10 @@ def difference(expected: NDArray, found: NDArray) -> str:
     if not count:
         return ""
     return f"{count} of {expected.size} are read back as others; a codec does not keep them"
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two objects are the same; of arrays bit by bit."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and not difference(one, other)
+    return type(one) is type(other) and (bool(one == other) or (one != one and other != other))
