@@ -266,6 +266,9 @@ def test_another_layout(file):
     assert (root["a"].chunks, root["a"].shards) == ((10, 10), (50, 30))
     assert report["a"].codecs == ("bytes", "zstd")
     assert np.array_equal(root["a"][...], values)
+    root, report = brought(file, chunks=(10, 10))
+    assert (report["a"].how, report.notes) == ("elements copied", [])
+    assert np.array_equal(root["a"][...], values)
     root, _ = brought(file, chunks={"a": "auto"}, codecs=["numcodecs.shuffle", {"id": "gzip"}])
     assert root["a"].chunks == (100, 90)
     assert np.array_equal(root["a"][...], values)
@@ -399,6 +402,17 @@ def test_what_is_interrupted_is_no_hierarchy_and_is_continued(file, copy_chunks)
     assert report["a"].how == "there already"
     for name in ("a", "g/b"):
         assert np.array_equal(zarr.open(inner)[name][...], np.arange(100))
+
+
+def test_the_root_is_there_last_of_all(file):
+    file["g/deep/a"] = np.arange(10)
+    everything = FaultyStore(zarr.MemoryStore())
+    import_hdf5(file, everything)
+    for number in range(1, len(everything.calls) + 1):
+        store = zarr.MemoryStore()
+        with pytest.raises(StoreError):
+            import_hdf5(file, FaultyStore(store, number, forever=True))
+        assert store.get("zarr.json") is None
 
 
 def test_other_arrays_than_those_of_an_interrupted_import(file):
