@@ -37,6 +37,14 @@ def test_whether_it_loads(several):
     assert "ZeroDivisionError" in found["acme-two"].error
 
 
+def test_some_are_listed_and_no_others_imported(several):
+    found = installed_extensions(kind="chunk_grid", names=["regular", "x"])
+    assert [(line.kind, line.name, line.loads) for line in found] == [
+        ("chunk_grid", "regular", True)
+    ]
+    assert not {"one", "two"} & set(sys.modules)
+
+
 def test_who_wins(several):
     def winners(name, kind="codec"):
         return [who for who, line in lines(kind, name, load=False).items() if line.wins]

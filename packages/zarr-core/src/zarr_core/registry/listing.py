@@ -12,7 +12,7 @@ from zarr_core.registry.provider import Provider
 from zarr_core.registry.registry import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 
 __all__ = ["InstalledExtension", "installed_extensions", "names", "table"]
@@ -71,7 +71,9 @@ class InstalledExtension:
         return f"{line}  {self.note}".rstrip()
 
 
-def installed_extensions(load: bool = True) -> list[InstalledExtension]:
+def installed_extensions(
+    load: bool = True, *, kind: str | None = None, names: Collection[str] = ()
+) -> list[InstalledExtension]:
     """Everything that is installed, and who would be used.
 
     Parameters
@@ -79,6 +81,10 @@ def installed_extensions(load: bool = True) -> list[InstalledExtension]:
     load : bool
         Whether to import each extension, to see that it loads.  Without, none is
         imported but hooks, if there is a conflict that they might settle.
+    kind : str, optional
+        Of this kind only.
+    names : collection of str
+        Of these names only, if there are any.
 
     Returns
     -------
@@ -86,7 +92,11 @@ def installed_extensions(load: bool = True) -> list[InstalledExtension]:
         By kind, name and distribution; what the blocks around the caller give
         stands there as well.  A family of names stands under its pattern, ``r*``.
     """
-    return [_line(provider, load) for provider in _all_providers()]
+    return [
+        _line(provider, load)
+        for provider in _all_providers()
+        if kind in (None, provider.kind) and (not names or provider.name in names)
+    ]
 
 
 def table(lines: Iterable[InstalledExtension]) -> str:
