@@ -267,6 +267,17 @@ def test_extensions(command, query):
     )
 
 
+def test_extensions_that_are_switched_off(command):
+    with zarr.config.set(disabled_plugins=["zarr-codecs"]):
+        lines = command("extensions", "gzip", "bytes", "--kind", "codec").splitlines()
+    assert lines == [
+        "codec",
+        "  bytes  zarr-core 0.1.0",
+        "  gzip   zarr-codecs 0.1.0  switched off",
+        "  gzip   zarr-codecs[isal] 0.1.0  switched off",
+    ]
+
+
 def test_broken_extensions_and_conflicts(command, query, tmp_path, monkeypatch):
     from zarr_core.registry import discovery
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -40,15 +41,13 @@ def command(names: tuple[str, ...], kind: str | None, no_load: bool, as_json: bo
     """
     from zarr_core import installed_extensions  # noqa: PLC0415 - lazy: not for help
 
-    every = installed_extensions(load=not no_load)
-    kinds = sorted({line.kind for line in every})
-    if kind is not None and kind not in kinds:
-        raise click.BadParameter(
-            f"there is no kind {kind!r}; there are {', '.join(kinds)}", param_hint="--kind"
-        )
-    lines = [
-        line for line in every if kind in (None, line.kind) and (not names or line.name in names)
-    ]
+    lines = installed_extensions(load=not no_load, kind=kind, names=names)
+    if kind is not None and not lines:
+        kinds = sorted({line.kind for line in installed_extensions(load=False)})
+        if kind not in kinds:
+            raise click.BadParameter(
+                f"there is no kind {kind!r}; there are {', '.join(kinds)}", param_hint="--kind"
+            )
     conflicts = _conflicts(lines)
     if as_json:
         print_json([_document(line) for line in lines])
@@ -61,11 +60,20 @@ def command(names: tuple[str, ...], kind: str | None, no_load: bool, as_json: bo
 def _conflicts(lines: Lines) -> set[tuple[str, str]]:
     """Kinds with names for which there are several providers, none of which is used."""
     used = {(line.kind, line.name) for line in lines if line.wins}
-    return {
+    offered = Counter(
         (line.kind, line.name)
         for line in lines
-        if not line.alternative and line.error is None and (line.kind, line.name) not in used
-    }
+        if not line.alternative and line.error is None and not _is_off(line)
+    )
+    return {name for name, count in offered.items() if count > 1 and name not in used}
+
+
+def _is_off(line: Line) -> bool:
+    """Whether the setting ``disabled_plugins`` switches it off."""
+    from zarr_core import config  # noqa: PLC0415 - lazy: not for help
+
+    disabled = config.settings.disabled_plugins
+    return line.distribution != "zarr-core" and bool({"*", line.distribution} & {*disabled})
 
 
 def _document(line: Line) -> dict[str, Any]:
@@ -88,7 +96,7 @@ def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
         print_styled([(kind, "bold blue")])
         for line in group:
             conflict = (line.kind, line.name) in conflicts
-            note = "in conflict" if conflict else line.note
+            note = "in conflict" if conflict else "switched off" if _is_off(line) else line.note
             style = "red" if conflict or line.error is not None else "dim"
             print_styled(
                 [
