@@ -16,7 +16,7 @@ from zarr_formats.conversion.laying_out import same_fill_value
 from zarr_formats.conversion.memory import axes, intervals, opened
 from zarr_formats.conversion.pieces import pieces, place
 from zarr_formats.conversion.regions import all_boxes, boxes_of
-from zarr_formats.conversion.resuming import Journal
+from zarr_formats.conversion.resuming import NAME, Journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,7 +68,7 @@ def recode(
     """
     old, new = opened(source, step, read_only=True), opened(dest, step, read_only=False)
     if workers is not None and old.dtype == new.dtype:
-        dest.store.erase_values(list(ChunkKeys.of(dest, step.path, new.metadata).others()))
+        dest.store.erase_values(_leftovers(dest, step, new))
         reporter.begin(step.path, old.size, "elements")
         workers.elements(old, new, frozenset(), reporter.advance)
         reporter.end()
@@ -120,11 +120,11 @@ def _stages(old: Array, new: Array, dest: Side, step: Step, memory: Memory) -> l
 
 
 def _leftovers(dest: Side, step: Step, new: Array) -> list[str]:
-    """Keys that would be taken for chunks, or for pieces, wherever they come from."""
+    """Keys that would be taken for chunks; notes and pieces of conversions that were stopped."""
     if not dest.store.supports_listing:
         return []
     keys = ChunkKeys.of(dest, step.path, new.metadata)
-    beside = f"{place(dest, step.path)}/"
+    beside = keys.prefix + NAME
     listed = dest.store.list_prefix(keys.prefix)
     return [key for key in listed if keys.chunk_of(key) is not None or key.startswith(beside)]
 
