@@ -120,6 +120,11 @@ def test_what_is_not_there_is_a_missing_file(tmp_path, field):
         xr.open_dataset(field[0], engine="zarr_core", group="none")
 
 
+def test_what_is_misspelt_is_refused(field):
+    with pytest.raises(TypeError, match=r"called consolidate; there are .*consolidated"):
+        xr.open_dataset(field[0], engine="zarr_core", consolidate=True)
+
+
 def test_consolidated_metadata_may_be_insisted_on(tmp_path):
     path = tmp_path / "a.zarr"
     xr.Dataset({"a": 1}).zarr_core.to_zarr(path, consolidated=False)

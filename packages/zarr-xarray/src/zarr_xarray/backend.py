@@ -65,12 +65,7 @@ class ZarrCoreBackend(BackendEntrypoint):
         KeyError
             If nothing names the dimensions of an array.
         """
-        given = {
-            name: value
-            for name, value in options.items()
-            if value is not None or name not in _OF_OLDER_XARRAY
-        }
-        return Opening(**given).dataset(filename_or_obj)
+        return _opening(options).dataset(filename_or_obj)
 
     def open_groups_as_dict(self, filename_or_obj: Any, **options: Any) -> dict[str, Dataset]:
         """Open a group, with all groups below it; arguments as for one.
@@ -80,11 +75,25 @@ class ZarrCoreBackend(BackendEntrypoint):
         dict
             Datasets by path: absolute, or relative to ``group`` if it is given.
         """
-        return Opening(**options).datasets(filename_or_obj)
+        return _opening(options).datasets(filename_or_obj)
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
         """Open a hierarchy; arguments as for :meth:`open_groups_as_dict`."""
         return _xarray.tree_from(self.open_groups_as_dict(filename_or_obj, **options))
+
+
+def _opening(options: dict[str, Any]) -> Opening:
+    given = {
+        name: value
+        for name, value in options.items()
+        if value is not None or name not in _OF_OLDER_XARRAY
+    }
+    if unknown := sorted(given.keys() - set(PARAMETERS)):
+        raise TypeError(
+            f"the engine zarr_core has no argument called {', '.join(unknown)}; "
+            f"there are {', '.join(PARAMETERS[1:])}"
+        )
+    return Opening(**given)
 
 
 @contextmanager
