@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core.extension import ZarrError
 
+from zarr_compat.core_store import CoreStore
 from zarr_compat.errors import NodeNotFoundError, translated
 from zarr_compat.foreign import ForeignStore
-from zarr_compat.storage import CoreStore, StorePath
+from zarr_compat.storage import StorePath
 from zarr_compat.store import Store
 
 if TYPE_CHECKING:

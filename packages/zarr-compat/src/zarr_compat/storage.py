@@ -1,21 +1,20 @@
-"""Stores of zarr-python by their names, each in front of a store of the core."""
+"""Stores by the names of their classes in zarr-python."""
 
 from __future__ import annotations
 
 import os
-from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import zarr_core
 
+from zarr_compat.core_store import CoreStore, in_front_of
 from zarr_compat.foreign import ForeignStore
-from zarr_compat.store import Store, cut
-from zarr_compat.sync import in_thread
+from zarr_compat.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
-    from typing import Literal, Self
+    from collections.abc import AsyncIterator, Mapping, MutableMapping
+    from typing import Literal
 
     from zarr_compat.store import ByteRequest
 
@@ -34,103 +33,6 @@ __all__ = [
     "ZipStore",
     "store_for",
 ]
-
-
-class CoreStore(Store):
-    """A store in front of one of the core.
-
-    Parameters
-    ----------
-    core : zarr_core.Store
-        The store.
-    reopen : callable, optional
-        Makes the store of the core for the same place, given whether it is read only.
-    """
-
-    def __init__(
-        self, core: zarr_core.Store, reopen: Callable[[bool], zarr_core.Store] | None = None
-    ) -> None:
-        super().__init__(read_only=core.read_only)
-        self.core = core
-        """The store of the core."""
-        self._reopen = reopen
-        self.supports_writes = not core.read_only
-        self.supports_deletes = core.supports_erasing
-        self.supports_listing = core.supports_listing
-
-    def with_read_only(self, read_only: bool = False) -> Self:
-        if read_only == self.read_only:
-            return self
-        if self._reopen is None:
-            return super().with_read_only(read_only)
-        other = copy(self)
-        CoreStore.__init__(other, self._reopen(read_only), self._reopen)
-        return other
-
-    def __copy__(self) -> Self:
-        other = object.__new__(type(self))
-        vars(other).update(vars(self))
-        return other
-
-    async def get(
-        self, key: str, prototype: Any = None, byte_range: ByteRequest | None = None
-    ) -> Any:
-        value = await self._call(self.core.get, key)
-        return None if value is None else cut(value, byte_range)
-
-    async def exists(self, key: str) -> bool:
-        return bool(await self._call(self.core.exists, key))
-
-    async def getsize(self, key: str) -> int:
-        size = await self._call(self.core.getsize, key)
-        return await super().getsize(key) if size is None else int(size)
-
-    async def set(self, key: str, value: Any) -> None:
-        data = value.to_bytes() if hasattr(value, "to_bytes") else bytes(value)
-        await self._call(self.core.set, key, data)
-
-    async def delete(self, key: str) -> None:
-        await self._call(self.core.erase, key)
-
-    async def list(self) -> AsyncIterator[str]:
-        for key in await self._call(sorted, self.core.list()):
-            yield key
-
-    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        below = prefix[: prefix.rfind("/") + 1]
-        for key in await self._call(sorted, self.core.list_prefix(below)):
-            if key.startswith(prefix):
-                yield key
-
-    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        prefix = f"{prefix.rstrip('/')}/" if prefix else ""
-        keys, prefixes = await self._call(self.core.list_dir, prefix)
-        for name in sorted([*keys, *(item.rstrip("/") for item in prefixes)]):
-            yield name.removeprefix(prefix)
-
-    async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        if self.core.requests is None:
-            return function(*arguments)
-        return await in_thread(function, *arguments)
-
-    def close(self) -> None:
-        self.core.close()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CoreStore) and bool(self.core == other.core)
-
-    def __hash__(self) -> int:
-        return hash(self.core)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.core.url!r})"
-
-    def __str__(self) -> str:
-        return str(self.core)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        known = {name: vars(self)[name] for name in ("root", "path", "store") if name in vars(self)}
-        return _unpickled, (self.core, type(self), known)
 
 
 class MemoryStore(CoreStore):
@@ -371,15 +273,3 @@ def store_for(core: zarr_core.Store) -> Store:
     if isinstance(core, zarr_core.LocalStore):
         return in_front_of(core, LocalStore, root=Path(core.path))
     return CoreStore(core)
-
-
-def in_front_of(core: zarr_core.Store, kind: type[CoreStore], **attributes: Any) -> CoreStore:
-    """A store of one of the classes here, in front of one of the core that is there already."""
-    made = object.__new__(kind)
-    CoreStore.__init__(made, core)
-    vars(made).update(attributes)
-    return made
-
-
-def _unpickled(core: zarr_core.Store, kind: type[CoreStore], known: dict[str, Any]) -> CoreStore:
-    return in_front_of(core, kind, **known)
