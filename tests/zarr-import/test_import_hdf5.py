@@ -1,6 +1,7 @@
 """HDF5 files by h5py: types, links, filters, layouts; what is interrupted; memory."""
 
 import tracemalloc
+import zlib
 
 import h5py
 import hdf5plugin
@@ -10,8 +11,10 @@ import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
-from zarr_core.extension import NodeExistsError, StoreError
+from zarr_core.extension import NodeExistsError, ProgressReporter, StoreError, format_named
 from zarr_import import import_hdf5
+from zarr_import.encoded import copy_chunks
+from zarr_import.variable import Variable
 from zarr_stores.faults import FaultyStore
 
 RANDOM = np.random.default_rng(0)
@@ -413,6 +416,31 @@ def test_the_root_is_there_last_of_all(file):
         with pytest.raises(StoreError):
             import_hdf5(file, FaultyStore(store, number, forever=True))
         assert store.get("zarr.json") is None
+
+
+def test_chunks_that_an_interrupted_import_has_left_are_removed(file):
+    dataset = file.create_dataset("a", (100,), "i4", chunks=(10,), compression="gzip")
+    dataset[:10] = 1
+    store = zarr.MemoryStore()
+    store.set("a/c/5", b"of another day")
+    import_hdf5(file, store)
+    assert np.array_equal(zarr.open(store)["a"][...], dataset[...])
+
+
+def test_chunks_that_decode_to_something_else_are_not_copied(file):
+    dataset = file.create_dataset("a", data=np.arange(100), chunks=(10,), compression="gzip")
+    root, _ = brought(file)
+    array, format_ = root["a"], format_named(3)
+    for name, chunk in {"garbage": b"no stream", "other": zlib.compress(bytes(80))}.items():
+        variable = Variable("a", name, (100,), "i8", lambda box: dataset[box])
+
+        class Stored(list):
+            read = staticmethod(lambda number, data=chunk: data)
+
+        before = bytes(array.store.get("a/c/0"))
+        reporter = ProgressReporter(None, 1)
+        assert not copy_chunks(variable, Stored([(0,), (1,)]), array, format_, reporter)
+        assert bytes(array.store.get("a/c/0")) == before
 
 
 def test_other_arrays_than_those_of_an_interrupted_import(file):
