@@ -9,8 +9,7 @@ import zarr_core
 from zarr_core.extension import (
     ChecksumError,
     ChunkDecodeError,
-    CodecError,
-    StoreError,
+    ZarrError,
     run_in_threads,
 )
 
@@ -44,12 +43,16 @@ def check_chunks(array: Array, result: ArrayCheck, reporter: ProgressReporter) -
     set of str
         The keys that were read.
     """
-    regions = _Regions(array)
+    edges = [[*accumulate(sizes, initial=0)] for sizes in array.write_chunk_sizes]
     keys: set[str] = set()
 
     def work(place: Place) -> None:
         at, key = place
-        found = _damages(array, at, key, regions)
+        region = [
+            range(starts[number], starts[number + 1])
+            for number, starts in zip(at, edges, strict=True)
+        ]
+        found = _damages(array, at, key, region)
         if found is not None:
             keys.add(key)
             result.damages += found
@@ -80,24 +83,10 @@ def _places(array: Array) -> Iterable[Place]:
     return ((at, f"chunk {at}") for at in product(*map(range, array.cdata_shape)))
 
 
-class _Regions:
-    """Where each stored object lies in the array."""
-
-    def __init__(self, array: Array) -> None:
-        self._shape = array.shape
-        self._edges = [[*accumulate(sizes, initial=0)] for sizes in array.write_chunk_sizes]
-
-    def of(self, at: tuple[int, ...]) -> tuple[Part, ...]:
-        """The indices along each dimension."""
-        return tuple(
-            range(edges[number], edges[number + 1])
-            for number, edges in zip(at, self._edges, strict=True)
-        )
-
-
-def _damages(array: Array, at: tuple[int, ...], key: str, regions: _Regions) -> list[Damage] | None:
-    """What cannot be read of a stored object; None if it is not there."""
-    region = regions.of(at)
+def _damages(
+    array: Array, at: tuple[int, ...], key: str, region: Sequence[Part]
+) -> list[Damage] | None:
+    """What cannot be read of a stored object, which has a region; None if it is not there."""
     # Shards are read in parts: they may be larger than memory.
     sharded = array.shards is not None
     found: dict[str, Damage] = {}
@@ -129,7 +118,7 @@ def _inner_chunks(array: Array, piece: Sequence[Part]) -> Iterator[tuple[Part, .
 def _error(array: Array, region: Sequence[Part]) -> Exception | None:
     try:
         array[as_index(region)]
-    except (CodecError, StoreError) as error:
+    except ZarrError as error:
         return error
     return None
 

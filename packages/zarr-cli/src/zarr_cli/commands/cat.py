@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,9 @@ def command(
     if form == "text" and on_terminal and not whole:
         _print_glance(array, parts, progress)
         return
-    with progress.bar("read") if not on_terminal else Progressing(False, True).bar("") as report:
+    # Where the elements appear there is no place for a bar.
+    shown = replace(progress, shown=progress.shown and not on_terminal)
+    with shown.bar("read") as report:
         _write(array, parts, form, output, report)
 
 
