@@ -118,7 +118,7 @@ def measure(
     chunks : sequence of ndarray
         What to encode.
     seconds : float
-        How long all may take; the first round is finished in any case.
+        How long all may take; each is tried once in any case.
     report : callable
         Is told how much is done, of how much.
 
@@ -131,11 +131,15 @@ def measure(
     total = len(trials) * (1 + ROUNDS)
     for number, each in enumerate(trials):  # to become warm, to learn how long it takes
         _once(each, chunks[:1])
+        if _SLOWEST * seconds < each.lasted < seconds:
+            _once(each, chunks[:1])  # perhaps its library had to be loaded
         report(number + 1, total)
-    good = _fast_enough(trials, until - monotonic())
+    good = _fast_enough(trials, seconds)
     cost = sum(each.lasted for each in good)
-    few = int(_FIRST * (until - monotonic()) / max(cost, 1e-9))
-    tried = chunks[: max(1, min(len(chunks), few))]
+    left = until - monotonic()
+    if left < cost:
+        return chunks[:1]  # what was found out so far has to do
+    tried = chunks[: max(1, min(len(chunks), int(_FIRST * left / max(cost, 1e-9))))]
     for each in good:
         each.encoding.clear()
         each.decoding.clear()

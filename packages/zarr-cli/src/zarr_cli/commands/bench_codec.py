@@ -172,6 +172,8 @@ def _print(place: Place, array: Array, tried: Tried, *, show_all: bool) -> None:
     click.echo("* no other is smaller and faster in both directions")
     if hidden := len(trials) - len(shown):
         click.echo(f"{hidden} more are worse in every respect than one of these; --all lists them")
+    if tried.left_out and not show_all:
+        click.echo(f"{counted(len(tried.left_out), 'other')} left out; --all says why")
     for candidate, reason in tried.left_out if show_all else ():
         click.echo(f"left out {_called(candidate)}: {reason.splitlines()[0]}")
     for purpose, number in chosen.items():
