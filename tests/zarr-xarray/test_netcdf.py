@@ -1,6 +1,10 @@
 """The same data written by netCDF-C as NetCDF, as NCZarr, and as plain Zarr of version 2."""
 
+import base64
+import json
 import warnings
+from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -135,3 +139,22 @@ def test_netcdf_reads_what_is_written_here(tmp_path):
         assert data["packed"][...].tolist() == [1.5, 2, 3]
         assert data["t"].units == "K"
         assert data.title == "field"
+
+
+@pytest.mark.parametrize("name", ["nczarr", "zarr"])
+def test_what_netcdf_wrote_once(tmp_path, name):
+    """The fixtures, which do not change with the netCDF-C that is installed."""
+    folder = Path(__file__).parents[1] / "fixtures" / "v2" / "netcdf-c-4.10"
+    with ZipFile(folder / f"{name}.zip") as archive:
+        archive.extractall(tmp_path)
+    found = xr.open_dataset(tmp_path, engine="zarr_core", mask_and_scale=False)
+    nodes = json.loads((folder / f"{name}.json").read_text())["nodes"]
+    arrays = {path: node for path, node in nodes.items() if node["kind"] == "array"}
+    assert len(arrays) > 10
+    for path, node in arrays.items():
+        if "/" not in path:
+            values = np.frombuffer(base64.b64decode(node["data"]), node["dtype"])
+            variable = found[path]
+            assert variable.dims == ("y", "x")[: variable.ndim]
+            assert variable.values.tobytes() == values.astype(variable.dtype).tobytes()
+            assert not any(key.startswith("_nc") for key in variable.attrs)
