@@ -67,7 +67,8 @@ def hdf5_contents(
             left_out.append((node.name, "a dimension of NetCDF without a variable"))
         else:
             parent, _, name = path.rpartition("/")
-            place = f"{parent}/{shown_name(name)}" if parent else shown_name(name)
+            name = shown_name(name) if netcdf else name
+            place = f"{parent}/{name}" if parent else name
             try:
                 contents.nodes.append(
                     _variable(h5py, node, place, dimensions, netcdf=netcdf, external=external)

@@ -78,7 +78,7 @@ def filters_of(h5py: Any, dataset: Any, itemsize: int | None) -> Filters:
             raise UnsupportedSourceError(
                 dataset.name,
                 f"the filter {code} ({called}) is not installed, without which nothing can be "
-                "read: pip install hdf5plugin",
+                "read: pip install 'zarr-import[filters]'",
             )
         mapped = _codec(code, values, itemsize or 1)
         if mapped is None:
