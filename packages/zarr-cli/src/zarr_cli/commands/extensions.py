@@ -70,9 +70,9 @@ def _conflicts(lines: Lines) -> set[tuple[str, str]]:
 
 def _is_off(line: Line) -> bool:
     """Whether the setting ``disabled_plugins`` switches it off."""
-    from zarr_core import config  # noqa: PLC0415 - lazy: not for help
+    import zarr_core  # noqa: PLC0415 - lazy: not for help
 
-    disabled = config.settings.disabled_plugins
+    disabled = zarr_core.config.settings.disabled_plugins
     return line.distribution != "zarr-core" and bool({"*", line.distribution} & {*disabled})
 
 
