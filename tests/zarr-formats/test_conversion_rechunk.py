@@ -282,3 +282,23 @@ def test_pieces_that_were_left_do_no_harm(tight):
     convert(source, dest, overwrite=True, chunks=(30, 4, 5))
     assert np.array_equal(zarr.open(dest)["a"][...], array[...])
     assert not [key for key in dest.list() if "conversion" in key]
+
+
+# --- sources that cannot list ---
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_consolidated_metadata_tell_of_members_where_nothing_is_listed(zarr_format):
+    store, t = weather(zarr_format)
+    zarr.create_group(store, path="g/h")
+    zarr.consolidate_metadata(store)
+    far = CountingStore(store)
+    far.supports_listing = False
+    convert(far, dest := zarr.MemoryStore(), chunks={"time": 6}, verify=True)
+    assert far.count("list", "list_prefix", "list_dir") == 0
+    new = zarr.open(dest)
+    assert {path for path, _ in new.members(max_depth=None)} == {
+        "t", "time", "x", "bare", "g", "g/h",
+    }  # fmt: skip
+    assert new["t"].chunks == (6, 6, 10)
+    assert np.array_equal(new["t"][...], t)

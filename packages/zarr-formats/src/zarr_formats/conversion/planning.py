@@ -32,7 +32,7 @@ from zarr_formats.conversion.steps import Memory, Plan, Side, Step, is_in_place
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from zarr_core.extension import Format, Store
+    from zarr_core.extension import ConsolidatedMetadata, Format, Store
 
     from zarr_formats.conversion.steps import NodeMetadata
 
@@ -149,6 +149,8 @@ def nodes(
 ) -> Iterator[tuple[str, NodeMetadata | ZarrError]]:
     """Paths below a node with metadata, or why they cannot be read; parents first.
 
+    In a store that cannot list, consolidated metadata are what tells of them.
+
     Parameters
     ----------
     side : Side
@@ -157,6 +159,12 @@ def nodes(
         Its metadata, if they are known.
     """
     first = _read(side, "") if root is None else root
+    copies = first.consolidated if isinstance(first, GroupMetadata) else None
+    if copies is not None and not side.store.supports_listing:
+        assert first is not None
+        yield "", first
+        yield from _copied(side, copies)
+        return
     waiting = [] if first is None else [("", first)]
     while waiting:
         path, metadata = waiting.pop()
@@ -168,6 +176,20 @@ def nodes(
                 found = _read(side, child)
                 if found is not None:
                     waiting.append((child, found))
+
+
+def _copied(
+    side: Side, copies: ConsolidatedMetadata
+) -> Iterator[tuple[str, NodeMetadata | ZarrError]]:
+    """The nodes that consolidated metadata tell of, where nothing else does."""
+    for path in sorted(copies.entries, key=lambda path: path.split("/")):
+        if not all(map(side.format_.may_be_named, path.split("/"))):
+            continue  # who wrote the copies may have written anything
+        where = f"{side.where()} consolidated metadata of {path!r}"
+        try:
+            yield path, side.format_.from_json(copies.entries[path], where)
+        except (MetadataError, ExtensionError) as error:
+            yield path, error
 
 
 def _read(side: Side, path: str) -> NodeMetadata | ZarrError | None:
