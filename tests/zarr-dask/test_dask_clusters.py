@@ -39,6 +39,8 @@ def client():
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
+            # Should a nanny give its worker up, there are two all the same.
+            cluster.adapt(minimum=2, maximum=2, interval="500ms")
             yield client
 
 
