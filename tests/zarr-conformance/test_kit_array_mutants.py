@@ -157,6 +157,7 @@ def test_a_mistake_is_found_where_it_is_looked_for(number, pytester):
     assert expected in failed_tests(pytester, kit, number, old, new, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kit", SOURCES)
 def test_without_a_mistake_nothing_fails(kit, pytester):
     assert failed_tests(pytester, kit, f"good_{len(kit)}", "", "") == set()

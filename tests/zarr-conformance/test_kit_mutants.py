@@ -138,6 +138,7 @@ def test_a_mistake_is_found_where_it_is_looked_for(number, pytester):
     assert expected in failed_tests(pytester, kind, number, old, new, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted({mutant[0] for mutant in MUTANTS}))
 def test_without_a_mistake_nothing_fails(kind, pytester):
     assert failed_tests(pytester, kind, f"good{len(kind)}", "", "") == set()

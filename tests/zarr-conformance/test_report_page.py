@@ -14,6 +14,8 @@ from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.reporting.html import html, page_data
 from zarr_conformance.reporting.results import Judged, Result
 
+pytestmark = pytest.mark.slow  # a browser
+
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)  # fmt: skip
 in_browser = pytest.mark.skipif(BROWSER is None, reason="there is no chromium or chrome")
 

@@ -21,6 +21,7 @@ def distributions(tmp_path_factory):
     return sorted(folder.iterdir())
 
 
+@pytest.mark.slow
 def test_the_tests_of_every_kind_pass_once_it_is_installed(distributions, tmp_path):
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
     pip += ["--disable-pip-version-check", "--no-build-isolation", "--target", str(tmp_path)]
@@ -49,6 +50,7 @@ def test_what_is_written_is_in_the_common_form(distributions):
                        for text in texts)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_code_has_strict_types(distributions, tmp_path):
     mypy = pytest.importorskip("mypy.api")
     sources = [str(folder / "src") for folder in distributions]

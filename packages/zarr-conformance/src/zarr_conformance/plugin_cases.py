@@ -20,10 +20,11 @@ from zarr_conformance.reporting.showing import show_case
 from zarr_conformance.reporting.summary import strength_of
 from zarr_conformance.running.asking import answer_of, lay_down, request, values_of
 from zarr_conformance.running.choosing import chosen
+from zarr_conformance.running.knowing import Knowledge
 from zarr_conformance.running.run import Outcome, refused_unasked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from zarr_conformance.corpus.case import Case
 
@@ -81,9 +82,11 @@ class Corpus(pytest.Collector):
     def collect(self) -> Iterator[pytest.Item]:
         """The cases as tests."""
         capabilities = asked_for(self.adapter)
+        knows = Knowledge(lambda it: put(it, self.adapter, capabilities).answer, capabilities)
         for case in self.cases:
             item = CaseItem.from_parent(self, name=case.id)
             item.case, item.adapter, item.capabilities = case, self.adapter, capabilities
+            item.knows = knows
             item.add_marker(pytest.mark.zarr_conformance)
             for name in case.clauses:
                 item.add_marker(pytest.mark.clause(id=name, level=clauses()[name].level))
@@ -100,10 +103,11 @@ class CaseItem(pytest.Item):
     case: Case
     adapter: Any
     capabilities: dict[str, Any]
+    knows: Callable[[str], bool]
 
     def runtest(self) -> None:
         """Ask, judge."""
-        outcome = put(self.case, self.adapter, self.capabilities)
+        outcome = put(self.case, self.adapter, self.capabilities, self.knows)
         told = plain(outcome.verdict.reason)
         if outcome.verdict.grade == "unsupported":
             pytest.skip(told)
@@ -126,7 +130,12 @@ def asked_for(adapter: Any) -> dict[str, Any]:
     return dict(adapter.answer({"id": 0, "operation": "capabilities"})["result"])
 
 
-def put(case: Case, adapter: Any, capabilities: dict[str, Any]) -> Outcome:
+def put(
+    case: Case,
+    adapter: Any,
+    capabilities: dict[str, Any],
+    knows: Callable[[str], bool] = lambda _: True,
+) -> Outcome:
     """Put a case to an adapter in this process.
 
     Parameters
@@ -137,6 +146,8 @@ def put(case: Case, adapter: Any, capabilities: dict[str, Any]) -> Outcome:
         Has a method ``answer``, as that of :class:`~zarr_conformance.adapters.serving.Adapter`.
     capabilities : dict
         What it can do.
+    knows : callable, optional
+        As :func:`~zarr_conformance.judging.judge.judge` takes it.
     """
     if (unasked := refused_unasked(case, capabilities)) is not None:
         return unasked
@@ -151,7 +162,7 @@ def put(case: Case, adapter: Any, capabilities: dict[str, Any]) -> Outcome:
             warnings.simplefilter("ignore")  # a warning is no refusal, whatever pytest makes of it
             reply = adapter.answer({"id": 1, "operation": case.operation, **asked})
         answer = answer_of(case, reply, store, into, time.perf_counter() - start)
-    return Outcome(case, answer, judge(case, answer))
+    return Outcome(case, answer, judge(case, answer, knows))
 
 
 def _adapter(place: str) -> Any:

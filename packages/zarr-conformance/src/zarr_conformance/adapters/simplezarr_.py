@@ -46,6 +46,13 @@ class SimpleZarr(Adapter):
 
     def create(self, asked: Mapping[str, Any], values: Any) -> None:
         document = asked["document"]
+        if "shape" not in document:
+            simplezarr.ZarrGroup.create(
+                simplezarr.LocalStore(asked["store"]),
+                asked["path"],
+                attributes=document.get("attributes"),
+            )
+            return
         grid, keys = document["chunk_grid"], document["chunk_key_encoding"]
         if grid["name"] != "regular" or keys["name"] != "default":
             raise UnsupportedError("makes regular grids with default keys")

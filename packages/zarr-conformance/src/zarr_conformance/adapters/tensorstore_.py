@@ -50,6 +50,8 @@ class TensorStore(Adapter):
 
     def create(self, asked: Mapping[str, Any], values: Any) -> None:
         document = {**asked["document"]}
+        if "shape" not in document:
+            raise UnsupportedError("makes no groups")
         if asked["zarr_format"] == 2:
             document.pop("attributes", None)  # which that driver does not have
         array = _open(asked, metadata=document, create=True, open=False)

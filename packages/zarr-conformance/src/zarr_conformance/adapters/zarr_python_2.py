@@ -49,6 +49,10 @@ class ZarrPython2(Adapter):
 
     def create(self, asked: Mapping[str, Any], values: Any) -> None:
         document = asked["document"]
+        if "shape" not in document:
+            group = zarr.group(_store(asked), path=asked["path"] or None)
+            group.attrs.update(document.get("attributes", {}))
+            return
         dtype = np.dtype(dtype_of(document["dtype"]))
         compressor, filters = document["compressor"], document["filters"]
         fill_value = zarr.meta.Metadata2.decode_fill_value(document["fill_value"], dtype)

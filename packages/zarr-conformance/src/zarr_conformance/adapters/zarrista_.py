@@ -58,6 +58,8 @@ class Zarrista(Adapter):
     def create(self, asked: Mapping[str, Any], values: Any) -> None:
         if asked["zarr_format"] != 3:
             raise UnsupportedError("makes arrays of format 3 only")
+        if "shape" not in asked["document"]:
+            raise UnsupportedError("makes no groups of nothing")
         array = zarrista.Array.from_metadata(asked["document"], *_place(asked))
         array.store_metadata()
         if values is None:

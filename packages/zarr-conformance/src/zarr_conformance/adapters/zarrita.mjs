@@ -96,6 +96,12 @@ async function read(asked) {
 const NUMBERS = { NaN: Number.NaN, Infinity: Number.POSITIVE_INFINITY, "-Infinity": -Infinity };
 
 async function create(asked) {
+  if (!("shape" in asked.document)) {
+    const { zarr_format, attributes } = asked.document;
+    if (zarr_format !== 3) throw Object.assign(new Error("makes groups of format 3"), { name: "UnsupportedError" });
+    await zarr.create(location(asked), { attributes });
+    return {};
+  }
   const { shape, data_type, chunk_grid, codecs, ...rest } = asked.document;
   const keys = rest.chunk_key_encoding;
   const said = asked.zarr_format === 3 && chunk_grid.name === "regular" && keys.name === "default";

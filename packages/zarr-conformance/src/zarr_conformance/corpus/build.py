@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import base64
 import json
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.clauses.clause import specifications
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject
+from zarr_conformance.corpus.needed import with_needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,13 +73,18 @@ def all_cases() -> Iterator[Case]:
     ValueError
         If two cases have one id.
     """
-    seen = set()
+    return iter(_cases())
+
+
+@cache
+def _cases() -> tuple[Case, ...]:
+    found: dict[str, Case] = {}
     for topic in TOPICS:
         for case in import_module(f"zarr_conformance.corpus.{topic}").cases():
-            if case.id in seen:
+            if case.id in found:
                 raise ValueError(f"{topic}: there are two cases {case.id}")
-            seen.add(case.id)
-            yield case
+            found[case.id] = with_needs(case) if case.id.startswith("ext-") else case
+    return tuple(found.values())
 
 
 def build(folder: Path, cases: Iterable[Case] | None = None) -> int:

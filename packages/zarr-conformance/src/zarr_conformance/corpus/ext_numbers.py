@@ -82,7 +82,7 @@ _INTEGERS = {
     "uint4": _Kind(4, {0: 0, 15: 15}, (16, -1)),
 }
 _FLOATS = _IEEE | _FINITE | _SMALL
-_NO_INTEGER: tuple[Any, ...] = (1.5, 1.0, "1", "NaN", None, True, [1])
+_NO_INTEGER: tuple[Any, ...] = (1.5, "1", "NaN", None, True, [1])
 
 
 def _clauses(name: str, *topics: str) -> tuple[str, ...]:

@@ -208,22 +208,29 @@ def _nodes() -> Iterator[Case]:
             tree,
             path,
         )
-    yield Case(
-        "v3-core/storage/group-created",
-        ("v3-core.storage.ancestors", "v3-core.keys.node-document", "v3-core.group.document"),
-        "A group is created with the groups that lead to it.",
-        "create",
-        Accept(
-            Node(
-                documents={
-                    key: {"zarr_format": 3, "node_type": "group"}
-                    for key in ("zarr.json", "a/zarr.json", "a/b/zarr.json")
-                }
-            )
+    for what, clauses, says, keys in (
+        (
+            "group-created",
+            ("v3-core.keys.node-document", "v3-core.group.document"),
+            "A group that is created has a document.",
+            ("a/b/zarr.json",),
         ),
-        path="a/b",
-        document=group(),
-    )
+        (
+            "group-created-with-ancestors",
+            ("v3-core.storage.ancestors",),
+            "A group is created with the groups that lead to it.",
+            ("zarr.json", "a/zarr.json", "a/b/zarr.json"),
+        ),
+    ):
+        yield Case(
+            f"v3-core/storage/{what}",
+            clauses,
+            says,
+            "create",
+            Accept(Node(documents={key: {"zarr_format": 3, "node_type": "group"} for key in keys})),
+            path="a/b",
+            document=group(),
+        )
     yield Case(
         "v2/groups/group-created",
         ("v2.groups.group-parents", "v2.groups.document", "v2.groups.other"),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from zarr_conformance.corpus.case import Accept, Case, Node, Reject
+from zarr_conformance.corpus.case import Accept, Case, Node, Reject, Values
 from zarr_conformance.judging.answer import Answer, Verdict
 from zarr_conformance.judging.reading import NotKnownError, NotReadableError, elements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _CRASHES = {
     "crash": "the process died",
@@ -18,7 +19,7 @@ _CRASHES = {
 }
 
 
-def judge(case: Case, answer: Answer) -> Verdict:
+def judge(case: Case, answer: Answer, knows: Callable[[str], bool] = lambda _: True) -> Verdict:
     """Say whether an answer is right.
 
     Parameters
@@ -27,6 +28,9 @@ def judge(case: Case, answer: Answer) -> Verdict:
         What was asked.
     answer : Answer
         What came.
+    knows : callable, optional
+        Whether the implementation knows an extension at all, by its kind and name:
+        ``codec:zstd``.  Who does not proves nothing by refusing it.
 
     Returns
     -------
@@ -37,8 +41,11 @@ def judge(case: Case, answer: Answer) -> Verdict:
         return Verdict("crash", f"{_CRASHES[answer.outcome]}: {answer.message}".rstrip(": "))
     expect = case.expect
     if answer.outcome == "error":
-        return _refused(case, answer)
+        return _refused(case, answer, knows)
     if isinstance(expect, Reject):
+        if unknown := _unknown(case, knows):
+            # That it opens what it does not know is a matter of other cases.
+            return Verdict("unsupported", f"accepted, though it does not know {unknown}")
         return Verdict("fail", f"accepted; expected a refusal ({expect.category})")
     untold: list[str] = []
     for problem in _differences(case, expect.node, answer, untold):
@@ -48,9 +55,11 @@ def judge(case: Case, answer: Answer) -> Verdict:
     return Verdict("pass")
 
 
-def _refused(case: Case, answer: Answer) -> Verdict:
+def _refused(case: Case, answer: Answer, knows: Callable[[str], bool]) -> Verdict:
     expect = case.expect
     said = f"{answer.category}: {answer.message}".strip(": ")
+    if unknown := _unknown(case, knows):
+        return Verdict("unsupported", f"does not know {unknown}; {said}")
     if isinstance(expect, Reject) and answer.category == "unsupported":
         # Who does none of it proves nothing by refusing this.
         return Verdict("unsupported", said)
@@ -66,6 +75,10 @@ def _refused(case: Case, answer: Answer) -> Verdict:
     return Verdict("pass", remark=remark)
 
 
+def _unknown(case: Case, knows: Callable[[str], bool]) -> str:
+    return ", ".join(it for it in case.needs if not knows(it))
+
+
 def _differences(case: Case, node: Node, answer: Answer, untold: list[str]) -> Iterator[str]:
     """What is not as it should be; what the answer does not tell goes into ``untold``."""
     for name in ("node_type", "shape", "attributes", "dimension_names", "members", "results"):
@@ -79,7 +92,7 @@ def _differences(case: Case, node: Node, answer: Answer, untold: list[str]) -> I
     if node.values is not None and case.operation == "read":
         if answer.values is None:
             untold.append("values")
-        elif answer.values != node.values.data:
+        elif not _same_values(node.values, answer.values):
             yield f"values: {_first_difference(node.values.data, answer.values)}"
     if node.values is not None and case.operation == "create" and case.zarr_format == 3:
         # Where bytes are given they are compared, so that the reader need not know the codecs.
@@ -133,6 +146,16 @@ def _first_difference(expected: bytes, got: bytes) -> str:
     place = next(n for n, pair in enumerate(zip(expected, got, strict=True)) if pair[0] != pair[1])
     part = slice(place - place % 8, place - place % 8 + 8)
     return f"{got[part].hex()} instead of {expected[part].hex()} from byte {part.start}"
+
+
+def _same_values(expected: Values, got: bytes) -> bool:
+    """Byte for byte; JSON in any layout."""
+    if expected.kind == "raw" or got == expected.data:
+        return got == expected.data
+    try:
+        return same(json.loads(expected.data), json.loads(got))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_conformance.corpus.case import Case
-    from zarr_conformance.reporting.results import Judged
+    from zarr_conformance.reporting.results import Judged, Result
 
 STRENGTHS = ("must", "should", "may")
 """Levels, each with its negative."""
@@ -69,7 +69,7 @@ def summary(run: Judged, cases: Mapping[str, Case]) -> Summary:
         By id.
     """
     wrong = [it for it in run.results if it.grade in ("fail", "crash")]
-    broken = {name for it in wrong for name in cases[it.case].clauses}
+    broken = {name for it in wrong for name in broken_by(it, cases[it.case])}
     return Summary(
         Counter(it.grade for it in run.results),
         sum(1 for it in wrong if it.known),
@@ -81,6 +81,18 @@ def summary(run: Judged, cases: Mapping[str, Case]) -> Summary:
             for group in STRENGTHS
         },
     )  # fmt: skip
+
+
+def broken_by(result: Result, case: Case) -> tuple[str, ...]:
+    """Clauses that a failure breaks.
+
+    The core specification's own data types and codecs should be there.  Who says not to have
+    one breaks that clause, and nothing that is demanded of who has it.
+    """
+    optional = case.id.startswith(("v3-data-types/", "v3-codecs/"))
+    if not (optional and result.observed.get("category") == "extension"):
+        return case.clauses
+    return tuple(it for it in case.clauses if strength(clauses()[it].level) == "should")
 
 
 def line(run: Judged, cases: Mapping[str, Case]) -> str:

@@ -20,6 +20,7 @@ from zarr_conformance.running.conversation import (
     Conversation,
     Limits,
 )
+from zarr_conformance.running.knowing import Knowledge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -170,6 +171,7 @@ class _Worker:
         self._folder = folder
         self._limits = limits
         self._conversation: Conversation | None = None
+        self._knowledge: Knowledge | None = None
 
     def capabilities(self) -> dict[str, Any]:
         """What the adapter says of itself; starting may take a while."""
@@ -205,12 +207,20 @@ class _Worker:
             fresh(case, store)
         before = _traces(original)
         answer = self._ask(case, store, into)
-        verdict = judge(case, answer)
+        if self._knowledge is None:
+            self._knowledge = Knowledge(self._tried, capabilities)
+        verdict = judge(case, answer, self._knowledge)
         if _traces(original) != before:
             fresh(case, original)
             remark = "changed the store although it was only to read"
             verdict = replace(verdict, remark="; ".join(filter(None, (verdict.remark, remark))))
         return Outcome(case, answer, verdict)
+
+    def _tried(self, case: Case) -> Answer:
+        """The answer to a case that changes nothing, which the corpus may not hold."""
+        store = self._folder / "tried"
+        fresh(case, store)
+        return self._ask(case, store, self._folder / "values")
 
     def _ask(self, case: Case, store: Path, into: Path) -> Answer:
         asked = request(case, store, into, self._corpus / "values" / case.id)
