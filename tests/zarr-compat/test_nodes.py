@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr_core
 from zarr_compat import api as zarr
-from zarr_compat import api_asynchronous, data_types, errors, storage
+from zarr_compat import api_asynchronous, codecs_numcodecs, data_types, errors, storage
 from zarr_compat.codecs import BloscCodec, GzipCodec, ShardingCodec, ZstdCodec
 from zarr_compat.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
 
@@ -142,6 +142,20 @@ def test_codecs_of_version_3_are_as_they_were_given():
     sharded = ShardingCodec(chunk_shape=(2,), codecs=[ShardingCodec(chunk_shape=(1,))])
     assert sharded.to_dict()["configuration"]["codecs"][0]["name"] == "sharding_indexed"
     assert ZstdCodec() != GzipCodec()
+
+
+def test_codecs_of_numcodecs_are_there_for_version_3():
+    filters, compressors = (codecs_numcodecs.Delta(dtype="<i4"),), (codecs_numcodecs.Zlib(level=2),)
+    array = zarr.create_array(
+        {}, data=np.arange(9, dtype="i4"), filters=filters, compressors=compressors
+    )
+    assert (array.filters, array.compressors) == (filters, compressors)
+    assert array[...].tolist() == [*range(9)]
+    from zarr_core import installed_extensions
+
+    known = {extension.name for extension in installed_extensions(load=False)}
+    for name in codecs_numcodecs.__all__:
+        assert getattr(codecs_numcodecs, name)().to_dict()["name"] in known
 
 
 def test_codecs_of_version_2_are_of_numcodecs():

@@ -22,6 +22,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "zarr.api.synchronous": ("api",),
     "zarr.attrs": (),
     "zarr.codecs": ("codecs",),
+    "zarr.codecs.numcodecs": ("codecs_numcodecs",),
     "zarr.convenience": ("api",),
     "zarr.core": (),
     "zarr.core.array": ("array", "asynchronous"),
