@@ -64,7 +64,8 @@ def test_chunks_of_a_hierarchy(run, zarr_format):
         "/": "document", "/air": "document", "/air/t": "recode", "/time": "recode", "/y": "recode",
     }  # fmt: skip
     assert not os.path.exists("d.zarr")
-    run("rechunk", "w.zarr", "d.zarr", "-c", "time=all,y=5", "--verify")
+    run("rechunk", "w.zarr", "d.zarr", "-c", "time=all,y=5", "--verify", "--consolidate")
+    assert not zarr.check_consolidated(zarr.open_group("d.zarr"))
     assert chunks("d.zarr") == {"air/t": (12, 5, 30), "time": (12,), "y": (5,)}
     for path, array in zarr.open_group("w.zarr").arrays(max_depth=None):
         assert np.array_equal(zarr.open("d.zarr")[path][...], array[...])

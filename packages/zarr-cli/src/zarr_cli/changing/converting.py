@@ -25,6 +25,7 @@ def run(
     doing: Literal["converting", "rechunking"],
     progress: Progressing,
     *,
+    consolidate: bool,
     dry_run: bool,
     as_json: bool,
     **options: Any,
@@ -39,6 +40,8 @@ def run(
         What is being done.
     progress : Progressing
         What is said meanwhile.
+    consolidate : bool
+        Whether the result gets consolidated metadata.
     dry_run, as_json : bool
         Whether nothing is written; whether the result is JSON.
     **options
@@ -52,7 +55,8 @@ def run(
     Findings
         If a dry run finds that it cannot be done.
     """
-    from zarr_core.extension import read_node  # noqa: PLC0415 - lazy: not for help
+    import zarr_core  # noqa: PLC0415 - lazy: not for help
+    from zarr_core.extension import read_node  # noqa: PLC0415 - as above
 
     try:
         from zarr_formats.conversion import convert, plan  # noqa: PLC0415 - as above
@@ -73,6 +77,10 @@ def run(
             left = _left(dest, overwrite=bool(options.get("overwrite")))
             with stoppable(left), progress.bar(doing) as reports:
                 made = convert(from_store, **places, progress=reports, **options)
+            if consolidate and made.steps[0].kind == "group":
+                zarr_core.consolidate_metadata(
+                    to_store, made.dest.path, zarr_format=made.dest.format_.name
+                )
     if as_json:
         print_json(_document(made, source, dest, dry_run=dry_run))
     else:

@@ -31,6 +31,7 @@ def _format(_ctx: click.Context, _param: click.Parameter, text: str | None) -> i
 @choosing_options
 @memory_option
 @click.option("--verify", is_flag=True, help="Read back what was encoded, and compare it.")
+@click.option("--consolidate", is_flag=True, help="Consolidate the metadata of the result.")
 @click.option("--overwrite", is_flag=True, help="Remove what is at DEST first.")
 @click.option("--remove-source", is_flag=True, help="Remove the source when all is done.")
 @click.option("--skip-errors", is_flag=True, help="Leave out nodes that cannot be converted.")

@@ -61,7 +61,8 @@ def v3(
         else:
             raise Failure(f"{source} has no node of version 2 or 1; see: zarr-core info {source}")
     run(
-        source, dest, "converting", progress, dry_run=dry_run, as_json=as_json, zarr_format=3,
+        source, dest, "converting", progress, consolidate=False, dry_run=dry_run,
+        as_json=as_json, zarr_format=3,
         overwrite=overwrite, remove_source=remove_v2_metadata and dest is None, **options,
     )  # fmt: skip
     if remove_v2_metadata and dest is not None and not as_json:

@@ -19,6 +19,7 @@ from zarr_cli.progress import Progressing, progress_options
 @choosing_options
 @memory_option
 @click.option("--verify", is_flag=True, help="Read back what was encoded, and compare it.")
+@click.option("--consolidate", is_flag=True, help="Consolidate the metadata of the result.")
 @click.option("--overwrite", is_flag=True, help="Remove what is at DEST first.")
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @progress_options

@@ -253,6 +253,11 @@ def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool
         return step
     if _equal(format_, there, step.metadata):
         return replace(step, cost="nothing", chunks=0, nbytes=0)
+    if isinstance(there, GroupMetadata) and there.consolidated is not None:
+        bare = there.replace(consolidated=None, document=None)
+        if _equal(format_, bare, step.metadata.replace(document=None)):
+            note = "has consolidated metadata, which stay as they are; consolidate again"
+            return replace(step, cost="nothing", notes=(*step.notes, note))
     if isinstance(step.metadata, GroupMetadata) and is_bare(there):
         return step
     message = (
