@@ -289,6 +289,7 @@ def test_broken_extensions_and_conflicts(command, query, tmp_path, monkeypatch):
         )
         (folder / "entry_points.txt").write_text(
             f"[zarr_core.codec]\nacme.both = json:loads\nacme.{name} = not_there:Codec\n"
+            "[zarr_core.codec.fast]\nacme.slow = not_there:Fast\n"
         )
     monkeypatch.syspath_prepend(str(tmp_path))
     discovery.refresh()
@@ -296,11 +297,13 @@ def test_broken_extensions_and_conflicts(command, query, tmp_path, monkeypatch):
         shown = command("extensions", "acme.both", "acme.one", status=1)
         unloaded = command("extensions", "acme.both", "--no-load", status=1)
         [one] = query("extensions", "acme.one", status=1)
+        optional = command("extensions", "acme.slow", status=0)
     finally:
         monkeypatch.undo()
         discovery.refresh()
     assert "acme.one   acme-one 1.0  broken: ModuleNotFoundError" in shown
     assert one["loads"] is False
+    assert "acme-two[fast] 1.0  alternative that cannot be loaded" in optional
     assert "acme.both  acme-one 1.0  in conflict" in unloaded
     assert "acme-one and acme-two all provide the codec 'acme.both'" in unloaded
 

@@ -90,6 +90,8 @@ def test_a_library_that_is_not_there_is_named_with_what_installs_it(install):
     with pytest.raises(ExtensionLoadError, match=r"pip install 'acme-fast\[isal\]'") as caught:
         found("acme-fast[isal]")
     assert "acme-fast[isal] 2.0" in str(caught.value)
+    [line] = installed_extensions(names=["x"])
+    assert line.note.startswith("alternative that cannot be loaded: ModuleNotFoundError: ")
 
 
 def test_it_is_listed_with_who_is_used(x):

@@ -34,7 +34,8 @@ def command(names: tuple[str, ...], kind: str | None, no_load: bool, as_json: bo
     With who provides them. Each is imported to see whether that works. Of several that have one name, those that
     are not used are marked.
 
-    Exit status: 0, or 1 if one is broken or in conflict.
+    Exit status: 0, or 1 if one is broken or in conflict. Alternatives, which are used only where the settings name
+    them, may lack the library they are made of.
 
     The document of --json is a list of {kind, name, distribution, version, target, choice,
     used, loads, error}; loads is null with --no-load.
@@ -53,7 +54,7 @@ def command(names: tuple[str, ...], kind: str | None, no_load: bool, as_json: bo
         print_json([_document(line) for line in lines])
     else:
         _print(lines, conflicts)
-    if conflicts or any(line.error is not None for line in lines):
+    if conflicts or any(map(_is_broken, lines)):
         raise Findings
 
 
@@ -66,6 +67,10 @@ def _conflicts(lines: Lines) -> set[tuple[str, str]]:
         if not line.alternative and line.error is None and not _is_off(line)
     )
     return {name for name, count in offered.items() if count > 1 and name not in used}
+
+
+def _is_broken(line: Line) -> bool:
+    return line.error is not None and not line.alternative
 
 
 def _is_off(line: Line) -> bool:
@@ -97,7 +102,7 @@ def _print(lines: Lines, conflicts: set[tuple[str, str]]) -> None:
         for line in group:
             conflict = (line.kind, line.name) in conflicts
             note = "in conflict" if conflict else "switched off" if _is_off(line) else line.note
-            style = "red" if conflict or line.error is not None else "dim"
+            style = "red" if conflict or _is_broken(line) else "dim"
             print_styled(
                 [
                     (f"  {line.name:<{width}}", "bold"),

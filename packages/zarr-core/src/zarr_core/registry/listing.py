@@ -61,7 +61,8 @@ class InstalledExtension:
     def note(self) -> str:
         """What is to be said of it, if anything: broken, not used, an alternative."""
         if self.error is not None:
-            return f"broken: {self.error}"
+            word = "alternative that cannot be loaded" if self.alternative else "broken"
+            return f"{word}: {self.error}"
         if self.wins:
             return ""
         return "alternative" if self.alternative else "not used"
