@@ -176,6 +176,11 @@ def test_parquet_of_kerchunk(hdf5, tmp_path, record_size):
         assert {"part/0", "part/1"} < set(group.store.list_dir("part/")[0])
         assert group.store.get("x/4.9") is None
         assert group.store.get("x/00.0") is None
+    # However many chunks an array says that it has, only the files that are there are read.
+    metadata = json.loads((tmp_path / "refs.parq" / ".zmetadata").read_bytes())
+    metadata["metadata"]["x/.zarray"]["shape"] = [10**15, 20]
+    (tmp_path / "refs.parq" / ".zmetadata").write_text(json.dumps(metadata))
+    assert len([*ReferenceStore(tmp_path / "refs.parq").list_prefix("x/")]) == 22
     with pytest.raises(StoreError, match=r"no \.zmetadata"):
         zarr_core.open(f"reference::{tmp_path}/none.parq")
 
@@ -383,12 +388,15 @@ def test_allowed_places(tmp_path):
     references = {
         "good": ["inside/f"], "bad": ["outside/f"], "up": ["inside/../outside/f"],
         "link": ["inside/link"], "beside": [str(tmp_path / "inside2")],
+        "web": ["https://host/insider/f"],
     }  # fmt: skip
     everything = ReferenceStore(references, root=str(tmp_path))
     assert everything.get("link") == everything.get("up") == b"data"
-    store = ReferenceStore(references, root=str(tmp_path), allow=[f"{tmp_path}/inside/"])
+    store = ReferenceStore(
+        references, root=str(tmp_path), allow=[f"{tmp_path}/inside/", "https://host/inside"]
+    )
     assert store.get("good") == b"data"
-    for key in ("bad", "up", "link", "beside"):
+    for key in ("bad", "up", "link", "beside", "web"):
         with pytest.raises(StoreReadError, match="no place that allow= names"):
             store.get(key)
 

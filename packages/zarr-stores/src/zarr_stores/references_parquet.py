@@ -7,9 +7,9 @@ of an array in C order.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
-from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,14 @@ from zarr_stores.references_document import target
 from zarr_stores.references_entries import Entries, SortedKeys, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from zarr_core.extension import JSON, Store
 
 _COLUMNS = ("path", "offset", "size", "raw")
 _CONSOLIDATED = ".zmetadata"
+_FILE = re.compile(r"refs\.([0-9]{1,18})\.parq").fullmatch
+_MOST_FILES = 100_000  # of a store that cannot tell which there are
 
 
 class Records(Entries):
@@ -108,16 +110,24 @@ class Records(Entries):
     def _chunks(self, path: str, place: str) -> Iterator[str]:
         """Keys of the chunks of an array that have a reference."""
         counts = self._grids[path]
-        names = product(*map(range, counts))
-        for record in range(-(-prod(counts) // self._record_size)):
+        total = prod(counts)
+        for record in self._files(place, -(-total // self._record_size)):
+            first = record * self._record_size
             table = self._table(path, record)
-            for row in range(self._record_size):
-                chunk = next(names, None)
-                if chunk is None:
-                    return
-                name = ".".join(map(str, chunk)) or "0"
-                if self._row(table, row, place + name) is not None:
-                    yield place + name
+            for row, there in enumerate(() if table is None else _there(table)):
+                if there and first + row < total:
+                    yield place + _name(first + row, counts)
+
+    def _files(self, place: str, count: int) -> Iterable[int]:
+        """Numbers of the files of an array, of which there may be fewer than there could be."""
+        prefix = f"{self._prefix}{place}"
+        if self._store.supports_listing:
+            keys, _ = self._store.list_dir(prefix)
+            found = (_FILE(key.removeprefix(prefix)) for key in keys)
+            return sorted(number for it in found if it and (number := int(it[1])) < count)
+        if count > _MOST_FILES:
+            raise StoreError(f"{count} files of references are too many to ask for", self._store)
+        return range(count)
 
     def _row(self, table: Any, row: int, key: str) -> bytes | Target | None:
         if table is None or row >= table.num_rows:
@@ -195,6 +205,23 @@ class Records(Entries):
 
     def _wrong(self, pointer: str, message: str) -> MetadataValidationError:
         return MetadataValidationError(self._where, [Problem(pointer, message)])
+
+
+def _there(table: Any) -> Iterable[bool]:
+    """Which rows lead to something."""
+    columns = [name for name in ("path", "raw") if name in table.column_names]
+    return map(
+        any, zip(*(table.column(name).is_valid().to_pylist() for name in columns), strict=True)
+    )
+
+
+def _name(number: int, counts: tuple[int, ...]) -> str:
+    """The key of a chunk, counted in C order."""
+    parts: list[str] = []
+    for count in reversed(counts):
+        number, part = divmod(number, count)
+        parts.append(str(part))
+    return ".".join(reversed(parts)) or "0"
 
 
 def _number(name: str, counts: tuple[int, ...]) -> int | None:
