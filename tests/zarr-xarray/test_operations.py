@@ -88,6 +88,16 @@ def test_ten_variables_are_appended(store, ds, zarr_format):
     xr.testing.assert_identical(found.load(), xr.concat([ds] * 3, "x"))
 
 
+def test_a_root_without_copies_is_not_written_by_who_appends(store, ds, zarr_format):
+    to_zarr(ds, store, zarr_format=zarr_format, consolidated=False)
+    store.calls.clear()
+    to_zarr(ds, store, append_dim="x", consolidated=False)
+    written = {call.key for call in store.calls if call.method in ("set", "update")}
+    assert len(written - {".zmetadata"}) == 20  # of which is only seen that it is not there
+    assert not written & {"zarr.json", ".zgroup", ".zattrs"}
+    assert not store.exists(".zmetadata")
+
+
 @pytest.mark.parametrize("consolidated", [True, False])
 def test_opening_reads_documents_alone(store, ds, zarr_format, consolidated):
     store.requests = 16  # else it is looked whether documents of another format are beside

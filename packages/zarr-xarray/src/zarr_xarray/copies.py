@@ -121,6 +121,10 @@ class Copies:
         return there
 
     def _change_root(self) -> None:
+        if self._attributes is None and not self.wanted:
+            root = self.format.read(self.store, self.root)
+            if not isinstance(root, GroupMetadata) or root.consolidated is None:
+                return  # nothing to change, no copies to keep in step
         consolidated = False
 
         def change(metadata: ArrayMetadata | GroupMetadata) -> ArrayMetadata | GroupMetadata:
