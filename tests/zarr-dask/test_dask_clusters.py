@@ -87,7 +87,7 @@ class Accident:
     ("what", "layout"),
     [
         ("one", {"chunks": 10, "shards": 40}),
-        ("one", {"chunks": (240, 2), "max_memory": "0.3 MiB"}),
+        ("one", {"chunks": (240, 2), "max_memory": "0.2 MiB"}),
         ("all", {"chunks": 15}),
         ("one", {}),
         ("cancelled", {"chunks": 15}),
@@ -98,6 +98,8 @@ def test_workers_are_lost_and_nothing_else_is(client, source, tmp_path, what, la
     array = source["a/rows"]
     # Small tasks, so that there are many to be interrupted.
     layout = {"max_memory": "0.5 MiB", **layout}
+    plan = zarr_dask.plan(array, **layout)
+    assert len(plan.stages) == (2 if layout["max_memory"] == "0.2 MiB" else 1)
     accident = Accident(client, what, 0.3)
     copy = zarr_dask.copy(array, tmp_path / "copy", "x", progress=accident, retries=4, **layout)
     assert accident.happened
