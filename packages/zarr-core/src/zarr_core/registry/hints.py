@@ -35,8 +35,8 @@ _WELL_KNOWN: dict[str, dict[str, str]] = {
     },
     "zarr-stores": {
         "store": "abfs abfss adl arrow_hdfs az azure dav dbfs dbm dir dropbox fsspec ftp "
-        "gcs gdrive gist git github gs hdfs hf http https jlab jupyter lakefs libarchive lmdb mdb "
-        "mongodb mongodb+srv obstore oci oss postgres postgresql redis rediss reference s3 "
+        "gcs gdrive gist git github gs hdfs hf http https jlab json jupyter lakefs libarchive lmdb mdb "
+        "mongodb mongodb+srv obstore oci oss parq parquet postgres postgresql redis rediss reference s3 "
         "s3a sftp smb sqldb sqlite ssh tar temp tos unix upath webdav webhdfs zip",
     },
     "zarr-formats": {
