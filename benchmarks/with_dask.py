@@ -25,7 +25,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
     "128 KiB in shards of 8 MiB": {"chunks": (128, 128), "shards": (1024, 1024)},
 }
 BLOCKS = (1024, 1024)
-ROUNDS = 4
+ROUNDS = 8
 ZSTD: Any = {"name": "zstd", "configuration": {"level": 0, "checksum": True}}
 
 
