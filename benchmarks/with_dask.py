@@ -1,4 +1,4 @@
-"""How fast Dask reads and writes arrays through this library, beside zarr-python.
+"""How fast Dask reads or writes arrays through this library, beside zarr-python.
 
 ``python -m benchmarks.with_dask [FOLDER]``; a folder in memory, if none is given.
 """

@@ -1,4 +1,4 @@
-"""Copies whose chunks are moved, or decoded and encoded, by the workers of a cluster."""
+"""Copies whose chunks are moved, or decoded to be encoded anew, by the workers of a cluster."""
 
 from __future__ import annotations
 
