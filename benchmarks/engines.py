@@ -105,7 +105,7 @@ def cases(place: Any, zarr_format: int) -> dict[str, tuple[Any, Any]]:
     """What is prepared, and what is timed: functions of a store, and of who."""
     many, large = datasets()
     new = {"zarr_format": zarr_format}
-    chunked = {"encoding": {"a": {"chunks": (4, 128, 128)}}}
+    chunked: dict[str, Any] = {"encoding": {"a": {"chunks": (4, 128, 128)}}}
     slab = many.isel(t=slice(1, 2)).drop_vars(["t", "y", "x"])
 
     def written(ds: Any, store: Any, ours: bool, **options: Any) -> None:
