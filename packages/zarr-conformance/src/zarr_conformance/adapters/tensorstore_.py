@@ -41,6 +41,8 @@ class TensorStore(Adapter):
         return version("tensorstore")
 
     def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        if asked["zarr_format"] == 2 and Path(asked["store"], asked["path"], ".zattrs").exists():
+            raise UnsupportedError("has no attributes in format 2")
         return told(_open(asked), asked["zarr_format"])
 
     def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:

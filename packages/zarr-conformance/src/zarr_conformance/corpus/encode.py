@@ -32,9 +32,11 @@ def raw(array: Array, endian: str = "little") -> bytes:
     return array.astype(array.dtype.newbyteorder("<" if endian == "little" else ">")).tobytes()
 
 
-def gzip(data: bytes, level: int = 5) -> bytes:
-    """The ``gzip`` codec, the same bytes on every day."""
-    return _gzip.compress(data, level, mtime=0)
+def gzip(data: bytes, level: int = 5, seconds: int = 0) -> bytes:
+    """The ``gzip`` codec, the same bytes on every day, by every version of Python."""
+    member = bytearray(_gzip.compress(data, level, mtime=seconds))
+    member[9] = 255  # the operating system, which versions of Python give differently: unknown
+    return bytes(member)
 
 
 def crc32c(data: bytes) -> bytes:

@@ -284,7 +284,12 @@ def _chains() -> Iterator[Case]:
     ):
         yield read(
             f"ext-codecs/zstd/chain-{what}",
-            ("ext-codecs.zstd.name", "ext-codecs.zstd.format", "ext-codecs.core.linked"),
+            (
+                "ext-codecs.zstd.name",
+                "ext-codecs.zstd.format",
+                "ext-codecs.core.linked",
+                "v3-core.codecs.extension",
+            ),
             "Codecs are undone in reverse order.",
             stored,
             Accept(Node(values=Values(_DATA))),

@@ -213,6 +213,15 @@ def _paths() -> Iterator[Case]:
             "read",
             path,
         )
+    yield _case(
+        "paths/dots-in-names",
+        ("paths.dots", "paths.prefix"),
+        "A part of a path may have periods if it has anything else.",
+        right,
+        {key.replace("foo/bar", "foo/.b..r"): value for key, value in tree.items()},
+        "read",
+        "foo/.b..r",
+    )
     for kind, path in (
         ("one", "foo/./bar"),
         ("two", "foo/../foo/bar"),

@@ -29,6 +29,9 @@ _POINTS: dict[str, Any] = {
     "storage_transformers": None,
 }
 
+# Where must_understand false is not supported.
+_NEVER_IGNORED = ("data_type", "chunk_grid", "chunk_key_encoding")
+
 
 def _placed(point: str, definition: Any) -> dict[str, Any]:
     """A document with a definition at an extension point."""
@@ -165,14 +168,17 @@ def _forms(point: str, known: dict[str, Any]) -> Iterator[Case]:
     )
     yield _case(
         f"{where}/must-understand-true",
-        "extensions.must-understand-default",
+        (
+            "extensions.must-understand-default",
+            *(("extensions.must-understand-points",) if point in _NEVER_IGNORED else ()),
+        ),
         f"What is known in {point} may say that it must be understood.",
         plain if point != "data_type" else Either(plain.node),
         _placed(point, known | {"must_understand": True}),
         chunks,
         "read",
     )
-    if point in ("data_type", "chunk_grid", "chunk_key_encoding"):
+    if point in _NEVER_IGNORED:
         yield _case(
             f"{where}/known-must-understand-false",
             "extensions.must-understand-points",

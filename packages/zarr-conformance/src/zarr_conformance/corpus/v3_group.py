@@ -39,6 +39,7 @@ _NAMES = {
     "kanji": "配列",
     "emoji": "🌍",
     "hidden": ".a",
+    "document-like": "a.zarr.json",
     "period-inside": "a.b",
     "underscore": "_a",
     "percent": "a%20b",
@@ -150,9 +151,10 @@ def _documents() -> Iterator[Case]:
 
 def _names() -> Iterator[Case]:
     for kind, name in _NAMES.items():
+        document_like = ("names.not-zarr-json",) if name.endswith("zarr.json") else ()
         yield _case(
             f"names/{kind}",
-            ("names.string", "names.utf-8", "keys.node-document"),
+            ("names.string", "names.utf-8", "keys.node-document", *document_like),
             f"A node may be called {name!r}.",
             Accept(Node("array", (4,))),
             {"zarr.json": group(), f"{name}/zarr.json": array()},

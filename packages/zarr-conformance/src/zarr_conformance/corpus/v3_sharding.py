@@ -95,7 +95,7 @@ def _shards() -> Iterator[Case]:
     ):
         yield read(
             f"order-{kind}",
-            (order, "v3-codecs.sharding.offset"),
+            (order, "v3-codecs.sharding.order-not-assumed", "v3-codecs.sharding.offset"),
             "Inner chunks may lie in any order.",
             shard(whole, 4, order=places),
         )

@@ -97,7 +97,7 @@ def _reading() -> Iterator[Case]:
         )
     yield _case(
         "range-order",
-        ("get-partial-values", "optional"),
+        ("get-partial-values", "optional", "key"),
         "Parts come in the order asked for, nothing for a missing key; a key may come twice.",
         Accept(Node(results=([_text(b"9"), None, _text(b"01"), _text(b"9")],))),
         _DIGITS,

@@ -1,6 +1,11 @@
 """Test classes to inherit from, one for each kind of extension."""
 
-import pytest
+try:
+    import hypothesis  # noqa: F401 - what it takes, looked for at once
+    import pytest
+    import zarr_core  # noqa: F401 - as above
+except ImportError as error:
+    raise ImportError(f"{error}; the kit takes: pip install 'zarr-conformance[kit]'") from error
 
 # So that a failing assertion shows its values, as those of the author's own tests do.
 pytest.register_assert_rewrite(

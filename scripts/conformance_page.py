@@ -1,0 +1,217 @@
+"""The page about what implementations do: its words, its tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from zarr_conformance.clauses.clause import Clause, clauses, specifications
+from zarr_conformance.corpus.build import all_cases
+from zarr_conformance.reporting.coverage import Coverage, coverage
+from zarr_conformance.reporting.summary import STRENGTHS, strength
+
+WORDS = Path(__file__).with_name("conformance_page.md")
+
+ORDER = (
+    "zarr-core",
+    "zarr-python",
+    "zarrs-python",
+    "zarrista",
+    "tensorstore",
+    "zarrita.js",
+    "simplezarr",
+    "z5py",
+    "zarr-python 3.1.6",
+    "zarr-python-2",
+)
+"""Implementations as they stand in tables."""
+
+TEXTS = {
+    "Version 3.1": ("v3-core", "v3-data-types", "v3-chunks", "v3-codecs"),
+    "Registered extensions": ("ext-codecs", "ext-data-types", "ext-grids", "ext-key-encodings"),
+    "Version 2": ("v2",),
+    "Draft of 2022": ("v3-draft",),
+}
+
+_E = "v3-core/extensions"
+PROBE = (
+    ("an unknown codec is refused", f"{_E}/codecs/unknown-object"),
+    ("... is ignored with `must_understand` false", f"{_E}/codecs/unknown-must-understand-false"),
+    ("a known codec with `must_understand` false", f"{_E}/codecs/known-must-understand-false"),
+    (
+        "... its bad configuration is refused nevertheless",
+        f"{_E}/codecs/known-with-bad-configuration-is-not-ignored",
+    ),
+    ("a codec given by its name alone", f"{_E}/codecs/short-hand"),
+    ("a key encoding given by its name alone", f"{_E}/chunk-key-encoding/short-hand"),
+    ("a core data type as an object", f"{_E}/data-type/object"),
+    ("an unknown data type is refused", f"{_E}/data-type/unknown-name"),
+    (
+        "`must_understand` false is refused for data types",
+        f"{_E}/data-type/known-must-understand-false",
+    ),
+    ("... for chunk grids", f"{_E}/chunk-grid/known-must-understand-false"),
+    ("... for chunk key encodings", f"{_E}/chunk-key-encoding/known-must-understand-false"),
+    ("an unknown storage transformer is refused", f"{_E}/storage-transformers/unknown-object"),
+    (
+        "... is ignored with `must_understand` false",
+        f"{_E}/storage-transformers/unknown-must-understand-false",
+    ),
+    ("an unknown member of an array is refused", f"{_E}/array-member/object"),
+    ("... is ignored with `must_understand` false", f"{_E}/array-member/must-understand-false"),
+    ("an unknown member of a group is refused", f"{_E}/group-member/object"),
+    ("... is ignored with `must_understand` false", f"{_E}/group-member/must-understand-false"),
+    ("a further member beside `name` is refused", f"{_E}/codecs/further-member"),
+    ("a codec named by a URI is refused as unknown", f"{_E}/naming/uri"),
+    ("raw bits, `r16`", "v3-data-types/raw/r16"),
+    ("`r24`", "v3-data-types/raw/r24"),
+    ("`bfloat16`", "ext-data-types/bfloat16/little-endian"),
+    ("`struct`", "ext-data-types/struct/little-endian"),
+    ("`int32` without a byte order is refused", "v3-data-types/int32/no-endian"),
+    ("shuffling blosc without `typesize` is refused", "v3-codecs/blosc/no-typesize-missing"),
+    ("chunks of length 0 are refused", "v3-chunks/regular/chunk-shape-zero"),
+    ("`bytes` behind a compressor is refused", "v3-codecs/chain/no-bytes-behind-compressor"),
+    ('`transpose` of order "C" is refused', "v3-codecs/transpose/no-order-letter-c"),
+    ("inner chunks that do not divide are refused", "v3-codecs/sharding/no-chunk-shape-not-dividing"),
+    ("a compressed index of shards is refused", "v3-codecs/sharding/no-index-codecs-gzip"),
+    ("NaN as a token of JSON (a parser may take it)", "v3-core/array/json-nan"),
+    ("a document without `codecs` is refused", "v3-core/array/without-codecs"),
+    ("... without `fill_value`", "v3-core/array/without-fill-value"),
+    ("no node is made that is called `__foo`", "v3-core/names/reserved-created"),
+    ("no node is made that is called `...`", "v3-core/names/three-periods-created"),
+)  # fmt: skip
+"""Questions that implementers ask, each with the case that answers it."""
+
+_MARKS = {"pass": "yes", "fail": "**no**", "crash": "**crash**", "unsupported": "-"}
+
+
+def page(told: dict[str, Any]) -> str:
+    """The whole page.
+
+    Parameters
+    ----------
+    told : JSON
+        What ``docs/conformance.json`` holds.
+    """
+    runs = told["runs"]
+    cases = {case.id: case for case in all_cases()}
+    parts = {
+        "date": told["date"],
+        "count": f"{told['cases']:,}",
+        "names": ", ".join(_named(it) for it in runs),
+        "clauses": str(len(clauses())),
+        "coverage": _lines(_coverage(coverage(cases.values()))),
+        "passed": _lines(_passed(runs)),
+        "probe": _lines(_probe(runs)),
+        "findings": "\n\n".join(_findings(it, cases) for it in runs),
+        "gaps": _lines(_gaps(coverage(cases.values()))),
+    }
+    text = WORDS.read_text("utf-8")
+    for name, part in parts.items():
+        text = text.replace(f"{{{name}}}", part)
+    return text
+
+
+def _named(run: dict[str, Any]) -> str:
+    name, version = run["name"], run["version"]
+    return str(name) if name.endswith(version) else f"{name} {version}"
+
+
+def _lines(table: list[list[str]]) -> str:
+    head, *body = table
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(it) + " |" for it in lines)
+
+
+def _coverage(covered: dict[str, Coverage]) -> list[list[str]]:
+    table = [["text", "clauses", "judged", "something works", "something is refused", "cases"]]
+    for text in specifications().values():
+        mine = [covered[it.id] for it in text.clauses]
+        judged = [it for it in mine if it.clause.judged]
+        refusals = [it for it in judged if it.clause.negative]
+        worked = sum(1 for it in judged if "positive" not in it.gaps)
+        refused = sum(1 for it in refusals if "negative" not in it.gaps)
+        shown = {name for it in mine for name in (*it.positive, *it.negative, *it.open)}
+        table.append([
+            f"[{text.title}]({text.url})", str(len(mine)), str(len(judged)),
+            f"{worked} of {len(judged)}", f"{refused} of {len(refusals)}", str(len(shown)),
+        ])  # fmt: skip
+    return table
+
+
+def _gaps(covered: dict[str, Coverage]) -> list[list[str]]:
+    rows = [
+        [f"`{name}`", it.clause.text, " ".join(it.gaps)] for name, it in covered.items() if it.gaps
+    ]
+    return [["clause", "", "has no case that is"], *rows]
+
+
+def _passed(runs: list[dict[str, Any]]) -> list[list[str]]:
+    table = [["", *TEXTS, "cases that pass", "fail", "crash", "not supported"]]
+    for run in runs:
+        cells = []
+        for texts in TEXTS.values():
+            found = []
+            for group in STRENGTHS:
+                passed, judged = (sum(run["clauses"][it][group][n] for it in texts) for n in (0, 1))
+                found.append(f"{passed}/{judged}")
+            cells.append("-" if found == ["0/0"] * 3 else " · ".join(found))
+        grades: Counter[str] = Counter()
+        for it in run["cases"].values():
+            grades.update(it)
+        counts = [str(grades[it]) for it in ("pass", "fail", "crash", "unsupported")]
+        table.append([_named(run), *cells, *counts])
+    return table
+
+
+def _probe(runs: list[dict[str, Any]]) -> list[list[str]]:
+    table = [["", *(it["name"] for it in runs)]]
+    table += [[says, *(_MARKS[it["probe"][case]] for it in runs)] for says, case in PROBE]
+    return table
+
+
+def _findings(run: dict[str, Any], cases: dict[str, Any]) -> str:
+    title = f"### {_named(run)}"
+    if not run["wrong"]:
+        return f"{title}\n\nNothing."
+    lacking: list[str] = []
+    broken: dict[str, list[str]] = {}
+    for case, reason in run["wrong"].items():
+        if case not in cases:
+            raise SystemExit(f"there is no case {case} any more: run again, then --keep")
+        if reason.startswith("~ "):
+            lacking.append(case.rpartition("/")[0])
+            continue
+        for clause in _strongest(cases[case]):
+            broken.setdefault(clause.id, []).append(case)
+    table = [["", "section", "clause", "cases", "for example"]]
+    for clause in sorted(
+        (clauses()[it] for it in broken), key=lambda it: (it.specification, it.section)
+    ):
+        names = broken[clause.id]
+        example = f"`{names[0]}`: {_plain(run['wrong'][names[0]])}"
+        said = f"`{clause.id}` {_plain(clause.text)}"
+        table.append([clause.level, clause.section, said, str(len(names)), example])
+    text = f"{title}\n\n{_lines(table)}"
+    if lacking:
+        counted = ", ".join(f"`{it}` ({n})" for it, n in sorted(Counter(lacking).items()))
+        text += (
+            "\n\nNot there, though the core specification says that it should be "
+            f"(cases): {counted}."
+        )
+    return text
+
+
+def _strongest(case: Any) -> list[Clause]:
+    """The first clause that a case is about, of the strongest level that it has."""
+    mine = [clauses()[it] for it in case.clauses]
+    strongest = min(STRENGTHS.index(strength(it.level)) for it in mine)
+    return [it for it in mine if STRENGTHS.index(strength(it.level)) == strongest][:1]
+
+
+def _plain(text: str) -> str:
+    """A text that a cell of a table may hold."""
+    for mark in "\\|*_<>[]`":
+        text = text.replace(mark, f"\\{mark}")
+    return text
