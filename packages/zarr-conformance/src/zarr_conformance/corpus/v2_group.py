@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.encode import document
+from zarr_conformance.corpus.of_text import case_of
 from zarr_conformance.corpus.v2_array import array
 from zarr_conformance.corpus.v3_array import ATTRIBUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_conformance.corpus.case import Expectation
 
 GROUP = {"zarr_format": 2}
 _ONE = array(shape=[2], chunks=[2])
 
 
-def _case(
-    name: str,
-    clauses: str | tuple[str, ...],
-    says: str,
-    expect: Expectation,
-    store: dict[str, Any],
-    operation: Any = "open",
-    path: str = "",
-    **more: Any,
-) -> Case:
-    names = (clauses,) if isinstance(clauses, str) else clauses
-    return Case(
-        f"v2/{name}",
-        tuple(f"v2.{it}" for it in names),
-        says,
-        operation,
-        expect,
-        {key: it if isinstance(it, bytes) else document(it) for key, it in store.items()},
-        path,
-        2,
-        **more,
-    )
+_case = partial(case_of, "v2", zarr_format=2)
 
 
 def cases() -> Iterator[Case]:

@@ -9,6 +9,7 @@ import numpy as np
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.documents import LEFT_OUT, array, regular
 from zarr_conformance.corpus.encode import document, raw
+from zarr_conformance.corpus.of_text import case_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,16 +84,8 @@ def _case(
     operation: Any = "open",
     chunks: dict[str, bytes] | None = None,
 ) -> Case:
-    names = (clause,) if isinstance(clause, str) else clause
-    data = stored if isinstance(stored, bytes) else document(stored)
-    return Case(
-        f"v3-core/array/{name}",
-        tuple(f"v3-core.{it}" for it in names),
-        says,
-        operation,
-        expect,
-        {"zarr.json": data, **(chunks or {})},
-    )
+    store = {"zarr.json": stored, **(chunks or {})}
+    return case_of("v3-core", f"array/{name}", clause, says, expect, store, operation)
 
 
 def cases() -> Iterator[Case]:

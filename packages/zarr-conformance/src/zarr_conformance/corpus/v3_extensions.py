@@ -8,7 +8,8 @@ import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.documents import array, group, regular
-from zarr_conformance.corpus.encode import document, gzip, raw
+from zarr_conformance.corpus.encode import gzip, raw
+from zarr_conformance.corpus.of_text import case_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,15 +53,8 @@ def _case(
     chunks: dict[str, bytes] | None = None,
     operation: Any = "open",
 ) -> Case:
-    names = (clause,) if isinstance(clause, str) else clause
-    return Case(
-        f"v3-core/extensions/{name}",
-        tuple(f"v3-core.{it}" for it in names),
-        says,
-        operation,
-        expect,
-        {"zarr.json": document(stored), **(chunks or {})},
-    )
+    store = {"zarr.json": stored, **(chunks or {})}
+    return case_of("v3-core", f"extensions/{name}", clause, says, expect, store, operation)
 
 
 def cases() -> Iterator[Case]:

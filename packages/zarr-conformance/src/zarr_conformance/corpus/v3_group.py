@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
 from zarr_conformance.corpus.documents import LEFT_OUT, array, group
 from zarr_conformance.corpus.encode import document
+from zarr_conformance.corpus.of_text import case_of
 from zarr_conformance.corpus.v3_array import ATTRIBUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_conformance.corpus.case import Expectation
 
 _WRONG: dict[str, dict[str, Any]] = {
     "zarr_format": {"2": 2, "4": 4, "string": "3", "null": None, "missing": LEFT_OUT},
@@ -54,25 +55,7 @@ _NAMES = {
 }
 
 
-def _case(
-    name: str,
-    clause: str | tuple[str, ...],
-    says: str,
-    expect: Expectation,
-    store: dict[str, Any],
-    operation: Any = "open",
-    path: str = "",
-) -> Case:
-    names = (clause,) if isinstance(clause, str) else clause
-    return Case(
-        f"v3-core/{name}",
-        tuple(f"v3-core.{it}" for it in names),
-        says,
-        operation,
-        expect,
-        {k: it if isinstance(it, bytes) else document(it) for k, it in store.items()},
-        path,
-    )
+_case = partial(case_of, "v3-core")
 
 
 def cases() -> Iterator[Case]:
