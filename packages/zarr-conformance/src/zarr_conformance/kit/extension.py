@@ -18,6 +18,7 @@ from zarr_core.extension import (
 
 from zarr_conformance.kit import documents
 from zarr_conformance.kit.junk import junk_configurations
+from zarr_conformance.kit.specification import broken_cases, cases_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -174,6 +175,14 @@ class ExtensionTests:
         except (ExtensionConfigurationError, UnknownExtensionError):
             return True
         return False
+
+    # --- the specification ---
+
+    def test_it_does_what_its_specification_says(self) -> None:
+        """Every case of the corpus that takes the name has the outcome that its text demands."""
+        if not cases_of(self.kind, self.name):
+            pytest.skip("the corpus has no case of that name: no text is known that speaks of it")
+        assert broken_cases(self.kind, self.name) == {}
 
     # --- metadata ---
 

@@ -1,0 +1,46 @@
+"""What the text of a registered extension demands, shown by the corpus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_conformance.adapters.zarr_core import ZarrCore
+from zarr_conformance.corpus.build import all_cases
+from zarr_conformance.plugin_cases import asked_for, put
+from zarr_conformance.running.knowing import Knowledge
+
+if TYPE_CHECKING:
+    from zarr_conformance.corpus.case import Case
+
+
+def cases_of(kind: str, name: str) -> list[Case]:
+    """Cases that take an extension, or show what the core specification says of it.
+
+    Parameters
+    ----------
+    kind, name : str
+        Such as ``codec`` and ``zstd``.
+    """
+    clause = f"v3-codecs.{name}." if kind == "codec" else f"v3-data-types.{name}"
+    return [
+        case
+        for case in all_cases()
+        if f"{kind}:{name}" in case.needs or any(it.startswith(clause) for it in case.clauses)
+    ]
+
+
+def broken_cases(kind: str, name: str) -> dict[str, str]:
+    """Ids of those that fail with the extension that is in force, with what is wrong.
+
+    Those that take other extensions, which nobody here has, are not counted.
+    """
+    adapter = ZarrCore()
+    can = asked_for(adapter)
+    others = Knowledge(lambda case: put(case, adapter, can).answer, can)
+    found = {}
+    for case in cases_of(kind, name):
+        if all(others(it) for it in case.needs if it != f"{kind}:{name}"):
+            verdict = put(case, adapter, can).verdict
+            if verdict.grade != "pass":
+                found[case.id] = verdict.reason
+    return found
