@@ -173,7 +173,7 @@ def test_large_arrays_are_not_held_in_memory(tmp_path, command):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert target.stat().st_size == 8 * 4000 * 5000 + 128  # 160 MB
-    assert peak < 2.5 * BUDGET  # one piece, and the one before it
+    assert peak < 3 * BUDGET  # one piece, the one before it, what threads have in hand
 
 
 # --- attrs, meta ---

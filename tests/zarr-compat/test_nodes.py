@@ -347,3 +347,6 @@ def test_errors_pickle(error):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
     assert str(again) == str(error) == "m"
+    # As distributed does once it is imported.
+    made = type(error).__new__(type(error), *error.args)
+    assert type(made) is type(error)

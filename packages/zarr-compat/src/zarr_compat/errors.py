@@ -45,7 +45,9 @@ class BaseZarrError(ValueError):
     """Root of those errors that are made here."""
 
 
-class NodeNotFoundError(BaseZarrError, FileNotFoundError, LookupError):
+# The class of the operating system's errors stands first: it alone can make objects of theirs,
+# also for who makes them without calling the class, as distributed does with what workers raise.
+class NodeNotFoundError(FileNotFoundError, BaseZarrError, LookupError):
     """There is no node at this path."""
 
 
@@ -57,7 +59,7 @@ class GroupNotFoundError(NodeNotFoundError):
     """There is no group at this path."""
 
 
-class ContainsNodeError(BaseZarrError, FileExistsError):
+class ContainsNodeError(FileExistsError, BaseZarrError):
     """There is something at this path already."""
 
 

@@ -101,7 +101,7 @@ def snap(blocks: Lengths, start: int, stored: Lengths) -> Lengths:
     >>> snap((3, 3, 3, 3), 0, (4, 4, 4))
     (4, 4, 4)
     >>> snap((5, 5, 2), 2, (4, 4, 4, 4))
-    (6, 6)
+    (6, 4, 2)
     >>> snap((6, 6, 6), 0, (4, 4, 4, 4, 2))
     (8, 8, 2)
     """
