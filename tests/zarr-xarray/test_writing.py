@@ -270,6 +270,25 @@ def test_a_dataset_may_replace_what_it_is_read_from(store, zarr_format, group):
     xr.testing.assert_equal(read(store, group="elsewhere")["a"], line()["a"] + 1)
 
 
+@pytest.mark.parametrize("how", ["inlined", "optimised", "zarr-python", "zarr-dask"])
+def test_no_chunk_of_dask_is_read_from_what_it_replaces(tmp_path, how):
+    place = tmp_path / "a.zarr"
+    to_zarr(line(), place)
+    if how == "inlined":
+        later = xr.open_dataset(place, chunks={}, inline_array=True, **ENGINE)
+    elif how == "optimised":
+        (later,) = dask.optimize(xr.open_dataset(place, chunks={}, **ENGINE) + 1)
+    elif how == "zarr-python":
+        pytest.importorskip("zarr")
+        later = xr.open_zarr(place)
+    else:
+        zarr_dask = pytest.importorskip("zarr_dask")
+        later = xr.Dataset({"a": ("x", zarr_dask.from_zarr(place, "a") + 1)})
+    with pytest.raises(ValueError, match=r"'a' is computed from .*mode='w'"):
+        to_zarr(later, place, "w")
+    xr.testing.assert_identical(read(place), line())
+
+
 def test_data_arrays_with_and_without_a_name(store, zarr_format):
     for array in (
         xr.DataArray([1, 2], dims="x", name="a"),

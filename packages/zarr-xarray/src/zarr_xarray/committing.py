@@ -82,9 +82,10 @@ def _load(target: Target, plans: Iterable[Plan]) -> None:
             item.variable.load()
             continue
         for array in arrays_read_by(item.variable.data):
-            if array.store == target.store and f"{array.path}/".startswith(target.path_of("")):
+            same = array.store == target.store or str(array.store) == str(target.store)
+            if same and f"{array.path}/".startswith(target.path_of("")):
                 raise ValueError(
-                    f"the variable {item.name!r} is computed from {array.store} {array.name!r}, "
+                    f"the variable {item.name!r} is computed from {array.store} {array.path!r}, "
                     "which mode='w' would remove first: write to another place, or load() it"
                 )
 

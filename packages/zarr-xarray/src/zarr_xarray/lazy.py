@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,21 +71,42 @@ class StoredArray(BackendArray):
         return value if isinstance(value, np.ndarray) else np.asarray(value, self.dtype)
 
 
-def arrays_read_by(data: Any) -> Iterator[Array]:
+def arrays_read_by(data: Any) -> Iterator[Any]:
     """The stored arrays that chunks of Dask are going to be read from, as far as they show.
 
     Parameters
     ----------
     data : array-like
         In chunks.
+
+    Yields
+    ------
+    Array or zarr.Array
+        Each once.
     """
-    graph = data.__dask_graph__() if hasattr(data, "__dask_graph__") else None
-    for name, layer in getattr(graph, "layers", {}).items():
-        if not str(name).startswith("original-"):  # as Dask calls what it makes chunks of
+    left = [data.__dask_graph__()] if hasattr(data, "__dask_graph__") else []
+    seen: dict[int, Any] = {}
+    while left:
+        part = left.pop()
+        origin = type(part).__module__.partition(".")[0]
+        if isinstance(part, list | tuple | set | frozenset):
+            left += part
+        elif isinstance(part, Mapping):
+            left += part.values()
+        elif origin not in _LEADING or id(part) in seen:
             continue
-        for task in layer.values():
-            inner = getattr(task, "value", task)
-            while inner is not None and not isinstance(inner, StoredArray):
-                inner = getattr(inner, "array", None)  # xarray's wrappers
-            if inner is not None:
-                yield inner.array
+        else:
+            seen[id(part)] = part
+            if origin in ("zarr", "zarr_core") and hasattr(part, "store"):
+                yield part
+            left += [getattr(part, name) for name in _LEADING[origin] if hasattr(part, name)]
+
+
+_LEADING = {
+    "dask": ("args", "kwargs", "value"),  # of tasks
+    "xarray": ("array", "_array"),  # of one wrapper in another
+    "zarr_xarray": ("array",),
+    "zarr": (),
+    "zarr_core": (),
+}
+"""Where the parts of a graph have what they are made of, by who made them."""
