@@ -338,6 +338,31 @@ def test_trees(store, zarr_format):
         to_zarr(tree, store, append_dim="x")
 
 
+@pytest.mark.parametrize("root", [xr.Dataset(), line()], ids=["empty", "full"])
+def test_a_tree_may_replace_what_it_is_read_from(store, zarr_format, root):
+    tree = xr.DataTree.from_dict({"/": root, "/b/c": line() + 1})
+    to_zarr(tree, store, zarr_format=zarr_format)
+    to_zarr(xr.open_datatree(store, **ENGINE), store, "w", zarr_format=zarr_format)
+    xr.testing.assert_identical(xr.open_datatree(store, **ENGINE).load(), tree)
+    with pytest.raises(ValueError, match=r"is computed from .*mode='w'"):
+        to_zarr(xr.open_datatree(store, chunks={}, **ENGINE), store, "w")
+    xr.testing.assert_identical(xr.open_datatree(store, **ENGINE).load(), tree)
+
+
+def test_a_tree_of_which_a_node_does_not_fit_is_not_begun(store, zarr_format):
+    tree = xr.DataTree.from_dict({"/": line(), "/b/c": line() + 1})
+    refused = xr.Dataset({"d": ("y", [1], {"bad": object()})})
+    bad = xr.DataTree.from_dict({"/": line() * 2, "/b/c": refused})
+    with pytest.raises(TypeError, match="bad"):
+        to_zarr(bad, store, zarr_format=zarr_format)
+    assert not [*store.list()]
+    to_zarr(tree, store, zarr_format=zarr_format)
+    for mode in ("w", "a"):
+        with pytest.raises(TypeError, match="bad"):
+            to_zarr(bad, store, mode)
+        xr.testing.assert_identical(xr.open_datatree(store, **ENGINE).load(), tree)
+
+
 def test_one_of_several_makes_a_store(tmp_path):
     results = []
 

@@ -44,7 +44,6 @@ def commit(
         If an array that shall grow is not what was planned with; none has grown then.
     """
     if target.group is None and not target.nothing_there:
-        _load(target, plans)
         target.make()
     arrays = [_array(target, item) for item in plans]
     new = [item for item in plans if item.metadata is not None]
@@ -69,15 +68,22 @@ def commit(
     return arrays
 
 
-def _load(target: Target, plans: Iterable[Plan]) -> None:
+def load_what_is_replaced(target: Target, plans: Iterable[Plan]) -> None:
     """Read what may have to be read from what is going to be removed.
+
+    Parameters
+    ----------
+    target : Target
+        The group that is going to be written to.
+    plans : iterable of Plan
+        All that will be stored in it, and below it.
 
     Raises
     ------
     ValueError
         If chunks of Dask would be read from there later.
     """
-    for item in plans if target.overwrite else ():
+    for item in plans if target.overwrite and not target.nothing_there else ():
         if item.variable.chunks is None:
             item.variable.load()
             continue

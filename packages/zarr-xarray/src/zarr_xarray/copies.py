@@ -48,6 +48,10 @@ class Copies:
         self._written: documents.Documents | None = None
         self._pending = False
 
+    def __contains__(self, path: str) -> bool:
+        """Whether a node was noted."""
+        return path[len(self.root) :].lstrip("/") in self._nodes
+
     def record(self, path: str, metadata: ArrayMetadata | GroupMetadata) -> None:
         """Note a node that is new or has changed."""
         relative = path[len(self.root) :].lstrip("/")

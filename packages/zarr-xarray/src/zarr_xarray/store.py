@@ -9,19 +9,21 @@ from xarray import conventions
 from zarr_core.extension import ZarrError, in_flight
 
 from zarr_xarray import _xarray
-from zarr_xarray.committing import commit
+from zarr_xarray.committing import commit, load_what_is_replaced
 from zarr_xarray.dimensions import dimensions_of, shown
 from zarr_xarray.documents import StaleError
 from zarr_xarray.plans import Plan, Rules, plan
 from zarr_xarray.variables import variable_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Mapping
+    from collections.abc import Collection, Hashable, Mapping, Sequence
 
     from xarray import Dataset, Variable
     from zarr_core import Array, Group
 
     from zarr_xarray.target import Target
+
+    Held = tuple["DatasetStore", Sequence[Plan], Mapping[str, Any], Any]
 
 _ATTEMPTS = 8
 _PAUSE = 0.01  # seconds, twice as long each time
@@ -30,6 +32,18 @@ _PAUSE = 0.01  # seconds, twice as long each time
 def _fill(planned: tuple[Plan, Array]) -> None:
     item, array = planned
     array[item.region or ...] = item.variable.data
+
+
+def _store(target: Target, plans: Sequence[Plan], arrays: Sequence[Array], writer: Any) -> None:
+    """Store elements that are in memory, and hand the others on."""
+    at_once = []
+    for item, array in zip(plans, arrays, strict=True):
+        if item.variable.chunks is None:
+            at_once.append((item, array))
+        else:
+            writer.add(item.variable.data, array, item.region)
+    for _ in in_flight(at_once, _fill, target.store.requests):
+        pass
 
 
 class DatasetStore(_xarray.ZarrStore):
@@ -41,6 +55,9 @@ class DatasetStore(_xarray.ZarrStore):
         The group.
     mode, append_dim, region, safe_chunks, align_chunks
         As for :meth:`xarray.Dataset.to_zarr`.
+    held : list, optional
+        Takes what is planned, in place of the store, until :meth:`store_held` is called: nodes
+        of a tree are stored once all of them are planned.
 
     Notes
     -----
@@ -48,7 +65,7 @@ class DatasetStore(_xarray.ZarrStore):
     anything is stored.  Then come the documents, each once, then the elements.
     """
 
-    __slots__ = ("target",)
+    __slots__ = ("held", "target")
 
     def __init__(
         self,
@@ -58,8 +75,10 @@ class DatasetStore(_xarray.ZarrStore):
         region: Any = None,
         safe_chunks: bool = True,
         align_chunks: bool = False,
+        held: list[Held] | None = None,
     ) -> None:
         self.target = target
+        self.held = held
         self._mode = mode
         self._append_dim = append_dim
         self._write_region = region
@@ -67,10 +86,10 @@ class DatasetStore(_xarray.ZarrStore):
         self._align_chunks = align_chunks
 
     def get_child_store(self, group: str) -> DatasetStore:
-        """A group below, made if it is not there."""
+        """A group below, made when it is written to if it is not there."""
         return type(self)(
             self.target.child(group), self._mode, self._append_dim, self._write_region,
-            self._safe_chunks, self._align_chunks,
+            self._safe_chunks, self._align_chunks, self.held,
         )  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -167,10 +186,16 @@ class DatasetStore(_xarray.ZarrStore):
             Ignored: all dimensions can grow.
         """
         writer = _xarray.ArrayWriter() if writer is None else writer
+        if self.held is not None:
+            planned = self._planned(variables, attributes, check_encoding_set, trust=False)
+            self.held.append((self, *planned, writer))
+            return
         trust = self._append_dim is not None
         for attempt in range(_ATTEMPTS):
             try:
-                plans, arrays = self._prepared(variables, attributes, check_encoding_set, trust)
+                plans, encoded = self._planned(variables, attributes, check_encoding_set, trust)
+                load_what_is_replaced(self.target, plans)
+                arrays = commit(self.target, plans, encoded, self._mode)
                 break
             except StaleError:
                 # Copies that nobody kept in step, or somebody who appends as well.
@@ -182,33 +207,36 @@ class DatasetStore(_xarray.ZarrStore):
                 f"{self._append_dim!r}: its arrays differ in length, as after an append that was "
                 "interrupted, or others change them all the time; resize() them to one length"
             )
-        at_once = []
-        for item, array in zip(plans, arrays, strict=True):
-            if item.variable.chunks is None:
-                at_once.append((item, array))
-            else:
-                writer.add(item.variable.data, array, item.region)
-        for _ in in_flight(at_once, _fill, self.target.store.requests):
-            pass
+        _store(self.target, plans, arrays, writer)
+
+    def store_held(self) -> None:
+        """Store what was held back: the documents of all nodes, then the elements."""
+        held = self.held or ()
+        load_what_is_replaced(self.target, [item for _, plans, _, _ in held for item in plans])
+        stored = [
+            (node, plans, commit(node.target, plans, attributes, self._mode), writer)
+            for node, plans, attributes, writer in held
+        ]
+        for node, plans, arrays, writer in stored:
+            _store(node.target, plans, arrays, writer)
 
     def close(self) -> None:
         if self.target.closes:
             self.target.store.close()
 
-    def _prepared(
+    def _planned(
         self,
         variables: Mapping[Hashable, Variable],
         attributes: Mapping[str, Any],
         explicit: Collection[Hashable],
         trust: bool,
-    ) -> tuple[list[Plan], list[Array]]:
-        """Plans whose documents are stored, with the arrays to write to."""
+    ) -> tuple[list[Plan], dict[str, Any]]:
+        """Plans, with the attributes of the group as they are stored."""
         known = self._known(variables, trust)
         if not self._of_one_length(known):
             raise StaleError(self.target.path)
         encoded, encoded_attributes = self._encoded(variables, attributes, known)
-        plans = self._plans(encoded, known, explicit)
-        return plans, commit(self.target, plans, encoded_attributes, self._mode)
+        return self._plans(encoded, known, explicit), encoded_attributes
 
     def _known(self, variables: Mapping[Hashable, Variable], trust: bool) -> dict[str, Array]:
         """The arrays of these variables that are there.

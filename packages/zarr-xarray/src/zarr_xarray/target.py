@@ -121,9 +121,11 @@ class Target:
         return _existing(self.store, self.path, "a", self.format.name)
 
     def child(self, name: str) -> Target:
-        """A group below, made if it is not there."""
+        """A group below, to be made if it is not there."""
         path = self.path_of(name)
-        group = open_group(self.store, "a", path=path, zarr_format=self.format.name)
+        group = None
+        if self.group is not None:  # else nothing is there, or nothing will be
+            group = _existing(self.store, path, "a", self.format.name)
         return Target(self.store, path, self.format, self.copies, group, False, self.keep_empty)
 
     def _array(self, name: str, metadata: ArrayMetadata) -> Array:
@@ -197,6 +199,8 @@ def _record_between(copies: Copies, path: str) -> None:
     below = path[len(copies.root) :].strip("/").split("/")
     for depth in range(1, len(below)):
         between = "/".join([copies.root, *below[:depth]]).lstrip("/")
+        if between in copies:
+            continue
         metadata = copies.format.read(copies.store, between)
         if metadata is not None:
             copies.record(between, metadata)

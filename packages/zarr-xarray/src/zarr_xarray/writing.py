@@ -120,6 +120,8 @@ def to_zarr(
         storage_options=storage_options, zarr_format=zarr_format, keep_empty=write_empty_chunks,
     )  # fmt: skip
     root = DatasetStore(target, mode_chosen, append_dim, region, safe_chunks, align_chunks)
+    if tree:
+        root.held = []
     writer = _xarray.ArrayWriter()
     try:
         for path, dataset, key in nodes:
@@ -128,6 +130,7 @@ def to_zarr(
             dataset = node.in_region(dataset)
             node.check_encoding(own)
             _xarray.dump_to_store(dataset, node, writer, encoding=own)
+        root.store_held()
         target.copies.finish()
         writes = writer.sync(
             compute=compute, chunkmanager_store_kwargs=dict(chunkmanager_store_kwargs or {})
