@@ -71,6 +71,7 @@ from zarr_core.registry.provider import Provider
 from zarr_core.registry.resolve import make as make_extension
 from zarr_core.selection.normalised import Box, Outer, Points, Selection
 from zarr_core.selection.projection import Part, project, put, single_chunk, take
+from zarr_core.stores.nesting import lies_within
 from zarr_core.threads import in_flight, in_one_thread, thread_count
 from zarr_core.threads import run as run_in_threads
 
@@ -156,6 +157,7 @@ __all__ = [
     "is_node_name",
     "json_pointer",
     "key_lock",
+    "lies_within",
     "make_extension",
     "normalise_path",
     "package_schema",

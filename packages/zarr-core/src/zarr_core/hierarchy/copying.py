@@ -12,10 +12,11 @@ from zarr_core.hierarchy.copying_nodes import execute, make_places, plan
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.recoding import recode
-from zarr_core.hierarchy.source_nodes import Ends, chosen, lies_in, nodes_of
+from zarr_core.hierarchy.source_nodes import Ends, chosen, nodes_of
 from zarr_core.interfaces.progress import Reporter
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.stores.nesting import lies_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -147,8 +148,8 @@ def copy(
     with briefly(dest, name) as (store, path):
         metadata = read_source(source)
         replaces = overwrite or if_exists == "replace"
-        if store == source.store and (
-            lies_in(path, source.path) or (replaces and lies_in(source.path, path))
+        if lies_within(store, path, source.store, source.path) or (
+            replaces and lies_within(source.store, source.path, store, path)
         ):
             where = f"{store} {'/' + path!r}"
             raise NodeExistsError(where, f"the copy and its source {source.name!r} would overlap")
@@ -227,8 +228,10 @@ def copy_all(
             ends, source, metadata, members_only=True, only=only, shallow=shallow,
             without_attrs=without_attrs,
         )  # fmt: skip
-        for member, _ in nodes if store == source.store else ():
-            if lies_in(path, member) or path == source.path:
+        within = lies_within(store, path, source.store, source.path)
+        same = within and lies_within(source.store, source.path, store, path)
+        for member, _ in nodes if within else ():
+            if same or lies_within(store, path, source.store, member):
                 where = f"{store} {'/' + ends.target(member)!r}"
                 raise NodeExistsError(
                     where, f"the copy and its source {'/' + member!r} would overlap"

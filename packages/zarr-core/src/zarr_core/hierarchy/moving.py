@@ -23,6 +23,7 @@ from zarr_core.hierarchy.source_nodes import Ends, lies_in, nodes_of, other_keys
 from zarr_core.hierarchy.transfer import all_same
 from zarr_core.interfaces.carrier import Pair
 from zarr_core.interfaces.progress import Reporter
+from zarr_core.stores.nesting import lies_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,7 +126,7 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
     require_erasing(ends.source)
     format_, where = ends.format_, f"{ends.dest} {'/' + ends.dest_path!r}"
     metadata = format_.read(ends.source, ends.source_path)
-    if ends.source == ends.dest and lies_in(ends.dest_path, ends.source_path):
+    if lies_within(ends.dest, ends.dest_path, ends.source, ends.source_path):
         raise NodeExistsError(where, f"lies in the node to move, {'/' + ends.source_path!r}")
     there = format_.read(ends.dest, ends.dest_path)
     left = _keys(ends)

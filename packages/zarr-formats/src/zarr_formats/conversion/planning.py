@@ -15,6 +15,7 @@ from zarr_core.extension import (
     Problem,
     ZarrError,
     format_named,
+    lies_within,
     read_node,
     strictjson,
 )
@@ -325,7 +326,7 @@ def _in_the_way(
         yield Problem("", f"{source.store} is open for reading only; nothing can be removed")
     if beside:
         return
-    if source.store == dest.store and _overlap(source.path, dest.path):
+    if _overlap(source, dest):
         yield Problem("", "source and destination overlap; give another dest_path")
     parents = dest.path.split("/")[:-1]
     for depth in range(len(parents) + 1 if dest.path else 0):
@@ -349,8 +350,8 @@ def _has_node(format_: Format, side: Side) -> bool:
         return True
 
 
-def _overlap(one: str, other: str) -> bool:
+def _overlap(source: Side, dest: Side) -> bool:
     return any(
-        not outer or f"{inner}/".startswith(f"{outer}/")
-        for inner, outer in ((one, other), (other, one))
+        lies_within(inner.store, inner.path, outer.store, outer.path)
+        for inner, outer in ((source, dest), (dest, source))
     )

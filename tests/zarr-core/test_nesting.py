@@ -1,0 +1,68 @@
+"""A node that is copied or moved onto itself by another way to it is refused, not lost."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.errors import NodeExistsError
+from zarr_core.extension import lies_within
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _made(path: Path) -> dict[str, bytes]:
+    zarr.create_group(path).create_array("g/x", data=np.arange(6), chunks=3)
+    os.symlink(path, f"{path}.link", target_is_directory=True)
+    return _files(path)
+
+
+def _files(path: Path) -> dict[str, bytes]:
+    return {str(it.relative_to(path)): it.read_bytes() for it in path.rglob("*") if it.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("source", "dest", "name"),
+    [
+        ("a/g", "a", "g"),  # the same node, from another root
+        ("a", "a/g", None),  # within its source
+        ("a", "a.link/g", None),
+        ("a.link/g", "a", None),  # around its source
+        ("a/g", "a.link", "g/new"),
+    ],
+)
+def test_a_copy_that_overlaps_its_source_is_refused(
+    tmp_path: Path, source: str, dest: str, name: str | None
+) -> None:
+    before = _made(tmp_path / "a")
+    with pytest.raises(NodeExistsError, match="overlap"):
+        zarr.copy(zarr.open(tmp_path / source), tmp_path / dest, name, overwrite=True)
+    assert _files(tmp_path / "a") == before
+
+
+@pytest.mark.parametrize(("source", "dest", "name"), [("a/g", "a", "g"), ("a", "a.link/g", "new")])
+def test_a_node_is_not_moved_into_itself(tmp_path: Path, source: str, dest: str, name: str) -> None:
+    before = _made(tmp_path / "a")
+    with pytest.raises(NodeExistsError, match="lies in the node to move"):
+        zarr.move(zarr.open(tmp_path / source, "r+"), tmp_path / dest, name)
+    assert _files(tmp_path / "a") == before
+
+
+def test_members_are_not_copied_onto_themselves(tmp_path: Path) -> None:
+    before = _made(tmp_path / "a")
+    group = zarr.open_group(tmp_path / "a/g")
+    with pytest.raises(NodeExistsError, match="overlap"):
+        zarr.copy_all(group, zarr.open_group(tmp_path / "a", "r+")["g"], overwrite=True)
+    assert _files(tmp_path / "a") == before
+
+
+def test_neighbours_with_the_same_beginning_are_no_relatives(tmp_path: Path) -> None:
+    one, other = zarr.LocalStore(tmp_path / "a"), zarr.LocalStore(tmp_path / "ab")
+    assert not lies_within(other, "", one, "")
+    assert not lies_within(one, "b", zarr.LocalStore(tmp_path), "a/bc")
+    assert lies_within(one, "b/c", zarr.LocalStore(tmp_path), "a/b")
+    assert not lies_within(zarr.MemoryStore(), "", zarr.MemoryStore(), "")
