@@ -57,6 +57,33 @@ def test_a_view_of_elements_of_another_length_is_refused(array):
         array.view("i8")
 
 
+def test_fields_are_those_of_the_view():
+    values = np.array([(1, 2.5), (3, 4.5)], [("a", "<i4"), ("b", "<f8")])
+    other = np.dtype([("c", "<u4"), ("d", "<i8")])
+    array = zarr.array(values, chunks=1)
+    for view, seen in [
+        (array.astype(values.dtype), values),
+        (array.astype(other), values.astype(other)),
+        (array.view(other), values.view(other)),
+    ]:
+        for name in seen.dtype.names:
+            np.testing.assert_array_equal(view[name], seen[name])
+            np.testing.assert_array_equal(view[name, 1], seen[name][1])
+            np.testing.assert_array_equal(view.oindex[name, [1]], seen[name][[1]])
+            np.testing.assert_array_equal(view.blocks[name, 1], seen[name][[1]])
+        with pytest.raises(zarr.errors.SelectionError, match="no fields"):
+            view["z"]
+    with pytest.raises(zarr.errors.SelectionError, match="no fields"):
+        array.view("S12")["a"]
+
+
+def test_single_texts_are_cast_as_well():
+    array = zarr.array(["1", "22"], dtype=str)
+    assert array.astype("i4")[1] == 22
+    assert array.astype("U5")[0] == "1"
+    assert [*array.astype("f8")] == [1.0, 22.0]
+
+
 def test_a_checksum_is_of_chunks_in_order_then_documents(array):
     keys = ["c/0/0", "c/0/1", "c/0/2", "c/1/0", "c/1/1", "c/1/2", "zarr.json"]
     expected = hashlib.sha256(b"".join(bytes(array.store.get(key)) for key in keys))

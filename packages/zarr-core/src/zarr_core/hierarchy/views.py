@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.hierarchy.accessors import BlockIndex, OrthogonalIndex, VectorisedIndex
+from zarr_core.hierarchy.fields import as_index, split_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from zarr_core.hierarchy.fields import Fields
     from zarr_core.hierarchy.readable import ReadableArray
 
     Elements = np.ndarray[Any, Any] | np.generic
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 
 def casting(elements: Elements, dtype: np.dtype[Any]) -> Any:
     """Elements as another dtype has them."""
-    return elements.astype(dtype)
+    if isinstance(elements, np.ndarray):
+        return elements.astype(dtype)
+    return np.asarray(elements).astype(dtype)[()]  # a text is no scalar of NumPy
 
 
 def reinterpreting(elements: Elements, dtype: np.dtype[Any]) -> Any:
@@ -73,23 +77,29 @@ class View:
         return self.array.size * self.dtype.itemsize
 
     def __getitem__(self, selection: Any) -> Any:
-        return self._convert(self.array[selection], self.dtype)
+        selection, fields = split_fields(selection)
+        return self._seen(self.array.__getitem__, selection, fields)
 
-    def get_basic_selection(self, selection: Any = ...) -> Any:
-        """Read integers and slices."""
-        return self._convert(self.array.get_basic_selection(selection), self.dtype)
+    def get_basic_selection(self, selection: Any = ..., *, fields: Fields = None) -> Any:
+        """Read integers and slices; fields are those of the dtype of the view."""
+        return self._seen(self.array.get_basic_selection, selection, fields)
 
-    def get_orthogonal_selection(self, selection: Any, **options: Any) -> Any:
+    def get_orthogonal_selection(self, selection: Any, *, fields: Fields = None) -> Any:
         """Read the outer product of a selection in each dimension."""
-        return self._convert(self.array.get_orthogonal_selection(selection, **options), self.dtype)
+        return self._seen(self.array.get_orthogonal_selection, selection, fields)
 
-    def get_coordinate_selection(self, selection: Any, **options: Any) -> Any:
+    def get_coordinate_selection(self, selection: Any, *, fields: Fields = None) -> Any:
         """Read single elements."""
-        return self._convert(self.array.get_coordinate_selection(selection, **options), self.dtype)
+        return self._seen(self.array.get_coordinate_selection, selection, fields)
 
-    def get_block_selection(self, selection: Any, **options: Any) -> Any:
+    def get_block_selection(self, selection: Any, *, fields: Fields = None) -> Any:
         """Read whole chunks."""
-        return self._convert(self.array.get_block_selection(selection, **options), self.dtype)
+        return self._seen(self.array.get_block_selection, selection, fields)
+
+    def _seen(self, read: Callable[[Any], Any], selection: Any, fields: Fields) -> Any:
+        chosen = None if fields is None else as_index(self.dtype, fields)
+        elements = self._convert(read(selection), self.dtype)
+        return elements if chosen is None else elements[chosen]
 
     @property
     def oindex(self) -> OrthogonalIndex:
