@@ -2,6 +2,7 @@
 
 import threading
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -33,6 +34,22 @@ def test_blocks_become_chunks(tmp_path):
         zarr_dask.to_zarr(blocks(50), tmp_path, "a/b")
     again = zarr_dask.to_zarr(blocks(50), tmp_path, "a/b", overwrite=True, zarr_format=3)
     assert again.chunks == (50, 50)
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_no_block_is_read_from_what_is_overwritten(tmp_path, inline):
+    zarr.create_array(tmp_path, name="a/b", data=VALUES, chunks=50)
+    x = zarr_dask.from_zarr(tmp_path, "a/b", inline_array=inline)
+    for later in (x + 1, dask.optimize(x + 1)[0]):
+        with pytest.raises(ValueError, match="is computed from .*overwrite=True"):
+            zarr_dask.to_zarr(later, tmp_path, "a/b", overwrite=True)
+        with pytest.raises(ValueError, match="is computed from"):
+            zarr_dask.to_zarr(later, tmp_path, "a", overwrite=True)
+    assert np.array_equal(zarr.open(tmp_path)["a/b"], VALUES)
+    zarr_dask.to_zarr(x + 1, tmp_path, "a/c", overwrite=True)
+    zarr_dask.to_zarr((x + 1).persist(), tmp_path, "a/b", overwrite=True)
+    for name in ("a/b", "a/c"):
+        assert np.array_equal(zarr.open(tmp_path)[name], VALUES + 1)
 
 
 def test_nothing_is_written_before_it_is_computed(tmp_path):

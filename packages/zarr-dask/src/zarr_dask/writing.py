@@ -17,6 +17,7 @@ from zarr_dask.alignment import (
     stored_lengths,
 )
 from zarr_dask.chunking import regular
+from zarr_dask.sources import refuse_to_replace_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +67,8 @@ def to_zarr(
         Whether the region may begin or end within stored objects.  These are read, changed
         and stored under the lock of their key.
     overwrite : bool
-        Whether a node that is there already is removed first.
+        Whether a node that is there already is removed first; not one that ``x`` is computed
+        from.
     compute : bool
         False to make the array, and give a ``dask.delayed.Delayed`` that writes.
     lock : bool or lock
@@ -86,7 +88,8 @@ def to_zarr(
     Raises
     ------
     ValueError
-        If blocks would meet in a chunk, or in a shard; says how to rechunk.
+        If blocks would meet in a chunk, or in a shard; says how to rechunk.  If blocks would be
+        read from what ``overwrite`` removes.
     NodeExistsError
         If there is something already.
     StoreError
@@ -127,6 +130,8 @@ def to_zarr(
         blocks = blocks.rechunk(wanted)
     refuse_meeting(blocks.chunks, wanted, stored, what)
     if fresh:
+        if overwrite:
+            refuse_to_replace_sources(blocks, place, path, storage_options)
         array = create_array(
             place, name=path, overwrite=overwrite, storage_options=storage_options, **options
         )
