@@ -7,13 +7,19 @@ import hmac
 import http.client
 from datetime import UTC, datetime
 
-NOTHING = hashlib.sha256(b"").hexdigest()
-
 
 def request(
-    method: str, host: str, port: int, path: str, *, region: str, access_key: str, secret_key: str
+    method: str,
+    host: str,
+    port: int,
+    path: str,
+    *,
+    region: str,
+    access_key: str,
+    secret_key: str,
+    body: bytes = b"",
 ) -> tuple[int, bytes]:
-    """Send a request without a body, signed by version 4 of the signatures.
+    """Send a request, signed by version 4 of the signatures.
 
     Returns
     -------
@@ -26,10 +32,11 @@ def request(
         If there is no answer.
     """
     now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    fields = {"host": f"{host}:{port}", "x-amz-content-sha256": NOTHING, "x-amz-date": now}
+    content = hashlib.sha256(body).hexdigest()
+    fields = {"host": f"{host}:{port}", "x-amz-content-sha256": content, "x-amz-date": now}
     names = ";".join(fields)
     lines = [f"{name}:{value}" for name, value in fields.items()]
-    canonical = "\n".join([method, path, "", *lines, "", names, NOTHING])
+    canonical = "\n".join([method, path, "", *lines, "", names, content])
     scope = f"{now[:8]}/{region}/s3/aws4_request"
     digest = hashlib.sha256(canonical.encode()).hexdigest()
     text = "\n".join(["AWS4-HMAC-SHA256", now, scope, digest])
@@ -43,7 +50,7 @@ def request(
     )
     connection = http.client.HTTPConnection(host, port, timeout=10)
     try:
-        connection.request(method, path, headers=fields)
+        connection.request(method, path, body or None, fields)
         answer = connection.getresponse()
         return answer.status, answer.read()
     finally:

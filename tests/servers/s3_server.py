@@ -24,7 +24,7 @@ class _S3Server(Server):
     def url(self) -> str:
         return f"http://{self.host}:{self.port}"
 
-    def _request(self, method: str, path: str) -> tuple[int, bytes]:
+    def _request(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
         return s3_request.request(
             method,
             self.host,
@@ -33,6 +33,7 @@ class _S3Server(Server):
             region=self.region,
             access_key=self.access_key,
             secret_key=self.secret_key,
+            body=body,
         )
 
     def create_bucket(self, name: str) -> None:
@@ -120,8 +121,12 @@ class SeaweedServer(_S3Server):
         return [program, logs, "mini", *address, *ports, *silent, f"-bucket={self.bucket}"]
 
     def ready(self) -> bool:
-        # It answers before it has made the bucket.
+        # It answers before it has made the bucket, and before it finds what it has stored.
+        steps = (("PUT", b"?"), ("GET", b""), ("DELETE", b""))
         try:
-            return self._request("GET", f"/{self.bucket}")[0] == 200
+            return all(
+                self._request(method, f"/{self.bucket}/.ready", body)[0] in (200, 204)
+                for method, body in steps
+            )
         except (OSError, http.client.HTTPException):
             return False

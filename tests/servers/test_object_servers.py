@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from servers.azure_server import AzureServer
 from servers.s3_server import SeaweedServer
 
 pytest_plugins = ["servers.fixtures"]
@@ -70,8 +71,9 @@ def use(store):
     return asyncio.run(run())
 
 
-def test_azurite_has_an_empty_container_after_each_start(azure_server):
+def test_azurite_has_an_empty_container_after_each_start(own_server):
     store = pytest.importorskip("obstore.store")
+    azure_server = own_server(AzureServer)
 
     def connect():
         return store.AzureStore(

@@ -52,7 +52,7 @@ def test_refusing_what_is_not_known_proves_nothing(lazy):
 
 def test_what_a_document_names_is_needed():
     assert {it.id.rpartition("/")[0] for it in CASES.values() if it.id.startswith("ext-") and not it.needs} == {
-        "ext-key-encodings/default", "ext-key-encodings/v2",  # of the core
+        "ext-key-encodings/default",  # which everybody has
     }  # fmt: skip
     assert CASES["ext-codecs/zstd/no-level-23"].needs == ("codec:zstd",)
     assert CASES["ext-codecs/conditional/no-codecs-null"].needs == ("codec:conditional",)

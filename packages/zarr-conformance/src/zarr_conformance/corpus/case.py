@@ -69,8 +69,8 @@ class Node:
     results: tuple[JSON, ...] | None = None
     """What the calls of ``store`` give: values as base64, None for a missing key, keys sorted."""
     documents: Mapping[str, JSON] | None = None
-    """JSON documents that the store holds afterwards, by their keys: these members, and more
-    if the implementation likes."""
+    """JSON documents that the store holds afterwards, by their keys: these members, these
+    attributes, and more if the implementation likes."""
     stored: Mapping[str, bytes] | None = None
     """Values that the store holds afterwards, byte for byte, by their keys."""
     absent: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ Elements are told by their bits, so nothing that computes with such numbers is n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -245,13 +245,16 @@ def _fills(name: str, kind: _Kind) -> Iterator[Case]:
     for wrong in (*none, *kind.wrong):
         word = wrong in ("NaN", *_WORDS) and name not in _INTEGERS
         topic = {True: "no-infinity" if name in _FINITE else "no-constants", False: "fill"}[word]
-        yield _refused(
+        refused = _refused(
             f"fill-{_slug(wrong)}",
             name,
             topic,
             f"{wrong!r} is no fill value of it.",
             fill_value=wrong,
         )
+        # How many digits a pattern takes is not said.
+        digits = wrong in kind.wrong and str(wrong).startswith("0x")
+        yield replace(refused, expect=Either()) if digits else refused
 
 
 def _named(name: str, fill: Any) -> Iterator[Case]:

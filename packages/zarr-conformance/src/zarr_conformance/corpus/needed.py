@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _CORE = {
     "codec": {"bytes", "blosc", "crc32c", "gzip", "sharding_indexed", "transpose"},
     "chunk_grid": {"regular"},
-    "chunk_key_encoding": {"default", "v2"},
+    "chunk_key_encoding": {"default"},  # nobody has to have "v2"
     "data_type": {
         *("bool", "complex64", "complex128", "float16", "float32", "float64"),
         *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),

@@ -20,6 +20,14 @@ _SIMPLE = (
 )  # fmt: skip
 
 
+_LOOSE = (
+    # These have been written all the same: to read them harms nobody.
+    *("huge", "no-unit", "no-byte-order", "no-byte-order-float", "name"),
+    # NumPy has them or has them not; the text does not say.
+    *("empty-list", "field-twice"),
+)
+
+
 def cases() -> Iterator[Case]:
     """All of them."""
     yield from _data_types()
@@ -52,6 +60,7 @@ def _data_types() -> Iterator[Case]:
                 "1": np.concatenate([values[4:], values[:2]]).astype(dtype).tobytes(),
             },
             "read",
+            needs=_needed(name),
         )
     wrongs: tuple[tuple[str, Any, str], ...] = (
         ("no-byte-order", "i4", "dtype.byte-order"),
@@ -73,12 +82,11 @@ def _data_types() -> Iterator[Case]:
         ("huge", "|V2000000000000", "dtype.kinds"),
     )
     for kind, wrong, clause in wrongs:
-        loose = kind in ("huge", "no-unit", "no-byte-order", "no-byte-order-float", "name")
+        loose = kind in _LOOSE
         yield case(
             f"dtype/no-{kind}",
             clause,
             f"{wrong!r} is no data type.",
-            # Some of these have been written all the same: to read them harms nobody.
             Either() if loose else Reject("metadata", "extension"),
             array(shape=[6], chunks=[4], dtype=wrong, fill_value=None),
         )
@@ -100,7 +108,23 @@ def _data_types() -> Iterator[Case]:
             array(shape=[6], chunks=[6], dtype=descr, fill_value=None),
             {"0": values.tobytes()},
             "read",
+            needs=_needed(descr),
         )
+
+
+def _needed(dtype: Any) -> tuple[str, ...]:
+    """What a data type takes beyond truth values, integers, numbers of 4 or 8 bytes.
+
+    The text tells how data types are written, not which of them everybody has to have.
+    """
+    if isinstance(dtype, str):
+        kind = dtype[1:3] if dtype[1:3] == "f2" else dtype[1]
+        return (f"data_type:v2.{kind}",) if kind not in "biuf" else ()
+    found = ["data_type:v2.fields"]
+    for _, inner, *shape in dtype:
+        found += [*_needed(inner), *(["data_type:v2.subarray"] if shape else [])]
+        found += ["data_type:v2.nested"] if isinstance(inner, list) else []
+    return tuple(dict.fromkeys(found))
 
 
 def _slug(name: str) -> str:
@@ -126,6 +150,7 @@ def _fill_values() -> Iterator[Case]:
             array(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
             {},
             "read",
+            needs=_needed(dtype),
         )
 
     for name in ("<f2", "<f4", "<f8", ">f4", ">f8"):
@@ -170,6 +195,7 @@ def _fill_values() -> Iterator[Case]:
                 # zarr-python 2 has written 0 for "nothing", and reads it as that.
                 Either() if lenient else Reject("metadata"),
                 array(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
+                needs=_needed(dtype),
             )
     others: tuple[tuple[str, str, Any], ...] = (
         ("integer-text", "<i4", "abc"),
