@@ -20,6 +20,7 @@ from typing import Any
 import conformance_page
 from zarr_conformance.clauses.clause import clauses, specifications
 from zarr_conformance.corpus.build import all_cases
+from zarr_conformance.corpus.case import Reject
 from zarr_conformance.reporting.files import read_results
 from zarr_conformance.reporting.plain import short
 from zarr_conformance.reporting.results import digest
@@ -45,7 +46,7 @@ def _run(run: Any, cases: dict[str, Any]) -> dict[str, Any]:
     judged: dict[str, set[str]] = {}
     broken: dict[str, set[str]] = {}
     grades: dict[str, Counter[str]] = {}
-    wrong: dict[str, str] = {}
+    wrong: dict[str, dict[str, str]] = {}
     for result in run.results:
         case = cases[result.case]
         text = result.case.split("/")[0]
@@ -58,8 +59,9 @@ def _run(run: Any, cases: dict[str, Any]) -> dict[str, Any]:
             hurt = broken_by(result, case)
             for name in hurt:
                 broken.setdefault(clauses()[name].specification, set()).add(name)
+            kind = "lacking" if hurt != case.clauses else _came(result, case)
             reason = " ".join(result.reason.split())
-            wrong[result.case] = ("~ " if hurt != case.clauses else "") + short(reason, 84)
+            wrong.setdefault(kind, {})[result.case] = short(reason, 84)
     numbers = {
         text: {
             group: [len(_of(judged, text, group) - broken.get(text, set())),
@@ -77,6 +79,15 @@ def _run(run: Any, cases: dict[str, Any]) -> dict[str, Any]:
         "probe": {it.case: it.grade for it in run.results if it.case in shown},
         "wrong": wrong,
     }
+
+
+def _came(result: Any, case: Any) -> str:
+    """What came instead of what had to come, in a word."""
+    if result.grade == "crash":
+        return "crash"
+    if isinstance(case.expect, Reject):
+        return "accepted"
+    return "refused" if result.observed.get("outcome") == "error" else "wrong"
 
 
 def _of(found: dict[str, set[str]], text: str, group: str) -> set[str]:

@@ -26,7 +26,7 @@ READS = {
 SETS = {
     "the core alone": ("zarr_core", ["zarr-core"]),
     "version 3 as others write it": ("zarr_core", ["zarr-core", "zarr-codecs", "zarr-sharding"]),
-    "the same, read-only from S3": (
+    "the same, from S3 too": (
         "zarr_core",
         ["zarr-core", "zarr-codecs", "zarr-sharding", "zarr-stores[object]"],
     ),

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -229,3 +230,14 @@ def test_advice_is_for_what_errors_say():
     ]
     for phrase in PHRASES:
         assert any(phrase in text for text in joined), phrase
+
+
+def test_an_import_advises_in_words_that_can_be_typed(run, tmp_path):
+    with h5py.File(tmp_path / "odd.h5", "w") as file:
+        file.create_dataset("x", (2,), dtype=[("a", "i4"), ("s", h5py.string_dtype())])
+        file.create_dataset("y", data=[1])
+    assert "--skip-unsupported leaves" in run("import", "odd.h5", "odd.zarr", status=1)
+    run("import", "odd.h5", "odd.zarr", "--skip-unsupported")
+    again = run("import", "odd.h5", "odd.zarr", "--skip-unsupported", status=1)
+    assert "--overwrite removes it first" in again
+    assert "=True" not in again

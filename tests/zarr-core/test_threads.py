@@ -156,7 +156,7 @@ from zarr_core.config import config
 from zarr_core import threads
 config.set(threads=4)
 signal.signal(signal.SIGALRM, signal.default_int_handler)
-active, caught, most = [], 0, time.monotonic() + 1
+active, caught, stuck, most = [], 0, 0, time.monotonic() + 1
 
 def work(task):
     active.append(task)
@@ -170,8 +170,10 @@ while time.monotonic() < most:
     except KeyboardInterrupt:
         caught += 1
         assert not active
+        stuck += threads._here.among
 signal.setitimer(signal.ITIMER_REAL, 0)
 assert caught > 100, caught
+assert not stuck, stuck
 for _ in range(100):
     done = []
     threads.run(range(50), done.append, True, 8)
@@ -182,3 +184,30 @@ print("fine")
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stdout, done.stderr) == ("fine\n", "")
+
+
+def test_an_interpreter_within_another_ends():
+    """One that ends while it has threads takes the whole process with it."""
+    script = """
+import sys
+if sys.version_info >= (3, 13):
+    import _interpreters as interpreters
+    inner = interpreters.create("legacy")
+else:
+    import _xxsubinterpreters as interpreters
+    inner = interpreters.create(isolated=False)
+interpreters.run_string(inner, '''if True:
+    import warnings
+    warnings.simplefilter("ignore")  # NumPy warns
+    from zarr_core import threads
+    done = []
+    threads.run(list(range(30)), done.append, True, 4)
+    print(len(done), flush=True)
+''')
+interpreters.destroy(inner)
+print("fine")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("30\nfine\n", "")

@@ -60,7 +60,10 @@ def explained(ctx: click.Context) -> Iterator[None]:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"{click.style('Warning:', fg='yellow', bold=True)} {message}", err=True)
+    from zarr_cli.advice import typed  # noqa: PLC0415 - lazy: only when there is a warning
+
+    text = typed(str(message))
+    click.echo(f"{click.style('Warning:', fg='yellow', bold=True)} {text}", err=True)
 
 
 def sentence(error: BaseException) -> str:

@@ -152,6 +152,7 @@ def _pays(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool
 
 
 def _share(tasks: Iterator[T], work: Callable[[T], None], count: int) -> None:
+    outermost = _here.among
     guard = threading.Lock()
     end = object()
     failures: list[BaseException] = []
@@ -191,6 +192,7 @@ def _share(tasks: Iterator[T], work: Callable[[T], None], count: int) -> None:
         try:
             for other in others:
                 other.settle()
+            _here.among = outermost  # an interrupt may have come before that was done
             settled = True
         except BaseException as interrupt:
             failures.append(interrupt)

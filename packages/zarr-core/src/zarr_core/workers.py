@@ -3,16 +3,19 @@
 Not ``concurrent.futures``: its locks are taken in Python, so an interrupt (Ctrl-C) may come
 between taking one and noting it, whereafter the pool stands still and the program never
 ends.  What is used here is done in one step of the interpreter (``deque.pop``,
-``dict.setdefault``, ``SimpleQueue.put``) or may be done again.  No thread is waited for when
-the program ends: who has given a job waits for it, and the others sleep.
+``dict.setdefault``, ``SimpleQueue.put``) or may be done again.  When the interpreter ends, the
+threads do: one within another must not leave any.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
+from _thread import _count as threads_there
 from _thread import allocate_lock, start_new_thread
 from collections import deque
 from queue import SimpleQueue
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST = 256
 """Threads at the most; further jobs wait for one that is free."""
+
+_PATIENCE = 0.5  # seconds; what still works then, works for a thread that is no better
 
 
 class Job:
@@ -65,12 +70,15 @@ class _Crew:
     """The threads of one process."""
 
     def __init__(self) -> None:
-        self.jobs: SimpleQueue[Job] = SimpleQueue()
+        self.jobs: SimpleQueue[Job | None] = SimpleQueue()
         self.free: deque[None] = deque()
         """One for each thread that is free and has nothing promised to it."""
         self.started = 0
+        self.dismissed = False
 
     def give(self, job: Job) -> None:
+        if self.dismissed:
+            raise RuntimeError("the interpreter is ending")
         self.jobs.put(job)
         try:
             self.free.pop()
@@ -80,11 +88,20 @@ class _Crew:
                 self.started += 1
 
     def serve(self) -> None:
-        while True:
-            job = self.jobs.get()
+        while (job := self.jobs.get()) is not None:
             job.do()
             del job  # may hold much
             self.free.append(None)
+
+    def dismiss(self) -> None:
+        """Let all threads end, and wait until they have."""
+        self.dismissed = True
+        there = threads_there()
+        for _ in range(self.started):
+            self.jobs.put(None)
+        patient = monotonic() + _PATIENCE
+        while threads_there() > there - self.started and monotonic() < patient:
+            sleep(1e-5)
 
 
 _crew = _Crew()
@@ -100,6 +117,13 @@ def give(job: Job) -> None:
         has none.  The job may still be done by one that is there.
     """
     _crew.give(job)
+
+
+def _at_exit() -> None:
+    _crew.dismiss()
+
+
+atexit.register(_at_exit)
 
 
 def _after_fork() -> None:

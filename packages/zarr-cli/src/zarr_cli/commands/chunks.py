@@ -64,7 +64,7 @@ def command(
             dict(map(_fixed, fixed)),
             sizes=not no_sizes,
             inner=not shards,
-            cells=cells or (256 if as_json or svg else 64),
+            cells=cells or (256 if as_json or svg else _fitting()),
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from None
@@ -74,6 +74,11 @@ def command(
         print_json(shown.to_dict())
     elif svg is None:
         console().print(shown) if is_terminal() else click.echo(repr(shown))
+
+
+def _fitting() -> int:
+    """Cells that fit beside each other, so that no row of the map is broken."""
+    return min(64, console().width) if is_terminal() else 64
 
 
 def _dimension(text: str) -> int | str:

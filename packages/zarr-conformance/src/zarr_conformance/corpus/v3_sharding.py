@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.case import Accept, Case, Either, Node, Values
 from zarr_conformance.corpus.documents import array, regular
 from zarr_conformance.corpus.encode import blocks, crc32c, document, gzip, raw, shard
 
