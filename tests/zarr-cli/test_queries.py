@@ -341,6 +341,9 @@ def test_a_terminal_is_not_exceeded(here):
     assert "a terminal cannot show NPY" in on_terminal(
         ["cat", "3.zarr#height", "-f", "npy"], here, 60
     )
+    zarr.create_array(here / "wide.zarr", shape=(4, 300), chunks=1, dtype="i1")
+    rows = on_terminal(["chunks", "wide.zarr"], here, 40).splitlines()
+    assert {row for row in rows if row.startswith("·") and " " not in row} == {"·" * 38}
 
 
 def test_json_is_compact_where_it_fits():
