@@ -19,7 +19,7 @@ PHRASES = {
     'unsupported="skip" leaves such things out': "--skip-unsupported leaves such things out",
     "give another path, or overwrite=True to remove it first": "--overwrite removes it first",
     "give overwrite=True to remove what is there": "--overwrite removes what is there",
-    "zarr_format=... chooses": "--zarr-format chooses, where a command has it",
+    "zarr_format=... chooses": "--zarr-format or --source-format chooses",
     "zarr_format=2 has one": "--zarr-format 2 has one",
     "make it with consolidate_metadata()": "zarr-core consolidate makes it",
 }
