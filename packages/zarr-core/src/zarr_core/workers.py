@@ -74,6 +74,8 @@ class _Crew:
         self.free: deque[None] = deque()
         """One for each thread that is free and has nothing promised to it."""
         self.started = 0
+        self.begun: deque[None] = deque()
+        """One for each thread that runs."""
         self.dismissed = False
 
     def give(self, job: Job) -> None:
@@ -88,6 +90,7 @@ class _Crew:
                 self.started += 1
 
     def serve(self) -> None:
+        self.begun.append(None)
         while (job := self.jobs.get()) is not None:
             job.do()
             del job  # may hold much
@@ -96,10 +99,12 @@ class _Crew:
     def dismiss(self) -> None:
         """Let all threads end, and wait until they have."""
         self.dismissed = True
+        patient = monotonic() + _PATIENCE
+        while len(self.begun) < self.started and monotonic() < patient:
+            sleep(1e-5)
         there = threads_there()
         for _ in range(self.started):
             self.jobs.put(None)
-        patient = monotonic() + _PATIENCE
         while threads_there() > there - self.started and monotonic() < patient:
             sleep(1e-5)
 
