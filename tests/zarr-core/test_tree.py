@@ -52,3 +52,25 @@ def test_a_long_tree_is_cut(root):
     assert len(lines) == 502
     assert lines[-1] == "... more than 500 nodes"
     assert "more than 500 nodes" in root.tree()._repr_html_()
+
+
+def test_what_is_damaged_is_shown_by_its_name(root):
+    root.store.set("b/c/zarr.json", b"{")
+    lines = repr(root.tree()).splitlines()
+    assert len(lines) < len(WHOLE.splitlines())
+    assert "│   ├── c (cannot be read)" in lines
+    assert "│   └── e" in lines
+    assert lines[-1] == WHOLE.splitlines()[-1]
+    assert "c (cannot be read)" in repr(root["b"].tree())
+    assert "c (cannot be read)" in root.tree()._repr_html_()
+
+
+def test_a_store_that_fails_is_not_an_empty_group(root):
+    from zarr_core.errors import StoreReadError
+
+    def fails(prefix):
+        raise StoreReadError("cannot be listed", root.store, prefix)
+
+    root.store.list_dir = fails
+    with pytest.raises(StoreReadError, match="cannot be listed"):
+        root.tree()

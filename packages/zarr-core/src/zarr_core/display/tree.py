@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from zarr_core.errors import ZarrError
+from zarr_core.errors import MetadataError, ZarrError
 from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -116,6 +116,12 @@ def tree(group: ListedGroup, level: int | None = None) -> Tree:
     ------
     ValueError
         If the number is negative.
+    StoreError
+        If the store cannot be read.
+
+    Notes
+    -----
+    A member whose document is damaged is shown by its name.
     """
     if level is not None and level < 0:
         raise ValueError(f"level is at least 0, or None for all, not {level}")
@@ -123,7 +129,11 @@ def tree(group: ListedGroup, level: int | None = None) -> Tree:
     max_depth = None if level is None else level - 1
     own = group.path.count("/") + 1 if group.path else 0
     if level != 0:
-        found = walk(group._format, group.store, group.path, max_depth, group._children)
+
+        def members(path: str) -> Iterator[tuple[str, NodeMetadata | None]]:
+            return _members(group, path, MetadataError)
+
+        found = walk(group._format, group.store, group.path, max_depth, members)
         for path, metadata in found:
             if len(nodes) == MOST_NODES:
                 return Tree(group.name, nodes, cut=True)
@@ -147,7 +157,7 @@ def glimpse(group: ListedGroup) -> Tree | None:
 
 
 def _first(group: ListedGroup, path: str, depth: int, levels: int) -> Iterator[TreeNode]:
-    for number, (name, metadata) in enumerate(_members(group, path)):
+    for number, (name, metadata) in enumerate(_members(group, path, ZarrError)):
         if number == _GLIMPSE_MEMBERS:
             yield TreeNode(depth, "...", None)
             return
@@ -158,24 +168,26 @@ def _first(group: ListedGroup, path: str, depth: int, levels: int) -> Iterator[T
                 yield from _first(group, child, depth + 1, levels)
 
 
-def _members(group: ListedGroup, path: str) -> Iterator[tuple[str, NodeMetadata | None]]:
-    """Names and documents; looking at a group must not fail for what is damaged in it."""
+def _members(
+    group: ListedGroup, path: str, errors: type[ZarrError]
+) -> Iterator[tuple[str, NodeMetadata | None]]:
+    """Names and documents, with None for what is damaged: it must not hide the rest."""
     seen = set()
     try:
         for name, metadata in group._children(path):
             seen.add(name)
             yield name, metadata
         return
-    except ZarrError:
+    except errors:
         pass  # whichever it was: one by one
     try:
         names = [*group._format.child_names(group.store, path)]
-    except ZarrError as error:
+    except errors as error:
         yield f"... the members cannot be listed: {error}", None
         return
     for name in names:
         if name not in seen:
             try:
                 yield name, group._format.read(group.store, f"{path}/{name}" if path else name)
-            except ZarrError:
+            except errors:
                 yield f"{name} (cannot be read)", None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.threads import in_flight
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
-    Children = Callable[[str], Iterator[tuple[str, NodeMetadata]]]
+    # Documents; who gives None for one that cannot be read is given None.
+    Children = Callable[[str], Iterator[tuple[str, Any]]]
 
 
 def walk(
