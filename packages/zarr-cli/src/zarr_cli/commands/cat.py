@@ -101,11 +101,12 @@ def _print_glance(array: Array, parts: tuple[Part, ...], progress: Progressing) 
 def _write(array: Array, parts: tuple[Part, ...], form: str, output: str, report: Any) -> None:
     from zarr_cli.slicing.pieces import read_pieces  # noqa: PLC0415 - lazy: not for help
     from zarr_cli.slicing.selection import lengths  # noqa: PLC0415 - as above
+    from zarr_cli.slicing.target import written_whole  # noqa: PLC0415 - as above
 
     shape = lengths(parts)
     pieces = _told(read_pieces(array, parts), array, shape, report)
     encoded = _encoded(array, parts, shape, form, pieces)
-    with click.open_file(output, "wb") as target:
+    with written_whole(output) as target:
         for part in encoded:
             target.write(part)
 
