@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, pairwise, product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import zarr_core
@@ -15,6 +15,7 @@ from zarr_core.extension import (
 
 from zarr_cli.checking.result import ArrayCheck, Damage
 from zarr_cli.slicing.pieces import pieces
+from zarr_cli.slicing.regions import regions
 from zarr_cli.slicing.selection import Part, as_index
 
 if TYPE_CHECKING:
@@ -43,16 +44,12 @@ def check_chunks(array: Array, result: ArrayCheck, reporter: ProgressReporter) -
     set of str
         The keys that were read.
     """
-    edges = [[*accumulate(sizes, initial=0)] for sizes in array.write_chunk_sizes]
+    region = regions(array)
     keys: set[str] = set()
 
     def work(place: Place) -> None:
         at, key = place
-        region = [
-            range(starts[number], starts[number + 1])
-            for number, starts in zip(at, edges, strict=True)
-        ]
-        found = _damages(array, at, key, region)
+        found = _damages(array, at, key, region(at))
         if found is not None:
             keys.add(key)
             result.damages += found

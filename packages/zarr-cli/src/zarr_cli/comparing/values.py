@@ -10,6 +10,7 @@ import numpy as np
 from zarr_core.extension import CodecError, StoreError
 
 from zarr_cli.comparing.result import Difference
+from zarr_cli.comparing.stored import narrowed
 from zarr_cli.slicing.elements import as_text
 from zarr_cli.slicing.pieces import pieces
 from zarr_cli.slicing.selection import Part, as_index, lengths
@@ -62,7 +63,12 @@ def compare_values(
     whole = tuple(map(range, a.shape))
     reporter.begin(a.path, prod(a.shape), "elements")
     itemsize = max(a.dtype.itemsize, b.dtype.itemsize)
-    for piece in pieces(whole, a.chunks, itemsize):
+    narrow = narrowed(a, b)
+    for wide in pieces(whole, a.chunks, itemsize):
+        piece = narrow(wide)
+        if piece is None:
+            reporter.advance(prod(lengths(wide)))
+            continue
         try:
             one, other = (np.asarray(array[as_index(piece)]) for array in (a, b))
             differ = unequal(one, other, tolerance)
@@ -80,7 +86,7 @@ def compare_values(
                 first = (_index(piece, number), one_of, its)
             count += int(np.count_nonzero(differ))
             largest = max(largest, _largest(one, other, differ))
-        reporter.advance(differ.size)
+        reporter.advance(prod(lengths(wide)))
     reporter.end()
     if first is None:
         return None
