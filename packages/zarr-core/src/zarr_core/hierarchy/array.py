@@ -102,7 +102,7 @@ class Array(ReadableArray):
             values = request.broadcast(elements_of(given, self._binding.data_type))
             write(self._chunks, request.selection, values)
         else:
-            array = value if isinstance(value, np.ndarray) else as_array(value, dtype)
+            array = as_array(value, dtype)
             write_fields(self._chunks, request.selection, request.broadcast(array), chosen)
 
     # --- changing its size ---

@@ -16,6 +16,22 @@ if TYPE_CHECKING:
 _PART_BYTES = 1 << 26
 
 
+def plain(value: Any) -> np.ndarray[Any, Any]:
+    """What is an array, or gives one, as NumPy's own class of arrays.
+
+    Raises
+    ------
+    ValueError
+        If elements are masked: what is beneath the mask is not what is meant.
+    """
+    if isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
+        raise ValueError(
+            "the values have masked elements, which cannot be stored as such; say what stands for "
+            "them: values.filled(...)"
+        )
+    return np.asarray(value)
+
+
 def as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Make an array of what a user assigns; what has a dtype keeps it.
 
@@ -25,7 +41,7 @@ def as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         If a Python number does not fit the dtype.
     """
     if hasattr(value, "__array__"):
-        return np.asarray(value)
+        return plain(value)
     try:
         return np.asarray(value, dtype)
     except OverflowError as error:
@@ -44,7 +60,7 @@ def elements_of(value: Any, data_type: DataType) -> np.ndarray[Any, Any]:
         value = data_type.as_elements(value)
     except OverflowError as error:
         raise SelectionError(f"cannot be stored: {error}") from error
-    return value if isinstance(value, np.ndarray) else as_array(value, data_type.numpy_dtype)
+    return as_array(value, data_type.numpy_dtype)
 
 
 def one_object(value: Any) -> np.ndarray[Any, Any]:
@@ -64,7 +80,7 @@ def values_of(data: Any) -> Any:
     """
     if hasattr(data, "chunks") and isinstance(getattr(data, "dtype", None), np.dtype):
         return data
-    return np.asarray(data)
+    return plain(data)
 
 
 def dtype_of(values: Any) -> Any:
