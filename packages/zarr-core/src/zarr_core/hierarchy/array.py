@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from zarr_core import strictjson
 from zarr_core.engine.write import write, write_fields
 from zarr_core.errors import SelectionError
