@@ -127,6 +127,8 @@ def test_regions_within_stored_objects_are_refused_unless_said_otherwise():
         (slice(0, 100, 2), "steps"),
         ((slice(0, 100), 3), "steps"),
         ((slice(0, 100), slice(0, 90), slice(0, 1)), "dimensions"),
+        ({2: slice(0, 1)}, "numbered from 0"),
+        ({"y": slice(0, 1)}, "numbered from 0"),
     ],
 )
 def test_wrong_regions(region, message):

@@ -36,11 +36,16 @@ def region_of(given: Any, shape: tuple[int, ...], blocks: tuple[int, ...]) -> Re
     Raises
     ------
     ValueError
-        If a slice has a step, or the shapes differ.
+        If a slice has a step, a dimension is not there, or the shapes differ.
     """
     parts: list[Any] = [slice(None)] * len(shape)
     if isinstance(given, dict):
         for dimension, part in given.items():
+            if dimension not in range(-len(shape), len(shape)):
+                raise ValueError(
+                    f"region {given!r} names the dimension {dimension!r} of an array that has "
+                    f"{len(shape)} dimensions; they are numbered from 0"
+                )
             parts[dimension] = part
     elif given is not None:
         several = tuple(given) if isinstance(given, list | tuple) else (given,)
