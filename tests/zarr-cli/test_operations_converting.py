@@ -202,3 +202,16 @@ def test_an_interrupt_is_explained_and_the_same_command_goes_on(tmp_path, monkey
     assert len(kept) > len(before) // 2
     new = zarr.open("b.zarr")
     assert all(np.array_equal(new[n], source[n]) for n in range(0, 64, 9))
+
+
+def test_where_nothing_can_be_replaced_one_begins_again(run, monkeypatch):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    zarr.create_array("a.zarr", data=[1, 2])
+    monkeypatch.setattr("zarr_formats.conversion.convert", interrupted)
+    goes_on = run("rechunk", "a.zarr", "b.zarr", "-c", 1, "--overwrite", status=130)
+    assert "The same command, without --overwrite, goes on from there." in goes_on
+    ends = run("rechunk", "a.zarr", "b.zip", "-c", 1, status=130)
+    assert "remove b.zip, and begin again" in ends
+    assert "goes on" not in ends

@@ -8,11 +8,12 @@ import click
 
 from zarr_cli.changing.counted import counted
 from zarr_cli.changing.places import stores
-from zarr_cli.changing.stopping import stoppable
+from zarr_cli.changing.stopping import going_on, stoppable
 from zarr_cli.failing import Failure, Findings
 from zarr_cli.output import print_json, print_table
 
 if TYPE_CHECKING:
+    from zarr_core import Store
     from zarr_formats.conversion import Plan
 
     from zarr_cli.place import Place
@@ -74,7 +75,7 @@ def run(
             told = {name: value for name, value in options.items() if name != "on_error"}
             made = plan(from_store, **places, **told)
         else:
-            left = _left(dest, overwrite=bool(options.get("overwrite")))
+            left = _left(to_store, dest, overwrite=bool(options.get("overwrite")))
             with stoppable(left), progress.bar(doing) as reports:
                 made = convert(from_store, **places, progress=reports, **options)
             if consolidate and made.steps[0].kind == "group":
@@ -89,14 +90,13 @@ def run(
         raise Findings
 
 
-def _left(dest: Place | None, *, overwrite: bool) -> str:
+def _left(store: Store, dest: Place | None, *, overwrite: bool) -> str:
     """What an interrupt leaves, how to go on."""
-    where = "The source is as it was"
-    done = f"what was written to {dest} stays" if dest is not None else "new documents stay"
-    more = ", without --overwrite" if overwrite else ""
+    if dest is not None:
+        return f"The source is as it was; {going_on(store, dest, overwrite=overwrite)}"
     return (
-        f"{where}; {done}, and nothing is seen there that is not complete. The same command{more} "
-        "goes on from there."
+        "The source is as it was; new documents stay, and nothing is seen there that is not "
+        "complete. The same command goes on from there."
     )
 
 

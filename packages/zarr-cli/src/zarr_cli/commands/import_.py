@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from zarr_cli.changing.layout import memory_option
-from zarr_cli.changing.stopping import stoppable
+from zarr_cli.changing.stopping import going_on, stoppable
 from zarr_cli.changing.words import parse_codecs, parse_lengths
 from zarr_cli.failing import Failure
 from zarr_cli.output import json_option, print_json
@@ -90,11 +90,8 @@ def command(
     except ImportError:
         raise Failure("this takes zarr-import: pip install zarr-import[hdf5]") from None
     bring = zarr_import.import_numpy if of_numpy else zarr_import.import_hdf5
-    left = (
-        f"What was written to {dest} stays, and nothing is seen there that is not complete. The "
-        f"same command{', without --overwrite,' if overwrite else ''} goes on from there."
-    )
     store, _ = dest.locate(read_only=False)
+    left = f"{file} is as it was; {going_on(store, dest, overwrite=overwrite)}"
     try:
         with stoppable(left), progress.bar("importing") as reports:
             report = bring(file, store, progress=reports, **options)
