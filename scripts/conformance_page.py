@@ -24,6 +24,7 @@ ORDER = (
     "zarrita.js",
     "simplezarr",
     "z5py",
+    "zarr-metadata",
     "zarr-python 3.1.6",
     "zarr-python-2",
 )
@@ -161,6 +162,7 @@ def _passed(runs: list[dict[str, Any]]) -> list[list[str]]:
 
 
 def _probe(runs: list[dict[str, Any]]) -> list[list[str]]:
+    runs = [it for it in runs if set(it["probe"].values()) != {"unsupported"}]
     table = [["", *(it["name"] for it in runs)]]
     table += [[says, *(_MARKS[it["probe"][case]] for it in runs)] for says, case in PROBE]
     return table

@@ -36,8 +36,6 @@ CASES = (
 """Of each format ten: of every operation, both outcomes; what any implementation should do."""
 
 EXCEPTIONS = {
-    # adds an attribute of its own
-    ("zarrista", "v3-core/extensions/kept/attributes"): "fail",
     # make arrays of format 3 only
     ("zarrista", "v2/array/separator-slash-created"): "unsupported",
     ("zarrita.js", "v2/array/separator-slash-created"): "unsupported",

@@ -39,7 +39,7 @@ outcomes = Counter()
 for case in manifest["cases"]:
     assert set(case["clauses"]) <= known and case["says"].endswith(".")
     assert (corpus / case["store"]).is_dir()
-    assert case["operation"] in {"open", "read", "list", "update", "create", "erase", "store"}
+    assert case["operation"] in {"open", "validate", "read", "list", "update", "create", "erase", "store"}
     assert ("selection" in case) <= (case["operation"] == "read")
     assert ("calls" in case) == (case["operation"] == "store")
     assert ("document" in case) == (case["operation"] == "create")

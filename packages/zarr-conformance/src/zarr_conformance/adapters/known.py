@@ -89,6 +89,7 @@ _ALL = (
         "simplezarr", "simplezarr_", "simplezarr", "pip install simplezarr (Python 3.12 or newer)"
     ),
     Known("zarrita.js", "zarrita.mjs", "zarrita", "npm install zarrita"),
+    Known("zarr-metadata", "zarr_metadata_", "zarr-metadata", "pip install zarr-metadata"),
     Known("z5py", "z5py_", "z5py", "pip install z5py"),
 )
 

@@ -6,7 +6,7 @@ One JSON object a line comes in, one goes out.  What is asked::
     {"id": 2, "operation": "read", "zarr_format": 3, "store": "/a/directory", "path": "a/b",
      "into": "/a/file", "selection": [[0, 4, 1]]}
 
-``open`` and ``list`` have no ``into``; ``update`` has ``attributes`` to set; ``create`` has a
+``open``, ``validate`` and ``list`` have no ``into``; ``update`` has ``attributes`` to set; ``create`` has a
 ``document`` (of format 2: ``.zarray``, with ``attributes`` if there are any) and, if elements are
 to be written, a file ``values`` with them, of ``kind`` raw or json; ``store`` has ``calls``, each an
 operation of the abstract store interface with its arguments.  What is answered::
@@ -34,6 +34,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    Problems = list[dict[str, str]]
 
 
 _FEW_BITS = {
@@ -69,6 +71,10 @@ class Adapter(ABC):
     @abstractmethod
     def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Open a node without reading a chunk; tell what can be told of it."""
+
+    def validate(self, asked: Mapping[str, Any]) -> Problems:
+        """What is wrong with the document of a node, each a JSON ``pointer``, a ``message``."""
+        raise UnsupportedError(f"{self.implementation} does not offer {asked['operation']}")
 
     def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
         """Open an array; tell what can be told of it, with the elements that were asked for."""
@@ -132,6 +138,9 @@ class Adapter(ABC):
                 "formats": list(self.formats),
                 "operations": list(self.operations),
             }
+        if operation == "validate":
+            problems = self.validate(asked)
+            return {"valid": not problems, "problems": problems}
         if operation == "read":
             told, elements = self.read(asked)
             data, kind = as_bytes(elements)

@@ -28,19 +28,28 @@ from zarr_conformance.adapters.serving import Adapter, as_elements
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from zarr_conformance.adapters.serving import Problems
+
 
 class ZarrCore(Adapter):
     """Everything that the protocol asks for."""
 
     implementation = "zarr-core"
     formats = (0, 1, 2, 3)
-    operations = ("open", "read", "list", "update", "create", "erase", "store")
+    operations = ("open", "validate", "read", "list", "update", "create", "erase", "store")
 
     def version(self) -> str:
         return version("zarr-core")
 
     def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         return told(_open(asked, "r"))
+
+    def validate(self, asked: Mapping[str, Any]) -> Problems:
+        try:
+            _open(asked, "r")
+        except MetadataError as error:
+            return [{"pointer": it.pointer, "message": it.message} for it in error.problems]
+        return []
 
     def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
         array: Any = _open(asked, "r")

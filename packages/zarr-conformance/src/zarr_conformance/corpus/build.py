@@ -25,6 +25,7 @@ MANIFEST_VERSION = 1
 TOPICS = (
     "v3_array",
     "v3_group",
+    "v3_validate",
     "v3_extensions",
     "v3_data_types",
     "v3_chunks",
@@ -64,6 +65,9 @@ TOPICS = (
 )
 """Modules of this package that declare cases, each by a function ``cases``."""
 
+_CHOSEN = ("ext-", "v3-chunks/")
+"""What nobody has to have all of; data types and codecs of the core should be there."""
+
 
 def all_cases() -> Iterator[Case]:
     """Every case, topic by topic.
@@ -83,7 +87,7 @@ def _cases() -> tuple[Case, ...]:
         for case in import_module(f"zarr_conformance.corpus.{topic}").cases():
             if case.id in found:
                 raise ValueError(f"{topic}: there are two cases {case.id}")
-            found[case.id] = with_needs(case) if case.id.startswith("ext-") else case
+            found[case.id] = with_needs(case) if case.id.startswith(_CHOSEN) else case
     return tuple(found.values())
 
 
@@ -168,7 +172,8 @@ def _expectation(case: Case) -> dict[str, Any]:
     expect = case.expect
     if isinstance(expect, Reject):
         categories = [it for it in (expect.category, expect.also) if it]
-        return {"outcome": "reject", "categories": categories}
+        pointers = {"pointers": list(expect.pointers)} if expect.pointers else {}
+        return {"outcome": "reject", "categories": categories, **pointers}
     entry: dict[str, Any] = {"outcome": "accept" if isinstance(expect, Accept) else "either"}
     node = expect.node
     for name in (

@@ -10,11 +10,15 @@ if TYPE_CHECKING:
 
 JSON: TypeAlias = Any
 
-Operation: TypeAlias = Literal["open", "read", "list", "update", "create", "erase", "store"]
+Operation: TypeAlias = Literal[
+    "open", "validate", "read", "list", "update", "create", "erase", "store"
+]
 """What an implementation is asked to do.
 
 ``open``
     Open the node, looking at its documents only.
+``validate``
+    Say whether the document of the node is valid; if not, what is wrong with it, and where.
 ``read``
     Open the array, read its elements, or the part in ``selection``.
 ``list``
@@ -89,11 +93,13 @@ class Reject:
     """It has to be refused, by an error that falls into this category.
 
     Any error is a refusal, a crash is not.  Another category is remarked, not held against
-    anybody.  Where one may see it either way, ``also`` is as good.
+    anybody.  Where one may see it either way, ``also`` is as good.  So it is with ``pointers``,
+    for ``validate``: JSON pointers of what is wrong, one of them or a place below it.
     """
 
     category: str
     also: str = ""
+    pointers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

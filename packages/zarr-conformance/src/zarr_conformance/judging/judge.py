@@ -12,6 +12,8 @@ from zarr_conformance.judging.reading import NotKnownError, NotReadableError, el
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from zarr_conformance.corpus.case import Expectation
+
 _CRASHES = {
     "crash": "the process died",
     "timeout": "no answer in the time that it may take",
@@ -42,6 +44,8 @@ def judge(case: Case, answer: Answer, knows: Callable[[str], bool] = lambda _: T
     expect = case.expect
     if answer.outcome == "error":
         return _refused(case, answer, knows)
+    if case.operation == "validate":
+        return _validated(expect, answer.result)
     if isinstance(expect, Reject):
         if unknown := _unknown(case, knows):
             # That it opens what it does not know is a matter of other cases.
@@ -53,6 +57,25 @@ def judge(case: Case, answer: Answer, knows: Callable[[str], bool] = lambda _: T
     if untold:
         return Verdict("unsupported", f"does not tell {', '.join(untold)}")
     return Verdict("pass")
+
+
+def _validated(expect: Expectation, told: dict[str, Any]) -> Verdict:
+    """Whether a document was rightly called valid; that the place is another is remarked."""
+    if not isinstance(told.get("valid"), bool):
+        return Verdict("unsupported", "does not tell valid")
+    problems = told.get("problems") or []
+    if isinstance(expect, Accept) and not told["valid"]:
+        return Verdict("fail", f"called invalid: {problems}")
+    if not isinstance(expect, Reject):
+        return Verdict("pass")
+    if told["valid"]:
+        return Verdict("fail", f"accepted as valid; expected a refusal ({expect.category})")
+    places = [str(it.get("pointer")) for it in problems]
+    near = any(
+        at == it or (it and at.startswith(f"{it}/")) for it in expect.pointers for at in places
+    )
+    remark = f"wrong is {' or '.join(map(repr, expect.pointers))}, told of {places}"
+    return Verdict("pass", remark="" if near or not expect.pointers else remark)
 
 
 def _refused(case: Case, answer: Answer, knows: Callable[[str], bool]) -> Verdict:
