@@ -300,6 +300,12 @@ def test_data_arrays_with_and_without_a_name(store, zarr_format):
         xr.testing.assert_identical(found.load(), array)
 
 
+def test_names_that_would_be_in_a_group_below(store, zarr_format):
+    with pytest.raises(ValueError, match="'a/b'.*group"):
+        to_zarr(line().assign({"a/b": 1}), store, zarr_format=zarr_format)
+    assert not [*store.list()]
+
+
 def test_names_that_version_3_reserves(store):
     with pytest.raises(ValueError, match="reserved"):
         to_zarr(xr.Dataset({"__a": 1}), store)

@@ -125,6 +125,11 @@ def plan(
     variable = _aligned(name, variable, encoding, shape, region, rules)
     metadata = None
     text = _xarray.encode_name(name)
+    if "/" in text:
+        raise ValueError(
+            f"the variable {name!r} would be in a group below, where it is not found again: "
+            "rename it, or write a tree of datasets"
+        )
     if known is None:
         rules.format.check_path(text)
         metadata = _draft(name, variable, attributes, fill_value, encoding, rules, explicit)
