@@ -210,8 +210,8 @@ def _findings(run: dict[str, Any], cases: dict[str, Any]) -> str:
         )
     text = f"{title}\n\n{_lines(table)}"
     if lacking := run["wrong"].get("lacking"):
-        names = (it.rpartition("/")[0] for it in lacking)
-        counted = ", ".join(f"`{it}` ({n})" for it, n in sorted(Counter(names).items()))
+        kinds_lacking = Counter(it.rpartition("/")[0] for it in lacking)
+        counted = ", ".join(f"`{it}` ({n})" for it, n in sorted(kinds_lacking.items()))
         text += (
             "\n\nNot there, though the core specification says that it should be "
             f"(cases): {counted}."
