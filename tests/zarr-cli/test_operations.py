@@ -241,3 +241,19 @@ def test_an_import_advises_in_words_that_can_be_typed(run, tmp_path):
     again = run("import", "odd.h5", "odd.zarr", "--skip-unsupported", status=1)
     assert "--overwrite removes it first" in again
     assert "=True" not in again
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_what_changes_a_member_keeps_the_copies_of_documents_true(run, tmp_path, zarr_format):
+    zarr.create_group("s.zarr", zarr_format=zarr_format).create_array("a/x", data=[1, 2])
+    zarr.consolidate_metadata("s.zarr", zarr_format=zarr_format)
+    np.save(tmp_path / "y.npy", [1, 2, 3])
+    for words in (
+        ("attrs", "set", "s.zarr#a", "k", "1"),
+        ("attrs", "rm", "s.zarr#a", "k"),
+        ("rechunk", "s.zarr#a/x", "s.zarr#b/x", "-c", "1"),
+        ("import", "y.npy", "s.zarr#a/y", "--zarr-format", zarr_format),
+    ):
+        run(*words)
+        assert "up to date" in run("consolidate", "s.zarr", "--check"), words
+    assert run("ls", "-r", "s.zarr").split() == ["a/", "a/x", "a/y", "b/", "b/x"]

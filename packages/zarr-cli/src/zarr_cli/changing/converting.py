@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from zarr_cli.changing.counted import counted
-from zarr_cli.changing.places import stores
+from zarr_cli.changing.places import keep_consolidated, stores
 from zarr_cli.changing.stopping import going_on, stoppable
 from zarr_cli.failing import Failure, Findings
 from zarr_cli.output import print_json, print_table
@@ -82,6 +82,8 @@ def run(
                 zarr_core.consolidate_metadata(
                     to_store, made.dest.path, zarr_format=made.dest.format_.name
                 )
+            if dest is not None:
+                keep_consolidated(to_store, dest)
     if as_json:
         print_json(_document(made, source, dest, dry_run=dry_run))
     else:

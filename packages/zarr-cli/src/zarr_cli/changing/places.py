@@ -79,3 +79,15 @@ def around(store: Store, place: Place) -> Group | Store:
                 store, "r+", zarr_format=place.zarr_format, use_consolidated=False
             )
     return store
+
+
+def keep_consolidated(store: Store, place: Place) -> None:
+    """Bring consolidated metadata of the root up to date with what was made at a place.
+
+    For what writes nodes without the groups around them; else nobody would see them there.
+    """
+    import zarr_core  # noqa: PLC0415 - lazy: not for help
+
+    root = around(store, place)
+    if isinstance(root, zarr_core.Group) and root.metadata.consolidated is not None:
+        zarr_core.consolidate_metadata(store, zarr_format=root.zarr_format)

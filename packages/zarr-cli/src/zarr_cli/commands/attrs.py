@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,8 @@ from zarr_cli.output import print_json
 from zarr_cli.place import Place, takes_places
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from zarr_core import Array, Group
 
 
@@ -47,7 +50,9 @@ def set_(place: Place, name: str, value: str, text: bool) -> None:
 
     Such as 3.5, true, '"m"', '[1, 2]', '{"a": null}'.
     """
-    place.open("r+").attrs[name] = value if text else _parsed(value)
+    new = value if text else _parsed(value)
+    with _changed(place) as node:
+        node.attrs[name] = new
 
 
 @command.command
@@ -55,11 +60,23 @@ def set_(place: Place, name: str, value: str, text: bool) -> None:
 @click.argument("names", nargs=-1, required=True)
 def rm(place: Place, names: tuple[str, ...]) -> None:
     """Remove attributes; if one is not there, none is removed."""
-    node = place.open("r+")
-    for name in names:
-        _value(node, place, name)
-    for name in dict.fromkeys(names):
-        del node.attrs[name]
+    with _changed(place) as node:
+        for name in names:
+            _value(node, place, name)
+        for name in dict.fromkeys(names):
+            del node.attrs[name]
+
+
+@contextmanager
+def _changed(place: Place) -> Iterator[Array | Group]:
+    """The node, reached so that consolidated metadata around it are kept in step."""
+    from zarr_cli.changing.places import open_in  # noqa: PLC0415 - lazy: not for help
+
+    store, _ = place.locate(read_only=False)
+    try:
+        yield open_in(store, place, "r+")
+    finally:
+        store.close()
 
 
 def _value(node: Array | Group, place: Place, name: str) -> Any:

@@ -85,6 +85,8 @@ def command(
         }
     elif group or include or exclude:
         raise click.UsageError("--group, --include and --exclude are for HDF5 and NetCDF")
+    from zarr_cli.changing.places import keep_consolidated  # noqa: PLC0415 - lazy: not for help
+
     try:
         import zarr_import  # noqa: PLC0415 - lazy: not for help
     except ImportError:
@@ -95,6 +97,7 @@ def command(
     try:
         with stoppable(left), progress.bar("importing") as reports:
             report = bring(file, store, progress=reports, **options)
+        keep_consolidated(store, dest)
     finally:
         store.close()
     if as_json:
