@@ -130,6 +130,9 @@ def test_what_is_left_of_another_node_is_refused():
 
 def test_wrong_words():
     source = hierarchy()
+    for words, message in [({"only": "g"}, "is no function"), ({"carrier": "threads"}, "Carrier")]:
+        with pytest.raises(TypeError, match=message):
+            zarr.copy(source, None, **words)
     with pytest.raises(ValueError, match="if_exists must be"):
         zarr.copy(source["g"], None, if_exists="update")
     with pytest.raises(ValueError, match="compare must be"):

@@ -139,7 +139,7 @@ def copy(
 
     if not isinstance(source, Node):
         raise NodeTypeError(repr(source), "is no array or group; give zarr_core.open of it")
-    _check(if_exists, compare, overwrite)
+    _check(if_exists, compare, overwrite, carrier)
     if isinstance(dest, Node):
         dest._check_writable()
         name = name or source.basename
@@ -219,7 +219,7 @@ def copy_all(
         raise NodeTypeError(repr(source), "is no group; copy an array with copy()")
     if isinstance(dest, Node) and not isinstance(dest, Group):
         raise NodeTypeError(dest._where(), "is an array, and can have no members")
-    _check(if_exists, compare, overwrite)
+    _check(if_exists, compare, overwrite, carrier)
     with briefly(dest) as (store, path):
         metadata = read_source(source)
         format_ = dest._format if isinstance(dest, Node) else None
@@ -389,10 +389,12 @@ def read_source(source: Array | Group) -> NodeMetadata:
     return metadata
 
 
-def _check(if_exists: str, compare: str, overwrite: bool) -> None:
+def _check(if_exists: str, compare: str, overwrite: bool, carrier: object) -> None:
     if if_exists not in ("raise", "replace", "skip"):
         raise ValueError(f'if_exists must be "raise", "replace" or "skip", not {if_exists!r}')
     if compare not in ("content", "size"):
         raise ValueError(f'compare must be "content" or "size", not {compare!r}')
     if overwrite and if_exists == "skip":
         raise ValueError('overwrite=True removes what if_exists="skip" keeps: give one of them')
+    if carrier is not None and not hasattr(carrier, "elements"):
+        raise TypeError(f"carrier is a Carrier, such as zarr_dask.Workers(...), not {carrier!r}")

@@ -100,7 +100,17 @@ def chosen(
         What the function's paths are relative to.
     only : callable
         The function.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
     """
+    if not callable(only):
+        raise TypeError(
+            f"only is called with the path of each node and says whether to copy it; {only!r} "
+            "is no function"
+        )
     kept: set[str] = set()
     for path, _ in reversed(nodes):
         if path in kept or only(path[len(source_path) :].lstrip("/")):
