@@ -20,9 +20,10 @@ from zarr_core.extension import (
     strictjson,
 )
 
-from zarr_formats.conversion.asked import KEEP, Asked, is_keep
+from zarr_formats.conversion.asked import KEEP, Asked, is_by_name, is_keep
 from zarr_formats.conversion.choosing import choose
 from zarr_formats.conversion.chunk_keys import may_collide
+from zarr_formats.conversion.conventions import dimension_names
 from zarr_formats.conversion.costing import costed
 from zarr_formats.conversion.errors import ConversionError
 from zarr_formats.conversion.expressing import express_group, problems_of
@@ -115,7 +116,8 @@ def plan(
         if step.cost == "recode" and not step.problems:
             step = _weighed(origin, to, step, memory)
         steps.append(step)
-    if steps and (more := tuple(_in_the_way(origin, to, overwrite, remove_source))):
+    more = (*_in_the_way(origin, to, overwrite, remove_source), *_unknown_names(asked, steps))
+    if steps and more:
         steps[0] = replace(steps[0], problems=(*more, *steps[0].problems))
     return Plan(origin, to, tuple(steps), overwrite, remove_source, memory)
 
@@ -340,6 +342,17 @@ def _in_the_way(
         yield Problem("", f"overwriting would remove {key!r}, which is part of no node")
     if remove_source and (key := source.format_.foreign_key(source.store, source.path)):
         yield Problem("", f"removing the source would remove {key!r}, which is part of no node")
+
+
+def _unknown_names(asked: Asked, steps: list[Step]) -> Iterator[Problem]:
+    """Lengths for dimensions that no array has, as by a slip of the pen."""
+    arrays = [it.source_metadata for it in steps if isinstance(it.source_metadata, ArrayMetadata)]
+    known = {name for array in arrays for name in dimension_names(array)}
+    for what, given in (("chunks", asked.chunks), ("shards", asked.shards)):
+        for name in given if is_by_name(given) else ():
+            if name not in known:
+                there = ", ".join(sorted(map(repr, known - {None}))) or "none has a name"
+                yield Problem("", f"{what}: no dimension is called {name!r}; there: {there}")
 
 
 def _has_node(format_: Format, side: Side) -> bool:
