@@ -457,3 +457,18 @@ def test_a_repeated_option_object_is_not_changed(s3_server):
     assert same_place(store, s3_server) == store
     with pytest.raises(StoreReadError):
         store.get("k")
+
+
+def test_a_bucket_may_be_copied_to_one_of_its_name_elsewhere():
+    from obstore.store import S3Store
+    from zarr_core.extension import lies_within
+
+    def bucket(endpoint, root=""):
+        options = {"endpoint": endpoint, "access_key_id": "x", "secret_access_key": "y"}
+        client = {"allow_http": True}
+        return ObjectStore(S3Store("data", **options, region="r", client_options=client), root=root)
+
+    here, there = bucket("http://127.0.0.1:1"), bucket("http://127.0.0.1:2")
+    assert not lies_within(there, "a.zarr", here, "a.zarr")
+    assert lies_within(here, "a.zarr/g", bucket("http://127.0.0.1:1", "a.zarr"), "g")
+    assert not lies_within(here, "a.zarr/g", bucket("http://127.0.0.1:2", "a.zarr"), "g")

@@ -83,6 +83,7 @@ class FsspecStore(Store):
         gap_bytes: int = GAP_BYTES,
     ) -> None:
         self._place = place = fs if isinstance(fs, Place) else Place(fs, path)
+        self.realm = place.realm
         self._traits = traits = Traits(place.fs())
         # As the file system writes it: some want a slash at the beginning.
         self._base: str = place.path("x")[:-1]

@@ -53,7 +53,9 @@ class Place:
         """Names of the arguments that are credentials."""
         self.url = self._told()
         """The URL, without credentials."""
-        self.identity = self._identity()
+        self.realm = self._realm()
+        """What tells places of one URL apart: the file system with its options."""
+        self.identity = (*self.realm, self.root)
         """Equal for the same place."""
 
     @classmethod
@@ -132,7 +134,7 @@ class Place:
             url = self._fs.unstrip_protocol(self.root)
         return without_secrets(f"{_FORCED}{url.rstrip('/')}" if _is_forced(url) else url)
 
-    def _identity(self) -> tuple[Any, ...]:
+    def _realm(self) -> tuple[Any, ...]:
         options = {
             name: value
             for name, value in self._all_options().items()
@@ -142,7 +144,7 @@ class Place:
         told = sorted((name, repr(value)) for name, value in options.items())
         if kind.__module__.endswith(".memory"):  # of which there may be several
             told = [("store", str(id(self._fs.store)))]
-        return kind.__module__, kind.__qualname__, self.root, tuple(told)
+        return kind.__module__, kind.__qualname__, tuple(told)
 
 
 _OF_THE_PROCESS = ("fsspec.implementations.local", "fsspec.implementations.memory")

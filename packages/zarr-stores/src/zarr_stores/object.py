@@ -108,6 +108,7 @@ class ObjectStore(Store):
         self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
         self._client = Client(store, self._root, requests)
         self._place = self._client.place
+        self.realm = self._place.further
         self._conditional = conditional and self._place.kind != "HTTPStore"
         self._suffixes = self._place.kind != "AzureStore"
 

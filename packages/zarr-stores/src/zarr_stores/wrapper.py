@@ -45,6 +45,7 @@ class WrapperStore(Store):
         self.supports_erasing = inner.supports_erasing
         self.in_memory = inner.in_memory
         self.requests = inner.requests
+        self.realm = inner.realm
 
     @property
     def url(self) -> str:

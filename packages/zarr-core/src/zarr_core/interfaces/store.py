@@ -19,7 +19,7 @@ from zarr_core.interfaces.value import BufferReader, ValueReader
 from zarr_core.threads import in_flight, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
     from types import TracebackType
     from typing import Any, Self
 
@@ -100,6 +100,9 @@ class Store(ABC):
     A store that gives a number has its methods called from as many threads at once,
     and so have the readers of its values.
     """
+
+    realm: Hashable = None
+    """What tells places of one URL apart, such as an endpoint; None where the URL says all."""
 
     # --- opening ---
 

@@ -22,10 +22,13 @@ def lies_within(store: Store, path: str, other: Store, other_path: str) -> bool:
     Notes
     -----
     ``a.zarr`` with the path ``north`` is what ``a.zarr/north`` is; so stores that are not
-    equal are compared by their addresses, local ones with symbolic links followed.
+    equal are compared by their addresses, local ones with symbolic links followed.  Two
+    buckets of one name at different endpoints are two.
     """
     if store == other:
         return not other_path or f"{path}/".startswith(f"{other_path}/")
+    if store.realm != other.realm:
+        return False
     return f"{_address(store, path)}/".startswith(f"{_address(other, other_path)}/")
 
 
