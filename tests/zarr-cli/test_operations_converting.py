@@ -181,7 +181,14 @@ def test_an_interrupt_is_explained_and_the_same_command_goes_on(tmp_path, monkey
     words = ["rechunk", "a.zarr", "b.zarr", "-c", "64,16,16", "-z", "gzip:9", "--no-progress"]
     words += ["--max-memory", "10M"]
     command = [sys.executable, "-m", "zarr_cli", *words]
-    first = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    # What runs in the background ignores interrupts.
+    program = (
+        "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "runpy.run_module('zarr_cli', run_name='__main__', alter_sys=True)"
+    )
+    first = subprocess.Popen(
+        [sys.executable, "-c", program, *words], stderr=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + 60
     while len(list(Path("b.zarr").rglob("c/0/*/*"))) < 70 and time.monotonic() < deadline:
         time.sleep(0.01)
