@@ -46,6 +46,7 @@ def test_what_the_inner_store_can_do_is_known():
         supports_listing = False
         supports_erasing = False
         requests = 77
+        realm = "elsewhere"
 
     names = public(lambda member: member is None or isinstance(member, bool))
     assert names >= {"read_only", "requests", "in_memory"}
