@@ -8,7 +8,7 @@ import pytest
 import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.hierarchy.chunk_shapes import CHUNK_BYTES, SHARD_BYTES, chunk_and_shard_shape
+from zarr_core.given.chunk_shapes import CHUNK_BYTES, SHARD_BYTES, chunk_and_shard_shape
 
 SHAPES = st.lists(st.integers(0, 10**6), max_size=4).map(tuple)
 SIZES = st.sampled_from([1, 2, 4, 8, 16, 1000])

@@ -9,8 +9,8 @@ from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.data_types.integer import Integer
 from zarr_core.errors import CodecChainError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.hierarchy import codec_forms
-from zarr_core.hierarchy.definitions import definition_of
+from zarr_core.given import codec_forms
+from zarr_core.given.definitions import definition_of
 
 INT32 = Integer("int32")
 ZSTD = ExtensionDefinition("zstd", {"level": 0, "checksum": True})

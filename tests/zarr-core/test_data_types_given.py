@@ -7,7 +7,7 @@ import pytest
 import zarr_core as zarr
 from zarr_core.data_types.raw import RawBits
 from zarr_core.errors import ExtensionConfigurationError, SelectionError, UnknownExtensionError
-from zarr_core.hierarchy.data_types import data_type_of
+from zarr_core.given.data_types import data_type_of
 
 CORE = [*"?bBhHiIlLqQefdFD", "V2"]
 

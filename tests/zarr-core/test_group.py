@@ -18,7 +18,7 @@ from zarr_core.errors import (
     StoreCapabilityError,
     UnknownExtensionError,
 )
-from zarr_core.hierarchy.walk import walk
+from zarr_core.nodes.walk import walk
 
 
 @pytest.fixture

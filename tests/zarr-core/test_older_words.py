@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.hierarchy import older_words
+from zarr_core.given import older_words
 
 
 def document(array, name=".zarray"):

@@ -6,9 +6,9 @@ import time
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.hierarchy import transfer
-from zarr_core.hierarchy.source_nodes import largest_value
-from zarr_core.hierarchy.transfer import Gate
+from zarr_core.transfer import values
+from zarr_core.transfer.source import largest_value
+from zarr_core.transfer.values import Gate
 
 
 class Watched(zarr.MemoryStore):
@@ -96,9 +96,9 @@ def test_as_many_are_in_flight_where_everything_is_there(compare):
 @pytest.mark.parametrize(("size", "most"), [(100, 10), (1000, 1), (3000, 1)])
 @pytest.mark.parametrize("known", [True, False])
 def test_memory_is_bounded(monkeypatch, size, most, known):
-    monkeypatch.setattr(transfer, "_MEMORY", 1000)
+    monkeypatch.setattr(values, "_MEMORY", 1000)
     if not known:
-        monkeypatch.setattr("zarr_core.hierarchy.copying_nodes.largest_value", lambda metadata: 0)
+        monkeypatch.setattr("zarr_core.transfer.plan.largest_value", lambda metadata: 0)
     source = Watched(raw(40, size).store._mapping, requests=16)
     dest = Target(source)
     zarr.copy(zarr.open(source), dest)

@@ -13,6 +13,9 @@ from zarr_core.config import config
 if TYPE_CHECKING:
     from typing import Any
 
+    from zarr_core.copying.keys import copy_store, rename
+    from zarr_core.copying.moving import move
+    from zarr_core.copying.nodes import copy, copy_all
     from zarr_core.hierarchy.array import Array
     from zarr_core.hierarchy.consolidation import (
         check_consolidated,
@@ -37,16 +40,13 @@ if TYPE_CHECKING:
         zeros,
         zeros_like,
     )
-    from zarr_core.hierarchy.copying import copy, copy_all
-    from zarr_core.hierarchy.copying_keys import copy_store, rename
     from zarr_core.hierarchy.create import create_array, create_group
-    from zarr_core.hierarchy.erasing import remove, rmdir
     from zarr_core.hierarchy.from_metadata import array_from_metadata
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.location import locate
     from zarr_core.hierarchy.measuring import getsize
-    from zarr_core.hierarchy.moving import move
     from zarr_core.hierarchy.open import open, open_array, open_consolidated, open_group
+    from zarr_core.hierarchy.removing import remove, rmdir
     from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
     from zarr_core.registry.hooks import register_hooks, unregister_hooks
@@ -58,6 +58,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "zarr_core.copying.keys": ("copy_store", "rename"),
+    "zarr_core.copying.moving": ("move",),
+    "zarr_core.copying.nodes": ("copy", "copy_all"),
     "zarr_core.hierarchy.array": ("Array",),
     "zarr_core.hierarchy.consolidation": (
         "check_consolidated",
@@ -82,16 +85,13 @@ _HOMES = {
         "zeros",
         "zeros_like",
     ),
-    "zarr_core.hierarchy.copying": ("copy", "copy_all"),
-    "zarr_core.hierarchy.copying_keys": ("copy_store", "rename"),
     "zarr_core.hierarchy.create": ("create_array", "create_group"),
-    "zarr_core.hierarchy.erasing": ("remove", "rmdir"),
     "zarr_core.hierarchy.from_metadata": ("array_from_metadata",),
     "zarr_core.hierarchy.group": ("Group",),
     "zarr_core.hierarchy.location": ("locate",),
     "zarr_core.hierarchy.measuring": ("getsize",),
-    "zarr_core.hierarchy.moving": ("move",),
     "zarr_core.hierarchy.open": ("open", "open_array", "open_consolidated", "open_group"),
+    "zarr_core.hierarchy.removing": ("remove", "rmdir"),
     "zarr_core.interfaces.progress": ("Progress",),
     "zarr_core.interfaces.store": ("Store",),
     "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),
@@ -155,7 +155,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     home = _HOME_OF.get(name)
     if home is None:
-        from zarr_core.hierarchy.older_names import instead  # noqa: PLC0415 - lazy: only to explain
+        from zarr_core.given.older_names import instead  # noqa: PLC0415 - lazy: only to explain
 
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead(name)}")
     from importlib import import_module  # noqa: PLC0415 - with the first name that is used

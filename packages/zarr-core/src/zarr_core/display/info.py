@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zarr_core.display.html_table import row, table
 from zarr_core.display.markup import text
 from zarr_core.display.words import nbytes_in_words
-from zarr_core.hierarchy.storage import extent, stored_sizes
+from zarr_core.engine.stored import extent, stored_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from zarr_core.engine.stored import stored_chunks, stored_sizes
 from zarr_core.errors import ChunkDecodeError, StoreCapabilityError
-from zarr_core.hierarchy.storage import stored_chunks, stored_sizes
 from zarr_core.threads import in_flight
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core.errors import MetadataError, ZarrError
-from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.nodes.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.consolidated import ConsolidatedMetadata, Difference
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.nodes.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core.engine.stored import sizes_along
+from zarr_core.given.older_words import in_present_words
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.create import create_array, create_group
-from zarr_core.hierarchy.older_words import in_present_words
 from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
-from zarr_core.hierarchy.storage import sizes_along
 from zarr_core.hierarchy.values import values_of
 
 if TYPE_CHECKING:

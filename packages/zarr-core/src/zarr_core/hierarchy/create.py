@@ -11,24 +11,25 @@ from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import CodecChain
 from zarr_core.errors import MetadataValidationError
 from zarr_core.formats.detect import format_of_new
-from zarr_core.hierarchy import cached, codec_forms
+from zarr_core.given import codec_forms
+from zarr_core.given.chunk_shapes import chunk_and_shard_shape
+from zarr_core.given.data_types import data_type_of
+from zarr_core.given.definitions import definition_of
+from zarr_core.given.key_encodings import key_encoding
+from zarr_core.given.older_words import understands_older_words
+from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.attributes import checked
-from zarr_core.hierarchy.chunk_shapes import chunk_and_shard_shape
-from zarr_core.hierarchy.data_types import data_type_of
-from zarr_core.hierarchy.definitions import definition_of
 from zarr_core.hierarchy.group import Group
-from zarr_core.hierarchy.key_encodings import key_encoding
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.older_words import understands_older_words
 from zarr_core.hierarchy.open import array_settings
-from zarr_core.hierarchy.placing import place_node, refuse_leftovers
 from zarr_core.hierarchy.values import dtype_of, values_of, write_values
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.problem import Problem
+from zarr_core.nodes.placing import place_node, refuse_leftovers
 from zarr_core.registry.resolve import require
 from zarr_core.registry.scope import extensions as scope
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from zarr_core.definition import JSON
-    from zarr_core.hierarchy.chunk_shapes import Lengths
+    from zarr_core.given.chunk_shapes import Lengths
     from zarr_core.hierarchy.location import StoreLike
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.format import Format, NodeMetadata
@@ -90,7 +91,7 @@ def create_array(
         What the array holds at first.
     chunks, shards
         Shapes, or ``"auto"``: see
-        :func:`zarr_core.hierarchy.chunk_shapes.chunk_and_shard_shape` for the forms and
+        :func:`zarr_core.given.chunk_shapes.chunk_and_shard_shape` for the forms and
         the rule.  ``shards`` may be a dictionary with ``shape`` and ``index_location``.
         Lengths that differ along a dimension, as in ``[[10, 20, 30], 5]``, make a
         ``rectilinear`` grid, which zarr-grids has.  ``chunks`` may be the definition of

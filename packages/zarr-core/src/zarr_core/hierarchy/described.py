@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.engine.chain import codec_definition
 from zarr_core.engine.chunks import Chunks
+from zarr_core.engine.stored import chunks_in, sizes_along, stored_chunks, stored_sizes
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.storage import chunks_in, sizes_along, stored_chunks, stored_sizes
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry.scope import extensions
 

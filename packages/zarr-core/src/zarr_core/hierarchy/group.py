@@ -14,9 +14,9 @@ from zarr_core.errors import (
     NodeNotFoundError,
     NodeTypeError,
 )
-from zarr_core.hierarchy.erasing import erase_node
 from zarr_core.hierarchy.listed import ListedGroup
 from zarr_core.hierarchy.node import Node
+from zarr_core.nodes.erasing import erase_node
 from zarr_core.registry.scope import extensions
 
 if TYPE_CHECKING:
@@ -225,8 +225,8 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         NodeExistsError
             If there is one at the destination, or the destination lies in the source.
         """
-        from zarr_core.hierarchy.moving import move_node  # noqa: PLC0415 - lazy: rare
-        from zarr_core.hierarchy.source_nodes import Ends  # noqa: PLC0415 - lazy: rare
+        from zarr_core.transfer.moving import move_node  # noqa: PLC0415 - lazy: rare
+        from zarr_core.transfer.source import Ends  # noqa: PLC0415 - lazy: rare
 
         self._check_writable()
         old, new = self._child_path(source), self._child_path(dest)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import names
 from zarr_core.errors import MetadataError, NodeNameError
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.nodes.walk import walk
 from zarr_core.registry.scope import extensions
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr_core.engine.stored import nbytes_of
 from zarr_core.hierarchy.briefly import briefly, refuse_misspelt
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.storage import nbytes_of
 
 if TYPE_CHECKING:
     from zarr_core.hierarchy.location import StoreLike

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
 from zarr_core.hierarchy.attributes import Attributes
-from zarr_core.hierarchy.checking import check
 from zarr_core.interfaces.keylock import key_lock
+from zarr_core.nodes.checking import check
 from zarr_core.registry import scope
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from zarr_core.errors import (
     StoreReadOnlyError,
 )
 from zarr_core.formats.detect import format_named, read_node
+from zarr_core.given.older_words import understands_older_words
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.checking import check
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.older_words import understands_older_words
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.nodes.checking import check
 from zarr_core.registry.scope import extensions as scope
 
 if TYPE_CHECKING:

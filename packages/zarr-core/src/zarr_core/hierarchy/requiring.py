@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.errors import NodeExistsError, NodeTypeError
+from zarr_core.given.data_types import data_type_of
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.data_types import data_type_of
 from zarr_core.hierarchy.values import dtype_of, values_of
 
 if TYPE_CHECKING:

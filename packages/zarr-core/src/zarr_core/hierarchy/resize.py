@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.engine.chunks import Chunks
+from zarr_core.engine.stored import stored_chunks
 from zarr_core.engine.write import write
 from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy import cached
-from zarr_core.hierarchy.storage import stored_chunks
 from zarr_core.hierarchy.values import elements_of
 from zarr_core.registry.resolve import require
 from zarr_core.registry.scope import extensions

@@ -8,9 +8,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import StoreCapabilityError, ZarrError
-from zarr_core.hierarchy.walk import walk
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.nodes.walk import walk
 from zarr_core.registry.resolve import make, require
 
 if TYPE_CHECKING:

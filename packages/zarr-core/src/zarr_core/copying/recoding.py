@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core.copying.note import CopyNote, refuse_strangers
+from zarr_core.engine.stored import stored_chunks
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.convenience import empty_like
-from zarr_core.hierarchy.copy_note import CopyNote, refuse_strangers
 from zarr_core.hierarchy.open import node
-from zarr_core.hierarchy.storage import stored_chunks
 from zarr_core.hierarchy.values import write_values
 from zarr_core.interfaces.progress import Reporter
 from zarr_core.metadata.array import ArrayMetadata
@@ -22,11 +22,11 @@ from zarr_core.stores.memory import MemoryStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from zarr_core.hierarchy.copying_nodes import Plan, Step
     from zarr_core.hierarchy.group import Group
-    from zarr_core.hierarchy.source_nodes import Ends
     from zarr_core.interfaces.carrier import Carrier
     from zarr_core.interfaces.progress import Progress
+    from zarr_core.transfer.plan import Plan, Step
+    from zarr_core.transfer.source import Ends
 
 
 def recode(

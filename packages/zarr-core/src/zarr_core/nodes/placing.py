@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr_core.engine.stored import stored_chunks
 from zarr_core.errors import NodeExistsError, StoreCapabilityError, StoreReadOnlyError
 from zarr_core.formats.detect import rival
-from zarr_core.hierarchy.checking import check
-from zarr_core.hierarchy.erasing import erase_node
-from zarr_core.hierarchy.storage import stored_chunks
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.nodes.checking import check
+from zarr_core.nodes.erasing import erase_node
 
 if TYPE_CHECKING:
     from zarr_core.engine.chunks import Chunks

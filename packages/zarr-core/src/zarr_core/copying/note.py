@@ -6,8 +6,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from zarr_core import strictjson
+from zarr_core.engine.stored import stored_chunks
 from zarr_core.errors import NodeExistsError, StoreError
-from zarr_core.hierarchy.storage import stored_chunks
 
 if TYPE_CHECKING:
     from zarr_core.hierarchy.array import Array

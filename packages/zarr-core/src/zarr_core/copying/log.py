@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-
-class Copied(NamedTuple):
-    """What a copy has done."""
-
-    copied: int
-    """How many nodes, or keys, were copied."""
-    skipped: int
-    """How many were not, as they were there already."""
-    nbytes: int
-    """Bytes that were stored, of all but the documents of nodes."""
+    from zarr_core.transfer.plan import Copied
 
 
 @contextmanager

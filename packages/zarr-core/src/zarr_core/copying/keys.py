@@ -5,26 +5,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr_core.copying.log import logging_to, summary
 from zarr_core.errors import NodeExistsError, NodeNotFoundError
 from zarr_core.hierarchy.briefly import briefly, refuse_misspelt
-from zarr_core.hierarchy.copy_log import Copied, logging_to, summary
-from zarr_core.hierarchy.erasing import erase_documents, require_erasing
-from zarr_core.hierarchy.key_order import to_write
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.source_nodes import lies_in
-from zarr_core.hierarchy.transfer import Transfer, all_same
 from zarr_core.interfaces.carrier import Pair
 from zarr_core.interfaces.progress import Reporter
 from zarr_core.names import join
+from zarr_core.nodes.erasing import erase_documents, require_erasing
+from zarr_core.nodes.key_order import to_write
 from zarr_core.threads import run
+from zarr_core.transfer.plan import Copied
+from zarr_core.transfer.source import lies_in
+from zarr_core.transfer.values import Transfer, all_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from zarr_core.hierarchy.location import StoreLike
-    from zarr_core.hierarchy.transfer import Compare
     from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
+    from zarr_core.transfer.values import Compare
 
 _CHOICES = ("raise", "replace", "skip", "update")
 

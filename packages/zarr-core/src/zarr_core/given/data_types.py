@@ -9,7 +9,7 @@ import numpy as np
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import UnknownExtensionError
-from zarr_core.hierarchy.definitions import definition_of
+from zarr_core.given.definitions import definition_of
 from zarr_core.interfaces.data_type import DataType
 from zarr_core.registry.numpy_types import data_type_for
 from zarr_core.registry.resolve import require

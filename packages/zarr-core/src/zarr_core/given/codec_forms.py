@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.chain import codec_definition
 from zarr_core.errors import CodecChainError, ExtensionError
-from zarr_core.hierarchy.definitions import definition_of
+from zarr_core.given.definitions import definition_of
 from zarr_core.interfaces.codec import ArrayToBytesCodec, BytesToBytesCodec, Codec
 from zarr_core.registry.listing import names
 from zarr_core.registry.resolve import resolve

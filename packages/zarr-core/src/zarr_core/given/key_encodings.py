@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.hierarchy.definitions import definition_of
+from zarr_core.given.definitions import definition_of
 from zarr_core.registry.resolve import require
 
 if TYPE_CHECKING:

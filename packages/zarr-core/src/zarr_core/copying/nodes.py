@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from zarr_core.copying.log import logging_to, summary
+from zarr_core.copying.recoding import recode
 from zarr_core.errors import NodeExistsError, NodeNameError, NodeNotFoundError, NodeTypeError
 from zarr_core.formats.detect import format_of_new, rival
 from zarr_core.hierarchy.briefly import briefly
-from zarr_core.hierarchy.copy_log import Copied, logging_to, summary
-from zarr_core.hierarchy.copying_nodes import execute, make_places, plan
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.recoding import recode
-from zarr_core.hierarchy.source_nodes import Ends, chosen, nodes_of
+from zarr_core.hierarchy.open import open as open_node
+from zarr_core.hierarchy.open import open_group
 from zarr_core.interfaces.progress import Reporter
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.stores.nesting import lies_within
+from zarr_core.transfer.plan import Copied, execute, make_places, plan
+from zarr_core.transfer.source import Ends, chosen, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from zarr_core.hierarchy.array import Array
-    from zarr_core.hierarchy.copying_nodes import IfExists
     from zarr_core.hierarchy.location import StoreLike
-    from zarr_core.hierarchy.transfer import Compare
     from zarr_core.interfaces.carrier import Carrier
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
+    from zarr_core.transfer.plan import IfExists
+    from zarr_core.transfer.values import Compare
 
 
 @overload
@@ -135,8 +137,6 @@ def copy(
     same call: values that are there are compared, and copied only if they differ.  If
     arrays are decoded, give ``if_exists="skip"``, and those that are done are left.
     """
-    from zarr_core.hierarchy.open import open as open_node  # noqa: PLC0415 - opening knows groups
-
     if not isinstance(source, Node):
         raise NodeTypeError(repr(source), "is no array or group; give zarr_core.open of it")
     _check(if_exists, compare, overwrite, carrier)
@@ -213,8 +213,6 @@ def copy_all(
     NodeExistsError
         If one of the members is there already, before anything is copied.
     """
-    from zarr_core.hierarchy.open import open_group  # noqa: PLC0415 - opening knows groups
-
     if not isinstance(source, Group):
         raise NodeTypeError(repr(source), "is no group; copy an array with copy()")
     if isinstance(dest, Node) and not isinstance(dest, Group):

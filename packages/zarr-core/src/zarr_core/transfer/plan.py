@@ -4,31 +4,41 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zarr_core import strictjson
 from zarr_core.errors import MetadataError, NodeExistsError, StoreCapabilityError
-from zarr_core.hierarchy.copy_log import Copied
-from zarr_core.hierarchy.placing import make_room, occupied
-from zarr_core.hierarchy.source_nodes import Ends, Owners, largest_value, lies_in, other_keys
-from zarr_core.hierarchy.transfer import Move, Transfer
 from zarr_core.interfaces.carrier import Pair
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.nodes.placing import make_room, occupied
 from zarr_core.threads import run
+from zarr_core.transfer.source import Ends, Owners, largest_value, lies_in, other_keys
+from zarr_core.transfer.values import Move, Transfer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Literal
 
-    from zarr_core.hierarchy.transfer import Compare
     from zarr_core.interfaces.carrier import Carrier, Moved
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.progress import Reporter
     from zarr_core.interfaces.store import Store
+    from zarr_core.transfer.values import Compare
 
     IfExists = Literal["raise", "replace", "skip"]
     Action = Literal["copy", "replace", "merge", "keep", "skip"]
+
+
+class Copied(NamedTuple):
+    """What a copy has done."""
+
+    copied: int
+    """How many nodes, or keys, were copied."""
+    skipped: int
+    """How many were not, as they were there already."""
+    nbytes: int
+    """Bytes that were stored, of all but the documents of nodes."""
 
 
 @dataclass(frozen=True, slots=True)

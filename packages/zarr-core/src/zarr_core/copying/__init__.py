@@ -1,0 +1,1 @@
+"""What copies or moves nodes, or keys, at the word of a user."""

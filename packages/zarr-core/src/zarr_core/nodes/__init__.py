@@ -1,0 +1,1 @@
+"""Nodes where they are stored: found, checked, placed, removed."""

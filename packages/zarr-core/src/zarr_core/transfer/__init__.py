@@ -1,0 +1,1 @@
+"""How nodes get from one store to another, known by format or key alone."""
