@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 import zarr_core as zarr
+from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.extension import ExtensionDefinition, data_type_for, make_extension
 from zarr_dtypes.struct import Struct
 from zarr_dtypes.structured import Structured
@@ -67,25 +68,64 @@ def test_fill_values():
     assert np.isnan(array[0]["in"]["y"])
 
 
-@pytest.mark.parametrize(("endian", "order"), [("little", "<"), ("big", ">"), (None, "<")])
-def test_packed_fill_values_have_the_byte_order_of_the_array(endian, order):
+def sharded(*codecs, chunk_shape=(1, 1)):
+    index = [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]
+    configuration = {"chunk_shape": [*chunk_shape], "codecs": codecs, "index_codecs": index}
+    return {"name": "sharding_indexed", "configuration": configuration}
+
+
+TRANSPOSE = {"name": "transpose", "configuration": {"order": [1, 0]}}
+AROUND = {
+    "nothing": lambda elements: [elements],
+    "transpose": lambda elements: [TRANSPOSE, elements, {"name": "crc32c"}],
+    "a shard": lambda elements: [sharded(elements)],
+    "a shard in a shard": lambda elements: [
+        TRANSPOSE,
+        sharded(sharded(TRANSPOSE, elements, {"name": "crc32c"}), chunk_shape=(2, 1)),
+    ],
+    "blocks of N5": lambda elements: [
+        {"name": "n5.block", "configuration": {"codecs": [elements]}}
+    ],
+}
+
+
+class OtherName(BytesCodec):
+    pass
+
+
+@pytest.mark.parametrize("name", ["bytes", "acme.elements"])
+@pytest.mark.parametrize(
+    ("endian", "order", "around"),
+    [
+        (endian, order, around)
+        for endian, order in [("little", "<"), ("big", ">"), (None, "<")]
+        for around in AROUND
+        if endian == "big" or around != "blocks of N5"
+    ],
+)
+def test_packed_fill_values_have_the_byte_order_of_the_elements(endian, order, name, around):
     fill = np.array((7, 0.5), [("a", f"{order}i4"), ("b", f"{order}f8")])
+    elements = {"name": name, "configuration": {"endian": endian} if endian else {}}
     document = {
         "zarr_format": 3,
         "node_type": "array",
-        "shape": [2],
+        "shape": [2, 2],
         "data_type": {
             "name": "structured",
             "configuration": {"fields": [["a", "int32"], ["b", "float64"]]},
         },
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 2]}},
         "chunk_key_encoding": {"name": "default"},
         "fill_value": base64.b64encode(fill.tobytes()).decode(),
-        "codecs": [{"name": "bytes", "configuration": {"endian": endian} if endian else {}}],
+        "codecs": AROUND[around](elements),
     }
-    array = zarr.open({"zarr.json": json.dumps(document).encode()}, mode="r")
-    assert array[...].tolist() == [(7, 0.5)] * 2
-    assert array.fill_value.tolist() == (7, 0.5)
+    store = {"zarr.json": json.dumps(document).encode()}
+    with zarr.extensions({"codec": {"acme.elements": OtherName}}):
+        array = zarr.open(store, mode="r+")
+        assert array.fill_value.tolist() == (7, 0.5)
+        array[0, 0] = np.array((-1, 2.5), array.dtype)
+        found = zarr.open(store, mode="r")[...]
+    assert found.tolist() == [[(-1, 2.5), (7, 0.5)], [(7, 0.5)] * 2]
 
 
 def test_new_arrays_are_struct():

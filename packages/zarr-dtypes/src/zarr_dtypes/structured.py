@@ -48,11 +48,11 @@ class Structured(Struct):
         return "little"
 
     def fill_value_as_stored(
-        self, value: JSON, endian: Literal["little", "big"] | None
+        self, value: JSON, byte_order: Literal["little", "big"] | None
     ) -> np.ndarray[Any, Any]:
         """Decode a fill value; packed bytes have the byte order of the array."""
         decoded = self.fill_value_from_json(value)
-        if endian != "big" or not isinstance(value, str):
+        if byte_order != "big" or not isinstance(value, str):
             return decoded
         kept = self.numpy_dtype
         return decoded.astype(kept.newbyteorder("<")).view(kept.newbyteorder(">")).astype(kept)

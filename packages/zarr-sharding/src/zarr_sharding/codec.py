@@ -130,6 +130,11 @@ class ShardingCodec(ArrayToBytesCodec):
         """Inner codecs that nobody knows and that need not be understood."""
         return (*self._inner.skipped, *self._index.skipped)
 
+    @property
+    def byte_order(self) -> Literal["little", "big"] | None:
+        """That of the inner chunks."""
+        return self._inner.byte_order
+
     def resolve(self, decoded: ArrayRepresentation) -> Self:
         """Let the inner codecs fill in what depends on the inner chunk."""
         grid_of(decoded.shape, tuple(self.chunk_shape))

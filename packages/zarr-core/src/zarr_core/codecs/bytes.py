@@ -62,6 +62,11 @@ class BytesCodec(ArrayToBytesCodec):
         if given is None and data_type.has_byte_order:
             raise ValueError('"endian" is missing; this data type has a byte order')
 
+    @property
+    def byte_order(self) -> Literal["little", "big"] | None:
+        """What ``endian`` says."""
+        return self.endian
+
     def encoded_size(self, decoded: ArrayRepresentation) -> int | None:
         """Size of the elements in memory."""
         return decoded.nbytes

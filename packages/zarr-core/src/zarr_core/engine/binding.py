@@ -18,8 +18,6 @@ from zarr_core.registry.fallback import make_data_type
 from zarr_core.registry.resolve import make, require
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import numpy as np
 
     from zarr_core.definition import ExtensionDefinition
@@ -162,9 +160,10 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
     key_encoding = require(
         "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
     )
+    chain = CodecChain.from_definitions(metadata.codecs, where, "/codecs")
     problems = []
     try:
-        fill_value = _fill_value(metadata, data_type, used is not None)
+        fill_value = _fill_value(metadata, data_type, chain, used is not None)
     except ValueError as error:
         problems.append(Problem("/fill_value", str(error)))
     try:
@@ -191,7 +190,6 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
         except ValueError as error:
             raise MetadataValidationError(where, [Problem(pointer, str(error))]) from error
         transformers.append(transformer)
-    chain = CodecChain.from_definitions(metadata.codecs, where, "/codecs")
     if transformers and not skipped and not chain.skipped:
         same, transformers = _by_codecs(metadata, transformers)
         if same is not metadata:
@@ -230,20 +228,12 @@ def _by_codecs(
 
 
 def _fill_value(
-    metadata: ArrayMetadata, data_type: DataType, is_fallback: bool
+    metadata: ArrayMetadata, data_type: DataType, chain: CodecChain, is_fallback: bool
 ) -> np.ndarray[Any, Any]:
     """The fill value; that of a data type which nobody knows is anyone's guess."""
     try:
-        return data_type.fill_value_as_stored(metadata.fill_value, _endian(metadata.codecs))
+        return data_type.fill_value_as_stored(metadata.fill_value, chain.byte_order)
     except ValueError:
         if is_fallback:
             return data_type.default_fill_value()
         raise
-
-
-def _endian(codecs: Iterable[ExtensionDefinition]) -> Any:
-    """What the ``bytes`` codec says; the chain itself is checked later."""
-    for codec in codecs:
-        if codec.name == "bytes":
-            return codec.configuration.get("endian")
-    return None

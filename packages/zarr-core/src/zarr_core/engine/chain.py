@@ -7,7 +7,7 @@ codec, bytes -> bytes codecs.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.engine.bound import BoundChain
@@ -103,6 +103,11 @@ class CodecChain:
         for codec in self.codecs:
             here += getattr(codec, "skipped", ())
         return tuple(here)
+
+    @property
+    def byte_order(self) -> Literal["little", "big"] | None:
+        """The byte order of the stored elements, if the array -> bytes codec says one."""
+        return next(c.byte_order for c in self.codecs if isinstance(c, ArrayToBytesCodec))
 
     def to_definitions(self) -> tuple[ExtensionDefinition, ...]:
         """The definitions to write."""

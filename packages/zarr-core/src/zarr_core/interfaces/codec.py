@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,6 +160,14 @@ class ArrayToBytesCodec(Codec):
 
     decodes_parts = False
     """Whether :meth:`decode_part` is there."""
+
+    @property
+    def byte_order(self) -> Literal["little", "big"] | None:
+        """The byte order of the stored elements, if the configuration says one.
+
+        Where chunks are encoded by codecs inside of this one, it is theirs.
+        """
+        return None
 
     def check(self, decoded: ArrayRepresentation) -> None:
         """Refuse what the codec cannot encode, when an array is opened or made.

@@ -138,7 +138,7 @@ class DataType(ABC):
         """
 
     def fill_value_as_stored(
-        self, value: JSON, endian: Literal["little", "big"] | None
+        self, value: JSON, byte_order: Literal["little", "big"] | None
     ) -> np.ndarray[Any, Any]:
         """Decode the fill value of an array whose elements are stored in a byte order.
 
@@ -148,8 +148,8 @@ class DataType(ABC):
         ----------
         value : JSON
             As in :meth:`fill_value_from_json`.
-        endian : {"little", "big"}, optional
-            What the ``bytes`` codec of the array says.
+        byte_order : {"little", "big"}, optional
+            What the codecs of the array say; None if they say none.
 
         Raises
         ------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from weakref import WeakKeyDictionary
 
 from zarr_core.extension import (
@@ -73,6 +73,11 @@ class BlocksCodec(ArrayToBytesCodec):
     def skipped(self) -> tuple[ExtensionDefinition, ...]:
         """Inner codecs that nobody knows and that need not be understood."""
         return self._chain.skipped
+
+    @property
+    def byte_order(self) -> Literal["little", "big"] | None:
+        """That of the inner codecs."""
+        return self._chain.byte_order
 
     @abstractmethod
     def check(self, decoded: ArrayRepresentation) -> None:
