@@ -17,7 +17,7 @@ from zarr_core.config import config
 from zarr_core.errors import ExtensionConflictError, ExtensionLoadError
 from zarr_core.extension import ExtensionDefinition, make_extension
 from zarr_core.registry import discovery
-from zarr_core.registry.discovery import canonical
+from zarr_core.registry.installed import canonical
 
 RNG = np.random.default_rng(3)
 FIELD = RNG.normal(20, 5, (16, 64)).astype("float32")

@@ -2,6 +2,8 @@ import sys
 
 import pytest
 from zarr_core.registry import discovery
+from zarr_core.registry.installed import canonical
+from zarr_core.registry.resolve import find
 
 
 def scanned(kind, name):
@@ -59,19 +61,33 @@ def test_an_older_copy_of_a_distribution_is_hidden_like_its_modules(install, tmp
     assert [line.version for line in scanned("codec", "acme.x")] == ["2.0"]
 
 
+def test_so_is_a_newer_one_by_an_older_that_had_no_entry_points(install, tmp_path, monkeypatch):
+    install("acme-x", {"codec": {"acme.x": "acme:X"}}, version="2.0")
+    (tmp_path / "site").rename(tmp_path / "later")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "later")])
+    older = tmp_path / "site" / "Acme_X-1.0.dist-info"
+    older.mkdir(parents=True)
+    (older / "METADATA").write_text("Name: Acme_X\nVersion: 1.0\n")
+    discovery.refresh()
+    assert not scanned("codec", "acme.x"), "its modules are those of the older one"
+
+
 def test_the_order_of_the_path_does_not_matter(install):
     install("zz", {"codec": {"acme.x": "zz:X"}})
     install("aa", {"codec": {"acme.x": "aa:X"}})
     assert [line.distribution for line in scanned("codec", "acme.x")] == ["aa", "zz"]
 
 
-@pytest.mark.parametrize("damage", ["entry points", "metadata"])
+DAMAGED = {"line": b"[zarr_core.codec]\nno equals sign\n", "bytes": b"\xff\xfe[zarr_core.codec]"}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGED, "metadata"])
 def test_a_damaged_installation_hides_no_other(install, damage):
     install("fine", {"codec": {"fine": "fine:X"}})
     site = install("acme", {"codec": {"acme.x": "acme:X"}})
-    if damage == "entry points":
+    if damage in DAMAGED:
         file = site / "acme-1.0.dist-info" / "entry_points.txt"
-        file.write_text("[zarr_core.codec]\nno equals sign\n")
+        file.write_bytes(DAMAGED[damage])
     else:
         (site / "acme-1.0.dist-info" / "METADATA").unlink()
     discovery.refresh()
@@ -79,14 +95,8 @@ def test_a_damaged_installation_hides_no_other(install, damage):
         discovery.scan()
     assert scanned("codec", "fine")
     assert not scanned("codec", "acme.x")
-
-
-def test_entry_points_that_are_no_text_are_passed_over(install):
-    site = install("acme", {"codec": {"acme.x": "acme:X"}})
-    (site / "acme-1.0.dist-info" / "entry_points.txt").write_bytes(b"\xff\xfe[zarr_core.codec]")
-    discovery.refresh()
-    assert not scanned("codec", "acme.x")
+    assert find("codec", "numcodecs.base64"), "the bridges read the same files"
 
 
 def test_names_of_distributions_are_compared_as_installers_do():
-    assert discovery.canonical(" Acme__X.y ") == "acme-x-y"
+    assert canonical(" Acme__X.y ") == "acme-x-y"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import Provider
+from zarr_core.extension import Provider, installed_entry_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,21 +27,9 @@ _ADAPTERS = {
 
 def providers() -> Iterator[Provider]:
     """Every extension that another distribution publishes for zarr-python."""
-    from importlib.metadata import distributions  # noqa: PLC0415 - lazy: few need it
-
-    seen: set[str] = set()
-    for distribution in distributions():
-        if "zarr." not in (distribution.read_text("entry_points.txt") or ""):
-            continue
-        # An earlier directory of sys.path hides the same distribution in a later one.
-        if distribution.name in seen:
-            continue
-        seen.add(distribution.name)
-        for point in distribution.entry_points:
-            group, name = point.group, point.name
-            if group.startswith(_MANY_CODECS):
-                group, name = "zarr.codecs", group.removeprefix(_MANY_CODECS)
-            if group in _ADAPTERS:
-                kind, adapter = _ADAPTERS[group]
-                who = distribution.name, distribution.version
-                yield Provider(kind, name, point.value, *who, adapter)
+    for group, name, target, distribution, version in installed_entry_points("zarr."):
+        if group.startswith(_MANY_CODECS):
+            group, name = "zarr.codecs", group.removeprefix(_MANY_CODECS)
+        if group in _ADAPTERS:
+            kind, adapter = _ADAPTERS[group]
+            yield Provider(kind, name, target, distribution, version, adapter)

@@ -31,6 +31,7 @@ from zarr_core.extension import (
     Codec,
     MetadataError,
     Provider,
+    installed_entry_points,
     strictjson,
 )
 
@@ -53,15 +54,12 @@ _TRIED = bytes(range(64))
 
 def providers() -> Iterable[Provider]:
     """What numcodecs would find, as codecs of version 3; nothing of it is imported."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - lazy: few need it
-
     yield Provider(
         "codec", "numcodecs.base64", "numcodecs.base64:Base64", "numcodecs", "", _ADAPTER
     )
-    for point in entry_points(group=_GROUP):
-        if point.dist is not None and point.name not in _REFUSED:
-            name, version = point.dist.name, point.dist.version
-            yield Provider("codec", f"numcodecs.{point.name}", point.value, name, version, _ADAPTER)
+    for group, name, target, distribution, version in installed_entry_points(_GROUP):
+        if group == _GROUP and name not in _REFUSED:
+            yield Provider("codec", f"numcodecs.{name}", target, distribution, version, _ADAPTER)
 
 
 def adapt(provider: Provider, found: Any) -> type[Codec]:

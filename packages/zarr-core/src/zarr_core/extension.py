@@ -66,6 +66,12 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.metadata.schema import Schema, package_schema
 from zarr_core.names import is_node_name, normalise_path
+from zarr_core.registry.installed import entry_points as installed_entry_points
+from zarr_core.rechunking.boxes import Task as RechunkingTask
+from zarr_core.rechunking.moving import missing_stay_missing, read_task, tasks_of, write_task
+from zarr_core.rechunking.stages import Budget, Chunking, plan_stages
+from zarr_core.rechunking.stages import Plan as RechunkingPlan
+from zarr_core.rechunking.stages import Stage as RechunkingStage
 from zarr_core.registry.numpy_types import data_type_for
 from zarr_core.registry.provider import Provider
 from zarr_core.registry.resolve import make as make_extension
@@ -87,6 +93,7 @@ __all__ = [
     "ArrayToBytesCodec",
     "BoundChain",
     "Box",
+    "Budget",
     "Buffer",
     "BufferReader",
     "ByteRange",
@@ -99,6 +106,7 @@ __all__ = [
     "ChunkGrid",
     "ChunkKeyEncoding",
     "ChunkMemoryLayout",
+    "Chunking",
     "Codec",
     "CodecChain",
     "CodecChainError",
@@ -130,6 +138,9 @@ __all__ = [
     "Progress",
     "ProgressReporter",
     "Provider",
+    "RechunkingPlan",
+    "RechunkingStage",
+    "RechunkingTask",
     "Schema",
     "Selection",
     "SelectionError",
@@ -154,23 +165,29 @@ __all__ = [
     "format_of_new",
     "in_flight",
     "in_one_thread",
+    "installed_entry_points",
     "is_node_name",
     "json_pointer",
     "key_lock",
     "lies_within",
     "make_extension",
+    "missing_stay_missing",
     "normalise_path",
     "package_schema",
+    "plan_stages",
     "project",
     "put",
     "read_node",
+    "read_task",
     "run_in_threads",
     "scratch",
     "single_chunk",
     "strictjson",
     "take",
+    "tasks_of",
     "thread_count",
     "understanding",
+    "write_task",
 ]
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from zarr_core.config import config
 from zarr_core.errors import ZarrError
 from zarr_core.registry import discovery
+from zarr_core.registry.installed import canonical
 from zarr_core.registry.provider import Provider
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ def offers() -> Offers:
 
 
 def _ask() -> Iterator[Provider]:
-    disabled = {discovery.canonical(name) for name in config.settings.disabled_plugins}
+    disabled = {canonical(name) for name in config.settings.disabled_plugins}
     for group in discovery.scan().providers.get("bridge", {}).values():
         for bridge in group:
-            if discovery.canonical(bridge.distribution) in disabled:
+            if canonical(bridge.distribution) in disabled:
                 continue
             try:
                 offered = tuple(bridge.load()())

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zarr_core.registry import installed
 from zarr_core.registry.builtin import DISTRIBUTION
+from zarr_core.registry.installed import canonical, entry_points
 from zarr_core.registry.points import KINDS
 from zarr_core.registry.provider import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     ProvidersByName = Mapping[str, Mapping[str, tuple[Provider, ...]]]
 
@@ -70,39 +68,24 @@ def generation() -> int:
     return _generation
 
 
-def canonical(distribution: str) -> str:
-    """The name of a distribution as it is compared: ``Acme_Xor`` is ``acme-xor``."""
-    return re.sub(r"[-_.]+", "-", distribution.strip()).lower()
-
-
 def _look() -> Scan:
     found: dict[str, dict[str, set[Provider]]] = {}
     alternatives: dict[str, dict[str, set[Provider]]] = {}
-    seen: set[str] = set()
     core_version = ""
-    for place, name, version, text in installed.distributions("zarr_core."):
-        try:
-            if not name:
-                raise ValueError("their metadata does not name the distribution")
-            providers = list(_providers(text, name, version))
-        except ValueError as error:  # one damaged installation must not hide the others
-            warnings.warn(
-                f"the entry points in {place} cannot be read and are left out: {error}",
-                UserWarning,
-                stacklevel=2,
-            )
-            continue
-        # An earlier directory of sys.path hides the same distribution in a later one,
-        # as it does for the modules.
-        if (key := canonical(name)) in seen:
-            continue
-        seen.add(key)
-        if key == DISTRIBUTION:
+    for group, name, target, distribution, version in entry_points("zarr_core."):
+        if canonical(distribution) == DISTRIBUTION:
             core_version = version
             continue
-        for provider in providers:
-            names = (alternatives if provider.alternative else found).setdefault(provider.kind, {})
-            names.setdefault(provider.name, set()).add(provider)
+        if kind := _GROUPS.get(group):
+            provider = Provider(kind, name, target, distribution, version)
+            found.setdefault(kind, {}).setdefault(name, set()).add(provider)
+            continue
+        # One word more than the group of the kind: what is there only to be chosen.
+        plain, _, word = group.rpartition(".")
+        kind = _GROUPS.get(plain)
+        if kind and word and kind not in _WITHOUT_ALTERNATIVES:
+            provider = Provider(kind, name, target, distribution, version, alternative=word)
+            alternatives.setdefault(kind, {}).setdefault(name, set()).add(provider)
     return Scan(_sorted(found), core_version, _sorted(alternatives))
 
 
@@ -114,15 +97,3 @@ def _sorted(found: dict[str, dict[str, set[Provider]]]) -> ProvidersByName:
         }
         for kind, names in found.items()
     }
-
-
-def _providers(text: str, distribution: str, version: str) -> Iterator[Provider]:
-    for group, name, target in installed.entry_points(text):
-        if kind := _GROUPS.get(group):
-            yield Provider(kind, name, target, distribution, version)
-            continue
-        # One word more than the group of the kind: what is there only to be chosen.
-        plain, _, word = group.rpartition(".")
-        kind = _GROUPS.get(plain)
-        if kind and word and kind not in _WITHOUT_ALTERNATIVES:
-            yield Provider(kind, name, target, distribution, version, alternative=word)

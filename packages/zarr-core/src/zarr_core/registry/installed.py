@@ -1,4 +1,4 @@
-"""What installers wrote about distributions, read with as few system calls as possible.
+"""The entry points that installers recorded, read with as few system calls as possible.
 
 Specification: the Python Packaging User Guide's "Recording installed projects"
 (``*.dist-info``) with "Entry points specification"; setuptools' ``*.egg-info``.
@@ -11,11 +11,31 @@ of such files: eggs, zip archives, finders that others have put into ``sys.meta_
 from __future__ import annotations
 
 import os
+import re
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+class EntryPoint(NamedTuple):
+    """One line by which a distribution offers something.
+
+    Parameters
+    ----------
+    group, name, target : str
+        The line; its target is ``module:attribute``.
+    distribution, version : str
+        Who declares it.
+    """
+
+    group: str
+    name: str
+    target: str
+    distribution: str
+    version: str
 
 
 class Installed(NamedTuple):
@@ -37,6 +57,47 @@ class Installed(NamedTuple):
     entry_points: str
 
 
+def entry_points(mark: str) -> Iterator[EntryPoint]:
+    """Every entry point whose group begins with some text; nothing is imported.
+
+    An earlier folder of ``sys.path`` hides a distribution in a later one, as it does for
+    the modules.
+
+    Parameters
+    ----------
+    mark : str
+        The beginning of a group's name, such as ``"zarr_core."``.
+
+    Warns
+    -----
+    UserWarning
+        Where a distribution is damaged; it is left out and hides no other.
+    """
+    seen: set[str] = set()
+    for place, name, version, text in distributions(mark):
+        try:
+            if not name:
+                raise ValueError("their metadata does not name the distribution")
+            points = [
+                EntryPoint(*line, name, version) for line in lines(text) if line[0].startswith(mark)
+            ]
+        except ValueError as error:  # one damaged installation must not hide the others
+            warnings.warn(
+                f"the entry points in {place} cannot be read and are left out: {error}",
+                UserWarning,
+                stacklevel=2,
+            )
+            continue
+        if (key := canonical(name)) not in seen:
+            seen.add(key)
+            yield from points
+
+
+def canonical(distribution: str) -> str:
+    """The name of a distribution as it is compared: ``Acme_Xor`` is ``acme-xor``."""
+    return re.sub(r"[-_.]+", "-", distribution.strip()).lower()
+
+
 def distributions(mark: str) -> Iterator[Installed]:
     """The installed distributions whose entry points contain some text.
 
@@ -54,15 +115,16 @@ def distributions(mark: str) -> Iterator[Installed]:
     if _has_unusual_finder():
         yield from _by_library(None, mark)
         return
+    hidden: set[str] = set()
     # Modules are imported from nothing but strings either.
     for entry in dict.fromkeys(item for item in sys.path if isinstance(item, str)):
         if entry.endswith(".egg") or os.path.isfile(entry):
             yield from _by_library(entry, mark)
         else:
-            yield from _in_folder(entry or ".", mark)
+            yield from _in_folder(entry or ".", mark, hidden)
 
 
-def entry_points(text: str) -> Iterator[tuple[str, str, str]]:
+def lines(text: str) -> Iterator[tuple[str, str, str]]:
     """Group, name and target of each line of an ``entry_points.txt``.
 
     Raises
@@ -84,25 +146,32 @@ def entry_points(text: str) -> Iterator[tuple[str, str, str]]:
         yield group, name.strip(), target.strip()
 
 
-def _in_folder(folder: str, mark: str) -> Iterator[Installed]:
+def _in_folder(folder: str, mark: str, hidden: set[str]) -> Iterator[Installed]:
+    """Those in a folder, but for what an earlier one hides; notes what this one does."""
     try:
         children = sorted(os.listdir(folder))
     except (OSError, ValueError):  # it need not exist
         return
+    here: set[str] = set()
     wanted = mark.encode()
     for child in children:
         if not child.lower().endswith((".dist-info", ".egg-info")):
+            continue
+        # Those without entry points hide, too; their names are known without reading them.
+        name = canonical(os.path.splitext(child)[0].partition("-")[0])
+        here.add(name)
+        if name in hidden:
             continue
         place = os.path.join(folder, child)
         try:
             with open(f"{place}/entry_points.txt", "rb", buffering=0) as file:
                 content = file.read()
-            if wanted not in content:
-                continue
-            text = content.decode()
         except (OSError, ValueError):  # has none, or unreadable: no concern of ours
             continue
-        yield Installed(place, *_name_and_version(place), text)
+        if wanted in content:
+            text = content.decode(errors="replace")
+            yield Installed(place, *_name_and_version(place), text)
+    hidden |= here
 
 
 def _name_and_version(place: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from zarr_core.config import config
 from zarr_core.errors import ExtensionConflictError, UnknownExtensionError
 from zarr_core.registry import bridges, builtin, discovery, hooks, scope
+from zarr_core.registry.installed import canonical
 
 if TYPE_CHECKING:
     from zarr_core.registry.provider import Provider
@@ -20,7 +21,7 @@ def is_disabled(distribution: str) -> bool:
     """Whether the settings switch a distribution off."""
     disabled = config.settings.disabled_plugins
     return bool(disabled) and (
-        "*" in disabled or discovery.canonical(distribution) in map(discovery.canonical, disabled)
+        "*" in disabled or canonical(distribution) in map(canonical, disabled)
     )
 
 
@@ -92,14 +93,14 @@ def preferred(kind: str, name: str, where: str = "") -> Provider | None:
     choice = config.settings.providers.get(f"{kind}.{name}")
     if choice is None:
         return None
-    wanted = discovery.canonical(choice)
+    wanted = canonical(choice)
     core = builtin.provider(kind, name)
     if core is not None and wanted == builtin.DISTRIBUTION:
         return core
     available = tuple(
         dict.fromkeys((*others(kind, name), *bridged(kind, name), *alternatives(kind, name)))
     )
-    chosen = [item for item in available if discovery.canonical(item.choice) == wanted]
+    chosen = [item for item in available if canonical(item.choice) == wanted]
     if len(chosen) == 1:
         return chosen[0]
     if chosen:
