@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.transfer import values
+from zarr_core.transfer.gate import Gate
 from zarr_core.transfer.source import largest_value
-from zarr_core.transfer.values import Gate
 
 
 class Watched(zarr.MemoryStore):
@@ -98,7 +98,7 @@ def test_as_many_are_in_flight_where_everything_is_there(compare):
 def test_memory_is_bounded(monkeypatch, size, most, known):
     monkeypatch.setattr(values, "_MEMORY", 1000)
     if not known:
-        monkeypatch.setattr("zarr_core.transfer.plan.largest_value", lambda metadata: 0)
+        monkeypatch.setattr("zarr_core.transfer.executing.largest_value", lambda metadata: 0)
     source = Watched(raw(40, size).store._mapping, requests=16)
     dest = Target(source)
     zarr.copy(zarr.open(source), dest)

@@ -5,29 +5,28 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr_core.copying.asked import check_word
 from zarr_core.copying.log import logging_to, summary
 from zarr_core.errors import NodeExistsError, NodeNotFoundError
 from zarr_core.hierarchy.briefly import briefly, refuse_misspelt
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.carrier import Pair
-from zarr_core.interfaces.progress import Reporter
+from zarr_core.interfaces.progress import reporting
 from zarr_core.names import join
 from zarr_core.nodes.erasing import erase_documents, require_erasing
 from zarr_core.nodes.key_order import to_write
-from zarr_core.threads import run
+from zarr_core.transfer.ends import lies_in
 from zarr_core.transfer.plan import Copied
-from zarr_core.transfer.source import lies_in
+from zarr_core.transfer.there import existing
 from zarr_core.transfer.values import Transfer, all_same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from zarr_core.hierarchy.location import StoreLike
     from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
     from zarr_core.transfer.values import Compare
-
-_CHOICES = ("raise", "replace", "skip", "update")
 
 
 def copy_store(
@@ -95,38 +94,36 @@ def copy_store(
     Documents are copied last, those of members before those of their groups, so what
     can be seen is complete.
     """
-    if if_exists not in _CHOICES:
-        raise ValueError(f"if_exists must be one of {', '.join(_CHOICES)}, not {if_exists!r}")
-    if compare not in ("content", "size"):
-        raise ValueError(f'compare must be "content" or "size", not {compare!r}')
+    check_word("if_exists", if_exists, ("raise", "replace", "skip", "update"))
+    check_word("compare", compare, ("content", "size"))
     with (
         briefly(source, source_path, read_only=True) as (from_store, from_path),
         briefly(dest, dest_path) as (to_store, to_path),
     ):
-        before, after = (f"{path}/" if path else "" for path in (from_path, to_path))
-        keys = sorted(from_store.list_prefix(before))
+        keys = sorted(from_store.list_prefix(_prefix(from_path)))
         if not keys:
             refuse_misspelt(source, from_store, from_path, "there is nothing to copy")
-        keys = list(filter(_chosen(excludes, includes, flags), keys))
-        there = _there(to_store, after, {after + key[len(before) :] for key in keys})
+        targets = _targets(filter(_chosen(excludes, includes, flags), keys), from_path, to_path)
+        there = _there(to_store, to_path, set(targets.values()))
         if there and if_exists == "raise":
             raise NodeExistsError(
                 f"{to_store} {min(there)!r}",
                 'is there already; see if_exists="replace", "skip" and "update"',
             )
         kept = there if if_exists == "skip" else set()
-        todo = [key for key in keys if after + key[len(before) :] not in kept]
+        maybe = there if if_exists == "update" else set()
+        todo = [
+            Pair(key, target, target in maybe)
+            for key, target in targets.items()
+            if target not in kept
+        ]
         with logging_to(log) as line:
-            for key in keys:
-                target = after + key[len(before) :]
+            for key, target in targets.items():
                 arrow = "" if target == key else f" -> {target}"
                 line(f"{'skip' if target in kept else 'copy'} {key}{arrow}")
-            done = Copied(len(todo), len(keys) - len(todo), 0)
+            done = Copied(len(todo), len(targets) - len(todo), 0)
             if not dry_run:
-                maybe = there if if_exists == "update" else set()
-                transfer = _copy(
-                    from_store, to_store, before, after, todo, maybe, compare, progress
-                )
+                transfer = _copy(from_store, to_store, to_path, todo, compare, progress)
                 skipped = done.skipped + transfer.skipped
                 done = Copied(transfer.copied, skipped, transfer.nbytes)
             line(summary(done, dry_run=dry_run))
@@ -175,16 +172,16 @@ def rename(
         require_erasing(place)
         if lies_in(new, old) or lies_in(old, new):
             raise NodeExistsError(where, f"{'/' + old!r} and its new place would overlap")
-        before, after = f"{old}/", f"{new}/"
-        keys = list(place.list_prefix(before))
+        keys = list(place.list_prefix(_prefix(old)))
         if not keys:
             raise NodeNotFoundError(f"{place} {'/' + old!r}", "there is nothing to rename")
-        targets = {after + key[len(before) :]: key for key in keys}
-        there = _there(place, after, set(targets))
-        if not all_same(place, place, (Pair(targets[target], target) for target in there)):
+        targets = _targets(keys, old, new)
+        there = _there(place, new, set(targets.values()))
+        pairs = [Pair(*pair) for pair in targets.items()]
+        if not all_same(place, place, (pair for pair in pairs if pair.target in there)):
             raise NodeExistsError(where, "there is something else already; remove it first")
-        todo = [key for target, key in targets.items() if target not in there]
-        _copy(place, place, before, after, todo, set(), "content", progress)
+        todo = [pair for pair in pairs if pair.target not in there]
+        _copy(place, place, new, todo, "content", progress)
         erase_documents(place, keys)
         place.erase_values(keys)
 
@@ -192,44 +189,36 @@ def rename(
 def _copy(
     source: Store,
     dest: Store,
-    before: str,
-    after: str,
-    keys: Iterable[str],
-    there: set[str],
+    path: str,
+    pairs: list[Pair],
     compare: Compare,
     progress: Callable[[Progress], object] | bool | None,
 ) -> Transfer:
-    values, documents = to_write(keys)
-    reporter = Reporter(progress, 1)
-    transfer = Transfer(source, dest, compare, reporter)
-
-    def pairs(some: list[str]) -> Iterator[Pair]:
-        for key in some:
-            target = after + key[len(before) :]
-            yield Pair(key, target, target in there)
-
-    try:
-        reporter.begin(after.rstrip("/"), len(values) + sum(map(len, documents)), "keys")
+    """Copy values, documents after all others."""
+    of_keys = {pair.source: pair for pair in pairs}
+    values, documents = to_write(of_keys)
+    with reporting(progress, path, len(pairs), "keys") as reporter:
+        transfer = Transfer(source, dest, compare, reporter)
         for step in (values, *documents):
-            transfer.run(pairs(step))
-        reporter.end()
-    finally:
-        reporter.close()
+            transfer.run(of_keys[key] for key in step)
     return transfer
 
 
-def _there(store: Store, prefix: str, keys: set[str]) -> set[str]:
-    """Those of some keys, all below a prefix, that a store has."""
+def _prefix(path: str) -> str:
+    return f"{path}/" if path else ""
+
+
+def _targets(keys: Iterable[str], old: str, new: str) -> dict[str, str]:
+    """What keys below a path become below another."""
+    skip, prefix = len(_prefix(old)), _prefix(new)
+    return {key: prefix + key[skip:] for key in keys}
+
+
+def _there(store: Store, path: str, keys: set[str]) -> set[str]:
+    """Those of some keys, all below a path, that a store has."""
     if store.supports_listing:
-        return keys.intersection(store.list_prefix(prefix))
-    found: set[str] = set()
-
-    def ask(key: str) -> None:
-        if store.exists(key):
-            found.add(key)
-
-    run(keys, ask, store.requests is not None, store.requests)
-    return found
+        return keys.intersection(store.list_prefix(_prefix(path)))
+    return existing(store, keys)
 
 
 def _chosen(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.copying.nodes import ends_of
+from zarr_core.copying.source import ends_of
 from zarr_core.errors import NodeNameError
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
@@ -71,10 +71,9 @@ def move(
     format_ = dest._format if isinstance(dest, Node) else None
     ends = ends_of(source, store, path, format_, {})
     there = move_node(ends, progress)
-    if source._consolidation is not None and source._consolidation.path != source.path:
-        source._consolidation.record(gone=[source.path])
-    if isinstance(dest, Node) and dest._consolidation is not None:
-        dest._consolidation.record(gone=[path], there=there)
+    source._record(gone=[source.path])
+    if isinstance(dest, Node):
+        dest._record(gone=[path], there=there)
     return open_node(
         store, "r+", path=path, zarr_format=ends.format_.name, extensions=source._extensions
     )

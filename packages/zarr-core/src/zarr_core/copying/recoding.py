@@ -14,28 +14,21 @@ from zarr_core.hierarchy.convenience import empty_like
 from zarr_core.hierarchy.open import node
 from zarr_core.hierarchy.values import write_values
 from zarr_core.interfaces.progress import Reporter
-from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.metadata.group import GroupMetadata
 from zarr_core.registry.scope import extensions
 from zarr_core.stores.memory import MemoryStore
+from zarr_core.transfer.executing import write_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    from zarr_core.copying.asked import Asked
     from zarr_core.hierarchy.group import Group
     from zarr_core.interfaces.carrier import Carrier
-    from zarr_core.interfaces.progress import Progress
+    from zarr_core.transfer.ends import Ends
     from zarr_core.transfer.plan import Plan, Step
-    from zarr_core.transfer.source import Ends
 
 
-def recode(
-    plan: Plan,
-    source: Array | Group,
-    layout: Mapping[str, Any],
-    progress: Callable[[Progress], object] | bool | None,
-    carrier: Carrier | None = None,
-) -> None:
+def recode(plan: Plan, source: Array | Group, asked: Asked) -> None:
     """Do what a plan says by decoding arrays, once the places are made.
 
     Parameters
@@ -44,31 +37,19 @@ def recode(
         What becomes of each node.
     source : Array or Group
         What is copied.
-    layout : mapping
-        Arguments of :func:`create_array`; what is not among them stays as it is.
-    progress : callable or True, optional
-        As for :func:`zarr_core.copy`.
-    carrier : Carrier, optional
-        Who moves the elements; by default this process, some at a time.
+    asked : Asked
+        The layout: arguments of :func:`create_array`; what is not among them stays as it
+        is.  Also the progress, and the carrier.
     """
-    ends = plan.ends
-    steps = [step for step in plan.steps if step.action not in ("keep", "skip")]
-    arrays = [step for step in steps if isinstance(step.metadata, ArrayMetadata)]
-    reporter = Reporter(progress, len(arrays))
+    arrays = [step for step in plan.steps if step.is_array and not step.stays]
+    reporter = Reporter(asked.progress, len(arrays))
     try:
         with extensions(source._extensions):
             for step in arrays:
-                _recode(ends, step, layout, reporter, carrier)
+                _recode(plan.ends, step, asked.layout, reporter, asked.carrier)
     finally:
         reporter.close()
-    for step in reversed(steps):
-        if isinstance(step.metadata, GroupMetadata):
-            group = step.metadata.replace(consolidated=None)
-            if ends.format_.name != ends.dest_format.name:
-                where = f"{ends.dest} {'/' + step.target!r}"
-                group = GroupMetadata(attributes=step.metadata.attributes)
-                group = ends.dest_format.express(group, where)
-            ends.dest_format.write(ends.dest, step.target, group)
+    write_groups(plan)
 
 
 def _recode(

@@ -1,12 +1,11 @@
-"""What a node takes in its store."""
+"""Which chunks of an array are stored, what they take."""
 
 from __future__ import annotations
 
-import threading
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.threads import run
+from zarr_core.threads import in_flight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -80,14 +79,4 @@ def chunks_in(chunks: Chunks, chunk: tuple[int, ...], inner: tuple[int, ...] | N
 
 def nbytes_of(store: Store, keys: Iterable[str]) -> int:
     """Bytes that the values of some keys take; a key that vanished counts nothing."""
-    total = 0
-    guard = threading.Lock()
-
-    def add(key: str) -> None:
-        nonlocal total
-        size = store.getsize(key) or 0
-        with guard:
-            total += size
-
-    run(keys, add, store.requests is not None, store.requests)
-    return total
+    return sum(size or 0 for _, size in in_flight(keys, store.getsize, store.requests))

@@ -246,8 +246,8 @@ def _place(
     if isinstance(given, Node):
         given._check_writable()
     made = place_node(place, path, format_, metadata, overwrite=overwrite)
-    if isinstance(given, Node) and given._consolidation is not None:
-        given._consolidation.record(gone=[path] if overwrite else [], there=[*made, path])
+    if isinstance(given, Node):
+        given._record(gone=[path] if overwrite else [], there=[*made, path])
 
 
 def _array_metadata(

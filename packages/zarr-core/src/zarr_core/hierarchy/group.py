@@ -67,8 +67,7 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         if child == self.path or not self._is_there(child):
             raise KeyError(path)
         erase_node(self._format, self.store, child)
-        if self._consolidation is not None:
-            self._consolidation.record(gone=[child])
+        self._record(gone=[child])
 
     # Equality is that of the node, not of a mapping.
     __eq__ = Node.__eq__
@@ -225,15 +224,14 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         NodeExistsError
             If there is one at the destination, or the destination lies in the source.
         """
+        from zarr_core.transfer.ends import Ends  # noqa: PLC0415 - lazy: rare
         from zarr_core.transfer.moving import move_node  # noqa: PLC0415 - lazy: rare
-        from zarr_core.transfer.source import Ends  # noqa: PLC0415 - lazy: rare
 
         self._check_writable()
         old, new = self._child_path(source), self._child_path(dest)
         format_, store = self._format, self.store
         moved = move_node(Ends(format_, store, old, format_, store, new), progress)
-        if self._consolidation is not None:
-            self._consolidation.record(gone=[old], there=moved)
+        self._record(gone=[old], there=moved)
 
     def delete(self, path: str) -> None:
         """Remove the node at a path, with everything below it.

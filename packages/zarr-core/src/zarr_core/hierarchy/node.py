@@ -11,7 +11,7 @@ from zarr_core.nodes.checking import check
 from zarr_core.registry import scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Self
 
@@ -132,8 +132,18 @@ class Node(Generic[M]):
         # which they were stored.
         with self._changing():
             self._adopt(self._format.update(self.store, self.path, checked))
+        self._record(there=[self.path])
+
+    def _record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
+        """Bring consolidated metadata, if the node was reached through some, in step.
+
+        Parameters
+        ----------
+        gone, there : sequence of str
+            Paths of nodes that were removed with all below them; that are new or changed.
+        """
         if self._consolidation is not None:
-            self._consolidation.record(there=[self.path])
+            self._consolidation.record(gone=gone, there=there)
 
     def _of_this_kind(self, metadata: NodeMetadata) -> M:
         if not isinstance(metadata, type(self.metadata)):

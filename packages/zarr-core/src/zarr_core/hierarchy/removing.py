@@ -52,9 +52,8 @@ def remove(store: StoreLike, path: str | None = None) -> None:
                 "away, or remove all keys whatever they are with rmdir",
             )
         erase_node(format_, place, below)
-    consolidation = store._consolidation if isinstance(store, Node) else None
-    if consolidation is not None and consolidation.path != below:
-        consolidation.record(gone=[below])
+    if isinstance(store, Node):
+        store._record(gone=[below])
 
 
 def rmdir(store: StoreLike, path: str | None = None) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _EVERY = 0.1  # seconds
 _WIDTH = 24  # characters of the bar
@@ -109,6 +110,28 @@ class Reporter:
         if always or monotonic() - self._last >= _EVERY:
             self._callback(self._now)
             self._last = monotonic()
+
+
+@contextmanager
+def reporting(
+    callback: Callable[[Progress], object] | bool | None, path: str, total: int | None, unit: str
+) -> Iterator[Reporter]:
+    """Report a work of one part from its beginning to its end.
+
+    Parameters
+    ----------
+    callback : callable, True or None
+        As for :class:`Reporter`.
+    path, total, unit
+        As :class:`Progress` has them.
+    """
+    reporter = Reporter(callback, 1)
+    try:
+        reporter.begin(path, total, unit)
+        yield reporter
+        reporter.end()
+    finally:
+        reporter.close()
 
 
 class _Line:

@@ -12,13 +12,15 @@ from zarr_core.errors import (
     StoreError,
 )
 from zarr_core.interfaces.carrier import Pair
-from zarr_core.interfaces.progress import Reporter
+from zarr_core.interfaces.progress import reporting
 from zarr_core.nodes.erasing import erase_node, require_erasing
 from zarr_core.nodes.key_order import is_document
 from zarr_core.nodes.placing import occupied
 from zarr_core.stores.nesting import lies_within
-from zarr_core.transfer.plan import execute, make_places, plan
-from zarr_core.transfer.source import Ends, lies_in, nodes_of, other_keys
+from zarr_core.transfer.ends import lies_in
+from zarr_core.transfer.executing import execute, make_places
+from zarr_core.transfer.planning import plan
+from zarr_core.transfer.source import nodes_of, other_keys
 from zarr_core.transfer.values import all_same
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.codec import Buffer
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.progress import Progress
+    from zarr_core.transfer.ends import Ends
 
 
 def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None = None) -> list[str]:
@@ -65,14 +68,14 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
         # Perhaps what an earlier attempt had still to remove.
         if there is not None and left and _are_copied(ends, left):
             erase_node(format_, ends.source, ends.source_path)
-            return [path for path, _ in nodes_of(_turned(ends), there)]
+            return [path for path, _ in nodes_of(ends.turned(), there)]
         if metadata is None:
             raise NodeNotFoundError(f"{ends.source} {'/' + ends.source_path!r}", "no node to move")
     nodes = nodes_of(ends, metadata)
     made: list[str] = []
     if there is not None and any(map(ends.dest.exists, format_.documents(ends.dest_path))):
         # Perhaps an earlier attempt came as far as that.
-        both = {(new, old) for old, new in left} == set(_keys(_turned(ends)))
+        both = {(new, old) for old, new in left} == set(_keys(ends.turned()))
         if not (both and _are_copied(ends, left)):
             raise occupied(ends.dest, ends.dest_path)
     else:
@@ -80,13 +83,8 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
         made = make_places(planned)
         if _moved_at_once(ends):
             return [*made, *(ends.target(path) for path, _ in nodes)]
-        reporter = Reporter(progress, 1)
-        reporter.begin(ends.dest_path, len(planned.pairs), "keys")
-        try:
+        with reporting(progress, ends.dest_path, len(planned.pairs), "keys") as reporter:
             execute(planned, "content", reporter)
-            reporter.end()
-        finally:
-            reporter.close()
         _refuse_newcomers(ends, nodes, {pair.source for pair in planned.pairs})
     erase_node(format_, ends.source, ends.source_path)
     return [*made, *(ends.target(path) for path, _ in nodes)]
@@ -140,13 +138,6 @@ def _same_json(one: Buffer | None, other: Buffer | None) -> bool:
         )
     except MetadataError:
         return bytes(one) == bytes(other)
-
-
-def _turned(ends: Ends) -> Ends:
-    """The destination as if it were to be copied back."""
-    return Ends(
-        ends.format_, ends.dest, ends.dest_path, ends.format_, ends.source, ends.source_path
-    )
 
 
 def _refuse_newcomers(ends: Ends, nodes: list[tuple[str, NodeMetadata]], copied: set[str]) -> None:
