@@ -8,6 +8,7 @@ import zarr_core as zarr
 from zarr_core.errors import (
     ExtensionConfigurationError,
     MetadataValidationError,
+    StoreReadOnlyError,
     UnknownExtensionError,
     UnsupportedFieldError,
 )
@@ -85,6 +86,39 @@ def test_consolidated_metadata_is_no_way_around(store):
         assert zarr.open_group(store, "r")["a"][2] == 2
     with pytest.raises((UnsupportedFieldError, UnknownExtensionError), match="units"):
         zarr.open_group(store, "r")["a"]
+
+
+def test_members_are_set_and_removed_on_nodes(store):
+    array = zarr.create_array(store, name="a", data=np.arange(3.0))
+    other = zarr.open_array(store, path="a", mode="r+")
+    with zarr.extensions(WITH):
+        array.update_additional_fields({"units": {"unit": "m"}})
+        other.update_additional_fields({"note": {"must_understand": False, "by": ["me"]}})
+        assert zarr.open_array(store, path="a").metadata.additional_fields == {
+            "units": {"unit": "m"},
+            "note": {"must_understand": False, "by": ["me"]},
+        }
+        before = store.get("a/zarr.json")
+        with pytest.raises(ExtensionConfigurationError, match="unit is empty"):
+            array.update_additional_fields({"units": {"unit": ""}})
+        with pytest.raises(UnknownExtensionError, match="other"):
+            array.update_additional_fields({"other": {}})
+        with pytest.raises(ValueError, match="shape: a member that the specification defines"):
+            array.update_additional_fields({"shape": [7]})
+        assert store.get("a/zarr.json") == before
+        array.update_additional_fields({"units": None, "never": None})
+    assert list(zarr.open_array(store, path="a").metadata.additional_fields) == ["note"]
+    group = zarr.open_group(store, mode="a")
+    group.update_additional_fields({"note": {"must_understand": False}})
+    with pytest.raises(StoreReadOnlyError):
+        zarr.open_group(store, mode="r").update_additional_fields({"note": None})
+    assert "note" in json.loads(store.get("zarr.json"))
+
+
+def test_a_format_without_further_members_refuses_them(store):
+    array = zarr.create_array(store, shape=3, zarr_format=2)
+    with pytest.raises(MetadataValidationError, match="no place for further members"):
+        array.update_additional_fields({"note": {"must_understand": False}})
 
 
 @pytest.mark.parametrize("must_understand", [True, False])

@@ -6,15 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import (
-    ArrayMetadata,
-    ExtensionDefinition,
-    MetadataExtension,
-    MetadataValidationError,
-    NodeTypeError,
-    Problem,
-    read_node,
-)
+from zarr_core.extension import ExtensionDefinition, MetadataExtension, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,17 +78,4 @@ def set_axes(array: Array, axes: Axes) -> None:
     MetadataValidationError
         If there are not as many axes as dimensions.
     """
-    where = f"{array.store} {'/' + array.path!r}"
-
-    def change(metadata: Any) -> Any:
-        if not isinstance(metadata, ArrayMetadata):
-            raise NodeTypeError(where, "has become a group")
-        if problems := axes.check(metadata.to_json()):
-            raise MetadataValidationError(where, problems)
-        members = {**metadata.additional_fields, NAME: axes.to_json()}
-        return metadata.replace(additional_fields=members)
-
-    # What others have changed in the document meanwhile is kept.
-    format_, _ = read_node(array.store, array.path)
-    format_.update(array.store, array.path, change)
-    array.refresh()
+    array.update_additional_fields({NAME: axes.to_json()})

@@ -97,7 +97,7 @@ class V3(Format):
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write ``zarr.json``."""
-        store.set(metadata_key(path), metadata.to_bytes())
+        store.set(metadata_key(path), _bytes(metadata))
 
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
         """Write ``zarr.json`` if there is none, under the lock of its key."""
@@ -106,7 +106,7 @@ class V3(Format):
         def change(reader: ValueReader | None) -> Pieces | ValueReader:
             nonlocal created
             created = reader is None
-            return metadata.to_bytes() if reader is None else reader
+            return _bytes(metadata) if reader is None else reader
 
         store.update(metadata_key(path), change)
         return created
@@ -125,7 +125,7 @@ class V3(Format):
                 raise NodeNotFoundError(where, "the node has been removed")
             document = strictjson.loads(bytes(reader.read(0, reader.size)), where)
             changed = change(self.from_json(document, where))
-            return changed.to_bytes()
+            return _bytes(changed)
 
         store.update(key, change_document)
         assert changed is not None
@@ -185,6 +185,10 @@ def is_draft(document: JSON) -> bool:
     """Whether a ``zarr.json`` is the entry point of one of the drafts of 2021 and 2022."""
     version = document.get("zarr_format") if isinstance(document, dict) else None
     return isinstance(version, str) and "://" in version
+
+
+def _bytes(metadata: NodeMetadata) -> bytes:
+    return understanding(lambda understood: metadata.to_bytes(understood=understood))
 
 
 def _elsewhere(metadata: ArrayMetadata) -> list[Problem]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
 from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.interfaces.keylock import key_lock
+from zarr_core.metadata.rules import ARRAY_MEMBERS, GROUP_MEMBERS
 from zarr_core.nodes.checking import check
 from zarr_core.registry import scope
 
@@ -84,6 +85,42 @@ class Node(Generic[M]):
     def update_attributes(self, attributes: Mapping[str, Any]) -> Self:
         """Set some attributes and keep the others; returns the node."""
         self.attrs.update(attributes)
+        return self
+
+    def update_additional_fields(self, fields: Mapping[str, JSON]) -> Self:
+        """Set members of the document that the specification does not define; keep the others.
+
+        For extensions of kind ``extension`` (v3.1, "Additional fields"), which may object.
+
+        Parameters
+        ----------
+        fields : mapping
+            Names, each with its value in JSON, mostly an object; None removes a member.  One
+            that others need not understand has the member ``"must_understand": false``.
+
+        Returns
+        -------
+        Node
+            This one.
+
+        Raises
+        ------
+        UnknownExtensionError
+            If nobody understands a member that must be understood.
+        ExtensionConfigurationError, MetadataValidationError
+            If whoever understands it refuses it, or the format has no such members.
+        ValueError
+            If the specification defines a member of that name.
+        """
+        if defined := sorted(fields.keys() & {*ARRAY_MEMBERS, *GROUP_MEMBERS}):
+            raise ValueError(f"{', '.join(defined)}: a member that the specification defines")
+
+        def change(metadata: Any) -> Any:
+            members = {**metadata.additional_fields, **fields}
+            kept = {name: value for name, value in members.items() if value is not None}
+            return metadata.replace(additional_fields=kept)
+
+        self._rewrite(change)
         return self
 
     def refresh(self) -> None:

@@ -81,18 +81,31 @@ class GroupMetadata:
         """The version 3 document; what was read and not changed comes back as it was."""
         return _to_v3(self)
 
-    def to_bytes(self, where: str = "new group metadata") -> bytes:
+    def to_bytes(
+        self, where: str = "new group metadata", understood: Collection[str] = ()
+    ) -> bytes:
         """The version 3 document as it is stored.
 
         Members that were there when it was read were understood then.
+
+        Parameters
+        ----------
+        where : str
+            What the document is, for errors.
+        understood : collection of str
+            Further members that somebody understands.
 
         Raises
         ------
         MetadataValidationError
             If it would not be valid, or has a value without JSON form.
+        UnsupportedFieldError
+            If it has further members that must be understood, and are not.
         """
         document = strictjson.plain(self.to_json(), where)
-        return strictjson.encode(check_group(document, where, self.document or ()))
+        return strictjson.encode(
+            check_group(document, where, (*(self.document or ()), *understood))
+        )
 
 
 def _from_v3(document: dict[str, Any]) -> GroupMetadata:
