@@ -239,22 +239,6 @@ def test_a_write_is_repeated_if_its_answer_is_lost(patient, direct, proxy):
     assert proxy.traffic.faults == ["lose_answer"]
 
 
-def test_a_change_is_made_once_if_its_answer_is_lost(patient, direct, proxy):
-    """Nobody knows whether it was stored: it is not made a second time, and that is said."""
-    direct.set("n", b"0")
-    proxy.inject(faults.lose_answer(), method="PUT")
-    calls = []
-
-    def change(reader):
-        calls.append(bytes(reader.read(0, reader.size)))
-        return b"%d" % (int(calls[-1]) + 1)
-
-    with pytest.raises(StoreError, match="'n'"):
-        patient.update("n", change)
-    assert calls == [b"0"]
-    assert bytes(direct.get("n")) == b"1"
-
-
 # --- arrays ---
 
 

@@ -101,9 +101,14 @@ def not_found() -> Fault:
     return _error(404, "NoSuchKey")
 
 
-def lose_answer() -> Fault:
-    """Let the server do it, then reset the connection: the client cannot know."""
-    return Fault("lose_answer")
+def lose_answer(politely: bool = False) -> Fault:
+    """Let the server do it, then reset (or close) the connection: the client cannot know."""
+    return Fault("lose_answer", politely)
+
+
+def deny_having_done(status: int = 500) -> Fault:
+    """Let the server do it, then answer in its place that it failed."""
+    return Fault("deny_having_done", status=status)
 
 
 def cut_request(after: int = 0) -> Fault:

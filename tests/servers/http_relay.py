@@ -97,7 +97,12 @@ class HttpRelay:
             await self._before(fault, request, body)
             head, content = await self._ask(request, body)
             if fault.kind == "lose_answer":
-                raise Lost
+                if not fault.number:
+                    raise Lost
+                writer.close()
+                return
+            if fault.kind == "deny_having_done":
+                head, content = _own_answer(fault)
         if self.renames and (location := head.get(b"location")):
             head.set(b"location", location.replace(self._own_name, named))
         exchange.status, exchange.received = head.status, len(content)

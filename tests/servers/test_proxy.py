@@ -156,12 +156,27 @@ def test_ranges_that_are_wrong(asked, fault, status, first, last, proxy, client)
 
 
 def test_a_lost_answer_was_given(proxy, http_server, connect):
-    for number, fault in enumerate([faults.lose_answer(), faults.drop(), faults.cut_request(2)]):
+    lost = ConnectionResetError
+    for number, (fault, error, written) in enumerate(
+        [
+            (faults.lose_answer(), lost, True),
+            (faults.lose_answer(politely=True), http.client.RemoteDisconnected, True),
+            (faults.drop(), lost, False),
+            (faults.cut_request(2), lost, False),
+        ]
+    ):
         proxy.inject(fault)
         client = connect(proxy)
-        with pytest.raises(ConnectionResetError):
+        with pytest.raises(error) as caught:
             client.ask("PUT", f"/dav/lost-{number}", b"written")
-        assert (http_server.root / f"dav/lost-{number}").exists() == (number == 0)
+        assert caught.type is error
+        assert (http_server.root / f"dav/lost-{number}").exists() == written
+
+
+def test_what_was_done_is_denied(proxy, http_server, client):
+    proxy.inject(faults.deny_having_done(502))
+    assert client.ask("PUT", "/dav/denied", b"written")[0] == 502
+    assert (http_server.root / "dav/denied").read_bytes() == b"written"
 
 
 def test_a_proxy_that_refuses(proxy, client):

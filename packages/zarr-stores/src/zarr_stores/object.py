@@ -7,9 +7,7 @@ Library:        obstore
 
 from __future__ import annotations
 
-import random
 import re
-import time
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
@@ -21,7 +19,6 @@ from zarr_core.extension import (
     StoreReadError,
     StoreReadOnlyError,
     ValueReader,
-    ValueReplacedError,
     check_key,
     check_prefix,
     key_lock,
@@ -31,6 +28,7 @@ from zarr_core.extension import (
 from zarr_stores.object_client import Client
 from zarr_stores.object_place import store_from_url
 from zarr_stores.object_reader import ObjectReader
+from zarr_stores.object_update import Updates
 from zarr_stores.object_version import word
 
 if TYPE_CHECKING:
@@ -49,9 +47,6 @@ __all__ = ["ObjectStore"]
 REQUESTS = 64
 GAP_BYTES = 1 << 18
 _FIRST = ByteRange(0, 1 << 16)
-_WHOLE = ByteRange(0)
-_TRIES = 100  # of an update, against as many other writers
-_LONGEST_WAIT = 0.5  # seconds between two of them
 _BULK = {"S3Store": 1000, "AzureStore": 256}  # keys that one request removes
 
 
@@ -107,6 +102,7 @@ class ObjectStore(Store):
         self.supports_listing = listing
         self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
         self._client = Client(store, self._root, requests)
+        self._updates = Updates(self._client)
         self._place = self._client.place
         self.realm = self._place.further
         self._conditional = conditional and self._place.kind != "HTTPStore"
@@ -236,7 +232,7 @@ class ObjectStore(Store):
 
     def set(self, key: str, value: Pieces) -> None:
         self._check_to_change(key)
-        self._client.put(key, value)
+        self._client.set(key, value)
 
     def update(self, key: str, change: Change) -> None:
         """Read, change and write a value, excluding every other such change of the key.
@@ -244,8 +240,8 @@ class ObjectStore(Store):
         Raises
         ------
         StoreError
-            If others were faster each time; or if the connection broke, after which the
-            value may or may not have been stored.
+            If others were faster each time; or if the answer was lost and it cannot be found
+            out whether the new value was stored.
 
         Notes
         -----
@@ -254,51 +250,10 @@ class ObjectStore(Store):
         """
         self._check_to_change(key)
         with key_lock(self._place, key):
-            for attempt in range(_TRIES):
-                if not self._conditional:
-                    self._change(key, change)
-                    return
-                if self._swap(key, change):
-                    return
-                time.sleep(random.uniform(0, min(_LONGEST_WAIT, 0.01 * 2**attempt)))
-        raise StoreError(
-            f"was replaced {_TRIES} times while it was changed; if nobody else writes to it, the "
-            "service does not understand conditions: storage_options={'conditional': False}",
-            self,
-            key,
-        )
-
-    def _swap(self, key: str, change: Change) -> bool:
-        """Change a value unless someone else does meanwhile; whether it is done."""
-        reader = self.open_value(key, _WHOLE)
-        if reader is None:
-            value = change(None)
-            if value is None or isinstance(value, ValueReader):
-                return True
-            return self._put_if(key, value, "create")
-        assert isinstance(reader, ObjectReader)
-        with reader:
-            try:
-                value = change(reader)
-            except ValueReplacedError:
-                return False
-        if isinstance(value, ValueReader):
-            return True
-        meta = reader.meta
-        if value is None:
-            now = self._client.head(key)
-            if now is not None and word(now) == word(meta):
-                self.erase(key)
-            return now is None or word(now) == word(meta)
-        expected = {name: meta[name] for name in ("e_tag", "version") if meta.get(name)}
-        return self._put_if(key, value, expected or "overwrite")
-
-    def _put_if(self, key: str, value: Pieces, mode: Any) -> bool:
-        stored = self._client.put(key, value, mode)
-        if stored is None:  # the service knows no conditions
-            self._conditional = False
-            self._client.put(key, value)
-        return stored is not False
+            if self._conditional:
+                self._conditional = self._updates.make(key, change)
+            if not self._conditional:
+                self._change(key, change)
 
     def erase(self, key: str) -> None:
         self._check_to_change(key)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _MULTIPART = 1 << 25  # bytes; larger values go in several requests
 _PART = 1 << 23
 _STREAMED = 1 << 20  # of a larger body there is no second copy
+_BUFFERS = (bytes, bytearray, memoryview)
 _WRITES = 8  # of a value to a server of files, which must make directories first
 
 
@@ -191,49 +192,36 @@ class Client:
         return meta
 
     def _is_missing(self, error: Exception) -> bool:
-        if not failures.is_missing(error) or failures.place_is_missing(error):
+        if not failures.is_missing_key(error):
             return False
         self._seen = self._seen or failures.place_is_there(error)
         return True
 
     # --- writing ---
 
-    def put(self, key: str, value: Pieces, mode: Any = "overwrite") -> bool | None:
-        """Store a value, all at once.
-
-        Returns
-        -------
-        bool or None
-            Whether the condition of the mode held; None if the service knows no conditions.
-        """
-        data: Any = value
-        if isinstance(value, bytes | bytearray | memoryview):
-            size = len(value)
-        else:
-            data = [piece for piece in value if piece]
-            size = sum(map(len, data))
-            data = data or b""
-        # Conditions are for values in one piece.
-        several = size > _MULTIPART and mode == "overwrite" and not self._files
-        refuse_fork(self._named)
+    def set(self, key: str, value: Pieces) -> None:
+        """Store a value, all at once."""
+        size = len(value) if isinstance(value, _BUFFERS) else sum(map(len, value))
+        several = size > _MULTIPART and not self._files
         for attempt in range(_WRITES):
             try:
-                with self._flight():
-                    self.store.put(
-                        self.root + key, data, mode=mode, use_multipart=several, chunk_size=_PART
-                    )
+                self.put(key, value, use_multipart=several, chunk_size=_PART)
             except Exception as error:
-                if mode != "overwrite" and failures.is_conflict(error):
-                    return False
-                if mode != "overwrite" and failures.is_unsupported(error):
-                    return None
                 # Another thread may just have made the directory that this one wanted to make.
                 if self._files and failures.is_race(error) and attempt < _WRITES - 1:
                     continue
                 raise self._failure(StoreError, "written", error, key) from None
-            self._seen = True
-            return True
-        raise AssertionError("the last attempt raises")
+            return
+
+    def put(self, key: str, value: Pieces, **manner: Any) -> None:
+        """Send a value; errors are those of the library."""
+        refuse_fork(self._named)
+        data: Any = value
+        if not isinstance(value, _BUFFERS):
+            data = [piece for piece in value if piece] or b""
+        with self._flight():
+            self.store.put(self.root + key, data, **manner)
+        self._seen = True
 
     def delete(self, keys: list[str]) -> bool:
         """Remove keys; whether all of them were there, or nobody knows."""

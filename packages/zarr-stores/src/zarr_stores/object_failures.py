@@ -19,6 +19,10 @@ _PLACES: Final = re.compile(
 )
 _KEYS: Final = re.compile(r"<Code>(?:NoSuchKey|BlobNotFound)</Code>")
 _STATUS: Final = re.compile(r"status code: (\d{3}[^:\n]*)")
+_RETRIED: Final = re.compile(r"after ([1-9]\d*) retries")
+_SENT: Final = re.compile(r"\bError performing (?:PUT|POST)\b")
+_UNCONNECTED: Final = re.compile(r"\bkind: Connect\b")
+_REFUSALS: Final = re.compile(r"<Code>(?:SlowDown|ServerBusy|ServiceUnavailable)</Code>")
 _CODE: Final = re.compile(r"<Code>([^<]{1,80})</Code>")
 _MESSAGE: Final = re.compile(r"<Message>([^<]{1,300})")
 # An address may have a password in front of the host, and a signature behind "?".
@@ -51,6 +55,29 @@ def is_conflict(error: BaseException) -> bool:
     # obstore takes it for one, too, that the bucket is missing.
     name = type(error).__name__
     return name in ("PreconditionError", "AlreadyExistsError") and not place_is_missing(error)
+
+
+def is_missing_key(error: BaseException) -> bool:
+    """Whether there is no such key, in a bucket that is there."""
+    return is_missing(error) and not place_is_missing(error)
+
+
+def may_be_done(error: BaseException) -> bool:
+    """Whether a write that failed may have been carried out, by this request or one it repeats."""
+    text = str(error)
+    if _RETRIED.search(text):
+        return True
+    status = _STATUS.search(text)
+    if status is not None:
+        return status[1].startswith("5") and not _REFUSALS.search(text)
+    return is_lost(error)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether a request was sent, nothing was answered, and the library left it at that."""
+    text = str(error)
+    answered = _STATUS.search(text) or _RETRIED.search(text)
+    return bool(_SENT.search(text)) and not (answered or _UNCONNECTED.search(text))
 
 
 def is_unsupported(error: BaseException) -> bool:
@@ -106,8 +133,7 @@ def reason(error: BaseException) -> str:
     status, code = _STATUS.search(text), _CODE.search(text)
     if status is not None:
         parts = [status[1].strip(), code[1] if code else "", _said(text)]
-        retried = re.search(r"after (\d+) retries", text)
-        if retried and retried[1] != "0":
+        if retried := _RETRIED.search(text):
             parts.append(f"after {retried[1]} retries")
         return ", ".join(part for part in parts if part)
     return without_secrets(" ".join(text.split()))[:300] or type(error).__name__

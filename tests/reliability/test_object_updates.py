@@ -1,0 +1,183 @@
+"""A change of an object is made exactly once, whatever becomes of the answers."""
+
+import threading
+import time
+from contextlib import ExitStack
+from uuid import uuid4
+
+import pytest
+from object_stores import FEW_RETRIES, NO_RETRIES, azure_environment, s3_environment
+from servers import faults
+from servers.proxy import Proxy
+from servers.s3_server import MotoServer
+from zarr_core.extension import StoreError
+from zarr_stores.object import ObjectStore
+
+pytest_plugins = ["servers.fixtures"]
+
+
+@pytest.fixture(scope="module", params=["s3_server", "azure_server"])
+def server(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def proxies(server):
+    """Several ways to the server."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(Proxy(server.port)) for _ in range(4)]
+
+
+@pytest.fixture
+def proxy(proxies):
+    proxies[0].reset()
+    return proxies[0]
+
+
+@pytest.fixture
+def at(server, monkeypatch):
+    """A function that makes stores for one place, perhaps with a proxy before it."""
+    s3 = isinstance(server, MotoServer)
+    for name, value in (s3_environment if s3 else azure_environment)(server).items():
+        monkeypatch.setenv(name, value)
+    place = f"s3://{server.bucket}" if s3 else f"az://{server.container}"
+    place = f"{place}/{uuid4()}"
+
+    def make(proxy=server, retry_config=FEW_RETRIES):
+        endpoint = server.url.replace(f":{server.port}", f":{proxy.port}")
+        return ObjectStore.from_url(place, endpoint=endpoint, retry_config=retry_config)
+
+    return make
+
+
+def number(store):
+    value = store.get("n")
+    return None if value is None else int(bytes(value))
+
+
+class Adding:
+    """A change that adds one, and counts how often it was asked to."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, reader):
+        self.calls += 1
+        return b"%d" % (1 + (0 if reader is None else int(bytes(reader.read(0, reader.size)))))
+
+
+AFTERWARDS = {
+    "reset": faults.lose_answer(),
+    "closed": faults.lose_answer(politely=True),
+    "500": faults.deny_having_done(),
+    "502": faults.deny_having_done(502),
+    "503": faults.deny_having_done(503),
+}
+BEFORE = {
+    "dropped": faults.drop(),
+    "half": faults.cut_request(),
+    "500": faults.answer(500),
+    "503": faults.slow_down(),
+}
+
+
+def test_what_went_in_is_not_done_again(at, proxy):
+    direct = at()
+    for retries in (FEW_RETRIES, NO_RETRIES):
+        store = at(proxy, retries)
+        for name, fault in AFTERWARDS.items():
+            for old in (None, 5):
+                if old:
+                    direct.set("n", b"5")
+                adding = Adding()
+                proxy.inject(fault, method="PUT")
+                store.update("n", adding)
+                assert (number(direct), adding.calls) == ((old or 0) + 1, 1), name
+                direct.erase("n")
+    assert len(proxy.traffic.faults) == 4 * len(AFTERWARDS)
+
+
+def test_what_did_not_go_in_is_done(at, proxy):
+    direct, store = at(), at(proxy)
+    for fault in BEFORE.values():
+        direct.set("n", b"5")
+        adding = Adding()
+        proxy.inject(fault, method="PUT")
+        store.update("n", adding)
+        assert (number(direct), adding.calls) == (6, 1)
+    assert len(proxy.traffic.faults) == len(BEFORE)
+
+
+def test_what_cannot_be_found_out_is_said(at, proxy):
+    direct = at()
+    direct.set("n", b"5")
+    proxy.inject(faults.lose_answer(), method="PUT")
+    proxy.inject(faults.drop(), skip=1, times=faults.FOREVER)  # after the value was read
+    with pytest.raises(StoreError, match="'n': .*whether the new value was stored is not known"):
+        at(proxy, NO_RETRIES).update("n", Adding())
+    assert number(direct) == 6
+
+
+@pytest.mark.parametrize("went_in", [True, False])
+@pytest.mark.parametrize("others", ["change", "replace", "remove"])
+def test_others_come_while_the_answer_is_lost(at, proxy, went_in, others):
+    """Between the answer that is lost and the second try somebody else is there."""
+    direct = at()
+    direct.set("n", b"5")
+    proxy.inject(faults.lose_answer() if went_in else faults.drop(), method="PUT")
+    proxy.inject(faults.delay(0.2), method="PUT")
+    failed = []
+
+    def work():
+        try:
+            at(proxy).update("n", Adding())
+        except StoreError as error:
+            failed.append(str(error))
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    while len(proxy.traffic.exchanges) < 3:  # the second try waits
+        time.sleep(0.01)
+    assert number(direct) == 5 + went_in
+    if others == "change":
+        direct.update("n", Adding())
+    elif others == "replace":
+        direct.set("n", b"50")
+    else:
+        direct.erase("n")
+    worker.join()
+    expected = {"change": 7, "replace": 50, "remove": 1}[others]
+    assert number(direct) == expected
+    # Nobody can say of a value that knows nothing of the others whether it was made of them.
+    assert ["not known" in said for said in failed] == [True] * (others == "replace")
+
+
+def test_many_writers_and_many_lost_answers(at, proxies):
+    """Stores with proxies of their own, which therefore do not exclude each other by locks."""
+    direct = at()
+    direct.set("n", b"0")
+    done, unknown = [], []
+    harm = [*AFTERWARDS.values(), *BEFORE.values()]
+
+    def work(proxy):
+        store = at(proxy)
+        for _ in range(12):
+            try:
+                store.update("n", Adding())
+                done.append(1)
+            except StoreError as error:
+                assert "not known" in str(error)
+                unknown.append(1)
+
+    workers = []
+    for writer, proxy in enumerate(proxies):
+        proxy.reset()
+        for place, fault in enumerate(harm):
+            proxy.inject(fault, method="PUT", skip=writer + 2 * place)
+        workers.append(threading.Thread(target=work, args=(proxy,)))
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(done) <= number(direct) <= len(done) + len(unknown)
+    assert len(done) >= 40
