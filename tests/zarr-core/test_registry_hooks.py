@@ -6,15 +6,18 @@ import pytest
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
 from zarr_core.definition import ExtensionDefinition
+from zarr_core.engine import calls
 from zarr_core.errors import (
     ExtensionConflictError,
     ExtensionLoadError,
     MetadataValidationError,
     UnknownExtensionError,
+    ZarrError,
 )
 from zarr_core.extension import Problem, hookimpl
 from zarr_core.registry import hooks, resolve
 from zarr_core.registry.hooks import register_hooks, unregister_hooks
+from zarr_core.registry.scope import extensions
 
 PLAIN = {"endian": "little"}
 
@@ -218,7 +221,7 @@ def test_registering_twice_and_taking_back_twice_are_errors():
 # --- installed hooks ---
 
 HOOKS = """
-from zarr_core.extension import hookimpl
+from zarr_core.extension import Problem, hookimpl
 made = []
 
 class Hooks:
@@ -227,7 +230,7 @@ class Hooks:
 
     @hookimpl
     def {name}(self, where, document):
-        return ["from " + where]
+        return [Problem("/a", "from " + where)]
 """
 
 
@@ -238,7 +241,7 @@ def installed_hooks(install, source, distribution="acme-hooks"):
 
 def test_installed_hooks_are_made_once(install):
     installed_hooks(install, HOOKS.format(name="zarr_check_metadata"))
-    assert hooks.check_metadata("here", {}) == ["from here"]
+    assert hooks.check_metadata("here", {}) == [Problem("/a", "from here")]
     with config.set(threads=1):
         hooks.check_metadata("here", {})
     assert len(sys.modules["acme_hooks"].made) == 1
@@ -246,14 +249,14 @@ def test_installed_hooks_are_made_once(install):
 
 def test_a_module_of_functions_will_do(install):
     source = """
-from zarr_core.extension import hookimpl
+from zarr_core.extension import Problem, hookimpl
 
 @hookimpl
 def zarr_check_metadata(where):
-    return [where]
+    return [Problem("/a", where)]
 """
     install("acme-hooks", {"hooks": {"acme": "acme_hooks"}}, {"acme_hooks.py": source})
-    assert hooks.check_metadata("here", {}) == ["here"]
+    assert hooks.check_metadata("here", {}) == [Problem("/a", "here")]
 
 
 @pytest.mark.parametrize(
@@ -269,9 +272,9 @@ def test_hooks_that_fail_to_load_are_left_out_with_one_warning(install, source):
     installed_hooks(install, source, "broken-hooks")
     installed_hooks(install, HOOKS.format(name="zarr_check_metadata"))
     with pytest.warns(UserWarning, match=r"hooks of broken-hooks 1\.0 .* are left out"):
-        assert hooks.check_metadata("here", {}) == ["from here"]
+        assert hooks.check_metadata("here", {}) == [Problem("/a", "from here")]
     with warnings.catch_warnings(action="error"), config.set(disabled_plugins={"unrelated"}):
-        assert hooks.check_metadata("here", {}) == ["from here"]
+        assert hooks.check_metadata("here", {}) == [Problem("/a", "from here")]
 
 
 def test_an_installed_hook_that_is_misspelt_is_an_error_until_switched_off(install):
@@ -291,7 +294,7 @@ make("codec", ExtensionDefinition("bytes", {PLAIN!r}))
 {HOOKS.format(name="zarr_check_metadata")}
 """
     installed_hooks(install, source)
-    assert hooks.check_metadata("here", {}) == ["from here"]
+    assert hooks.check_metadata("here", {}) == [Problem("/a", "from here")]
 
 
 def test_without_hooks_pluggy_is_not_imported():
@@ -305,3 +308,89 @@ def test_without_hooks_pluggy_is_not_imported():
         "assert not {'pluggy', 'jsonschema'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# --- nonsense ---
+
+
+class Checking:
+    def __init__(self, answer):
+        self.answer = answer
+
+    @hookimpl
+    def zarr_check_metadata(self, document):
+        return self.answer(document)
+
+
+def generate(document):
+    yield Problem("/a", "is bad")
+    raise LookupError("no catalogue")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda document: 5, "TypeError: 'int' object is not iterable"),
+        (lambda document: "abc", "'a'.* must be a Problem"),
+        (lambda document: [None], "None.* must be a Problem"),
+        (lambda document: Problem("/a", "is bad"), "TypeError: 'Problem' object is not iterable"),
+        (generate, "zarr_check_metadata raised LookupError: no catalogue"),
+    ],
+)
+def test_objections_that_are_none_are_named_as_a_fault_of_the_hook(register, answer, said):
+    register(Checking(answer))
+    with pytest.raises(ExtensionLoadError, match=said):
+        hooks.check_metadata("s", {"a": 1})
+
+
+def test_what_a_hook_changes_in_a_document_changes_nothing(register):
+    register(Checking(lambda document: document["attributes"]["units"].clear()))
+    document = {"attributes": {"units": ["m"]}}
+    hooks.check_metadata("s", document)
+    assert document == {"attributes": {"units": ["m"]}}
+
+
+class PanicException(BaseException):
+    """What pyo3 raises where code in Rust panics."""
+
+
+PanicException.__module__ = "pyo3_runtime"
+
+
+@pytest.mark.parametrize("error", [PanicException("at lib.rs"), SystemExit(3), KeyboardInterrupt()])
+def test_a_panic_is_a_fault_but_an_order_to_stop_is_obeyed(register, error):
+    class Raising:
+        @hookimpl
+        def zarr_check_metadata(self):
+            raise error
+
+        @hookimpl
+        def zarr_extension_used(self):
+            raise error
+
+    class Codec(BytesCodec):
+        @classmethod
+        def from_definition(cls, definition):
+            raise error
+
+        def encode(self, array, decoded):
+            raise error
+
+    def encode():
+        return calls.encode_elements("any.x", Codec("little"), None, None)
+
+    asks = [
+        lambda: hooks.check_metadata("s", {}),
+        lambda: hooks.extension_used("", "codec", "x", None),
+    ]
+    register(Raising())
+    with extensions({"codec": {"any.x": Codec}}):
+        asks += [lambda: resolve.make("codec", ExtensionDefinition("any.x", PLAIN)), encode]
+        for ask in asks:
+            expected = pytest.raises(type(error))
+            if isinstance(error, PanicException):
+                expected = pytest.raises(ZarrError, match=r"at lib\.rs")
+                if ask is asks[1]:
+                    expected = pytest.warns(UserWarning, match=r"at lib\.rs")
+            with expected:
+                ask()

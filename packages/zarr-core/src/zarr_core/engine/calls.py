@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.errors import ChunkDecodeError, CodecError
+from zarr_core.registry.provider import is_fault
 
 if TYPE_CHECKING:
     from zarr_core.interfaces.codec import (
@@ -49,9 +50,7 @@ def encode_array(
     """
     try:
         result = codec.encode(array)
-    except CodecError:
-        raise
-    except Exception as error:
+    except BaseException as error:
         raise _not_encoded(name, error) from error
     if problem := _not_as_promised(result, encoded):
         raise CodecError(f"the codec {name!r} encoded a chunk to {problem}")
@@ -64,9 +63,7 @@ def encode_elements(
     """Encode with an array -> bytes codec; errors as for :func:`encode_array`."""
     try:
         result = codec.encode(array, decoded)
-    except CodecError:
-        raise
-    except Exception as error:
+    except BaseException as error:
         raise _not_encoded(name, error) from error
     if (
         result is None
@@ -83,9 +80,7 @@ def encode_bytes(
     """Encode with a bytes -> bytes codec; errors as for :func:`encode_array`."""
     try:
         result = codec.encode(memoryview(data).toreadonly())
-    except CodecError:
-        raise
-    except Exception as error:
+    except BaseException as error:
         raise _not_encoded(name, error) from error
     if not isinstance(result, _BUFFERS):
         raise CodecError(
@@ -98,7 +93,9 @@ def encode_bytes(
     return result
 
 
-def _not_encoded(name: str, error: Exception) -> CodecError:
+def _not_encoded(name: str, error: BaseException) -> CodecError:
+    if isinstance(error, CodecError) or not is_fault(error):
+        raise error
     return CodecError(f"the codec {name!r} cannot encode a chunk: {type(error).__name__}: {error}")
 
 
@@ -115,9 +112,7 @@ def decode_bytes(name: str, codec: BytesToBytesCodec, data: Buffer, size: int | 
     """
     try:
         result = codec.decode(data, size)
-    except CodecError:
-        raise
-    except Exception as error:
+    except BaseException as error:
         raise _not_decoded(name, error) from error
     if not isinstance(result, _BUFFERS):
         raise ChunkDecodeError(f"decodes to {_described(result)} instead of bytes", name)
@@ -134,9 +129,7 @@ def decode_bytes_into(name: str, codec: BytesToBytesCodec, data: Buffer, out: me
         if error.codec:
             raise
         raise type(error)(error.reason, name, error.where) from error
-    except CodecError:
-        raise
-    except Exception as error:
+    except BaseException as error:
         raise _not_decoded(name, error) from error
 
 
@@ -149,16 +142,16 @@ def decode_array(
     """Decode with a codec that gives an array; errors as for :func:`decode_bytes`."""
     try:
         result = codec.decode(data, decoded)
-    except CodecError:
-        raise
-    except Exception as error:
+    except BaseException as error:
         raise _not_decoded(name, error) from error
     if problem := _not_as_promised(result, decoded):
         raise ChunkDecodeError(f"decodes to {problem}", name)
     return result
 
 
-def _not_decoded(name: str, error: Exception) -> ChunkDecodeError:
+def _not_decoded(name: str, error: BaseException) -> ChunkDecodeError:
+    if isinstance(error, CodecError) or not is_fault(error):
+        raise error
     return ChunkDecodeError(f"{type(error).__name__}: {error}", name)
 
 

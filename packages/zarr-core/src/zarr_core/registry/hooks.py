@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import threading
 import warnings
+from contextlib import contextmanager
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.config import config
 from zarr_core.errors import ZarrError
+from zarr_core.metadata.problem import Problem
 from zarr_core.registry import discovery
-from zarr_core.registry.provider import Provider
+from zarr_core.registry.provider import Provider, is_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from pluggy import PluginManager
 
     from zarr_core.definition import JSON, ExtensionDefinition
-    from zarr_core.metadata.problem import Problem
     from zarr_core.registry.provider import Implementation
 
 
@@ -44,6 +46,19 @@ class _Plugins:
                 f"{error}. It can be switched off: "
                 f"zarr_core.config.set(disabled_plugins={{{source.distribution!r}}})"
             ) from error
+
+    @contextmanager
+    def blamed(self, hook: str) -> Iterator[None]:
+        """Name the plugin that raises an error while a hook is called."""
+        try:
+            yield
+        except ZarrError:  # meant for the user
+            raise
+        except BaseException as error:
+            if not is_fault(error):
+                raise
+            source = self.culprit(hook, error)
+            raise source.failure(f"{hook} raised {type(error).__name__}: {error}") from error
 
     def culprit(self, hook: str, error: BaseException) -> Provider:
         """The plugin whose implementation of a hook raised an error."""
@@ -183,10 +198,20 @@ def check_metadata(where: str, document: Mapping[str, JSON]) -> list[Problem]:
     Raises
     ------
     ExtensionLoadError
-        If a plugin fails.
+        If a plugin fails, or says something else than problems.
     """
-    answers = _ask("zarr_check_metadata", where=where, document=document)
-    return [problem for answer in answers or () for problem in answer or ()]
+    plugins = _plugins()
+    if plugins is None:
+        return []
+    hook = "zarr_check_metadata"
+    # A copy: what a hook changes in it must be nobody else's.
+    answers = _ask(hook, where=where, document=deepcopy(dict(document)))
+    with plugins.blamed(hook):  # the plugins' iterators
+        problems = [problem for answer in answers for problem in answer or ()]
+    if strangers := [item for item in problems if not isinstance(item, Problem)]:
+        source = Provider("hooks", hook, repr(strangers[0]), f"a {hook} hook")
+        raise source.failure("must be a Problem")
+    return problems
 
 
 def extension_used(where: str, kind: str, name: str, provider: Provider) -> None:
@@ -197,7 +222,10 @@ def extension_used(where: str, kind: str, name: str, provider: Provider) -> None
     hook = plugins.manager.hook.zarr_extension_used
     try:
         hook(where=where, kind=kind, name=name, provider=provider)
-    except Exception as error:  # who only looks on must not keep a node from opening
+    except BaseException as error:
+        if not is_fault(error):
+            raise
+        # Who only looks on must not keep a node from opening.
         source = plugins.culprit("zarr_extension_used", error)
         what = f"zarr_extension_used of {source} raised {type(error).__name__}: {error}"
         _warn_once("call", source, what)
@@ -207,13 +235,8 @@ def _ask(hook: str, **arguments: Any) -> Any:
     plugins = _plugins()
     if plugins is None:
         return None
-    try:
+    with plugins.blamed(hook):
         return getattr(plugins.manager.hook, hook)(**arguments)
-    except ZarrError:  # meant for the user
-        raise
-    except Exception as error:
-        source = plugins.culprit(hook, error)
-        raise source.failure(f"{hook} raised {type(error).__name__}: {error}") from error
 
 
 def _plugins() -> _Plugins | None:
@@ -265,7 +288,8 @@ def _load(source: Provider) -> object | None:
 
 def _source_of(plugin: object) -> Provider:
     module = getattr(plugin, "__module__", "") or ""
-    name = getattr(plugin, "__qualname__", "") or getattr(plugin, "__name__", "") or repr(plugin)
+    name = getattr(plugin, "__qualname__", "") or getattr(plugin, "__name__", "")
+    name = name or type(plugin).__qualname__
     return Provider("hooks", name, f"{module}:{name}", "this process")
 
 

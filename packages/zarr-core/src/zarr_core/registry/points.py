@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from reprlib import repr as short
 from typing import Any, Literal
 
 
@@ -55,7 +56,9 @@ class Kind:
             return ""
         interface = self.interface_class()
         if not isinstance(found, type) or not issubclass(found, interface):
-            return f"{found!r} is not a class derived from {interface.__name__}"
+            # All that an object holds would be long, and may hold secrets.
+            what = repr(found) if isinstance(found, type) else short(found)
+            return f"{what} is not a class derived from {interface.__name__}"
         if missing := sorted(getattr(found, "__abstractmethods__", ())):
             return f"{found.__qualname__} does not define {', '.join(missing)}"
         return ""

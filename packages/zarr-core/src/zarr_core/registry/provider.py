@@ -104,6 +104,15 @@ class Provider:
         return reason
 
 
+def is_fault(error: BaseException) -> bool:
+    """Whether an error is a fault of the code that was called, rather than an order to stop.
+
+    A panic in a module written in Rust is one, though it derives from BaseException.
+    ``SystemExit`` is none: it may come from who asked the program to end.
+    """
+    return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"
+
+
 def _attributes(target: str) -> tuple[str, ...]:
     dotted = target.partition(":")[2].partition("[")[0].strip()
     return tuple(dotted.split(".")) if dotted else ()

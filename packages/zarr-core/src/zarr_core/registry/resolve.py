@@ -10,7 +10,7 @@ from zarr_core.errors import ExtensionConfigurationError, ExtensionError
 from zarr_core.metadata.problem import Problem
 from zarr_core.registry import builtin, hints, hooks, registry, schemas, scope
 from zarr_core.registry.points import kind_called
-from zarr_core.registry.provider import Implementation
+from zarr_core.registry.provider import Implementation, is_fault
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -162,7 +162,10 @@ def make(
         ) from error
     except ExtensionError:
         raise
-    except Exception as error:  # whatever the code of an author raises about stored data
+    except BaseException as error:
+        if not is_fault(error):
+            raise
+        # Whatever the code of an author raises about stored data.
         problem = Problem(f"{pointer}/configuration", _reason(error))
         raise ExtensionConfigurationError(kind, definition.name, place, [problem]) from error
     finally:
@@ -209,7 +212,7 @@ def _place(where: str, pointer: str) -> str:
     return f"{where} at {pointer}" if where and pointer else where or pointer
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     message = str(error)
     if message and isinstance(error, (ValueError, TypeError)):
         return message
