@@ -1,3 +1,5 @@
+import os
+
 import pytest
 from zarr_core.registry.points import KINDS, kind_called
 
@@ -45,8 +47,7 @@ def test_objections():
     codec = KINDS["codec"]
     assert "is not a class derived from Codec" in codec.objection(int)
     assert "is not a class derived from Codec" in codec.objection(7)
-    # Such as os.environ, which an entry point may lead to.
-    assert "secret" not in codec.objection({"x" * 30: "secret"})
+    assert len(codec.objection(os.environ)) < 100, "it may hold secrets"
     assert codec.objection(BytesToBytesCodec) == "BytesToBytesCodec does not define decode, encode"
     assert "chunk grid" in KINDS["chunk_grid"].title
     assert KINDS["hooks"].objection(7) == ""
