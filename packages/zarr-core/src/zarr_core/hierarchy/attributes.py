@@ -6,8 +6,7 @@ from collections.abc import Iterator, MutableMapping
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import AttributeValueError, MetadataValidationError
-from zarr_core.strictjson import plain
+from zarr_core.given.attributes import checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -106,26 +105,3 @@ class Attributes(MutableMapping[str, Any]):
         from zarr_core.display.html_attributes import attributes_html  # noqa: PLC0415 - lazy: for people only
 
         return attributes_html(self._node._attributes())
-
-
-def checked(attributes: Any, where: str) -> dict[str, JSON]:
-    """Attributes that a user gave, as plain JSON.
-
-    Parameters
-    ----------
-    attributes : mapping, or iterable of pairs
-        What the user gave.
-    where : str
-        The node, for errors.
-
-    Raises
-    ------
-    AttributeValueError
-        If a value has no JSON form, or a name is no string.
-    """
-    try:
-        converted = plain(dict(attributes), where, "/attributes")
-    except MetadataValidationError as error:
-        raise AttributeValueError(where, error.problems) from error
-    assert isinstance(converted, dict)
-    return converted

@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.definition import ExtensionDefinition
-from zarr_core.engine.chain import CodecChain
-from zarr_core.errors import MetadataValidationError
 from zarr_core.formats.detect import format_of_new
-from zarr_core.given import codec_forms
-from zarr_core.given.chunk_shapes import chunk_and_shard_shape
-from zarr_core.given.data_types import data_type_of
-from zarr_core.given.definitions import definition_of
+from zarr_core.given.attributes import checked
 from zarr_core.given.key_encodings import key_encoding
+from zarr_core.given.new_array import WHERE, array_metadata, shape_of
 from zarr_core.given.older_words import understands_older_words
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.attributes import checked
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import array_settings
 from zarr_core.hierarchy.values import dtype_of, values_of, write_values
-from zarr_core.interfaces.codec import ArrayRepresentation
-from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.problem import Problem
 from zarr_core.nodes.placing import place_node, refuse_leftovers
-from zarr_core.registry.resolve import require
 from zarr_core.registry.scope import extensions as scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    from zarr_core.definition import JSON
-    from zarr_core.given.chunk_shapes import Lengths
     from zarr_core.hierarchy.location import StoreLike
-    from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
-
-_WHERE = "new array"
 
 
 @understands_older_words
@@ -156,8 +140,8 @@ def create_array(
             return create_array(**given)
     values = None if data is None else values_of(data)
     if values is not None:
-        if shape is not None and _shape(shape) != values.shape:
-            raise ValueError(f"shape {_shape(shape)} is not that of data, {values.shape}")
+        if shape is not None and shape_of(shape) != values.shape:
+            raise ValueError(f"shape {shape_of(shape)} is not that of data, {values.shape}")
         shape = values.shape
     if shape is None:
         raise TypeError("a new array needs a shape, or data to take it from")
@@ -168,16 +152,18 @@ def create_array(
     format_ = format_of_new(place, path, _format_asked(store, zarr_format))
     if isinstance(compressors, str) and compressors == "auto" and format_.compressors is not None:
         compressors = format_.compressors
-    metadata = _array_metadata(
-        _shape(shape), dtype, chunks, shards, _ordered(order, filters, _shape(shape)), serializer,
-        compressors, None if fill_value is ... else fill_value, attributes,
-        key_encoding(chunk_key_encoding, format_, _WHERE), dimension_names, storage_transformers,
+    metadata = array_metadata(
+        shape_of(shape), dtype, chunks=chunks, shards=shards, order=order, filters=filters,
+        serializer=serializer, compressors=compressors,
+        fill_value=None if fill_value is ... else fill_value, attributes=attributes,
+        chunk_key_encoding=key_encoding(chunk_key_encoding, format_, WHERE),
+        dimension_names=dimension_names, storage_transformers=storage_transformers,
     )  # fmt: skip
     if fill_value is None and format_.undefined_fill_values:
         metadata = metadata.replace(fill_value_undefined=True)
-    metadata = format_.express(metadata, _WHERE)
+    metadata = format_.express(metadata, WHERE)
     binding = cached.binding(metadata, place, path, keep_empty)
-    binding.check_lengths(_WHERE)
+    binding.check_lengths(WHERE)
     array = Array(
         place, path, format_, binding, missing_is_error=missing_is_error,
         consolidation=store._consolidation if isinstance(store, Node) else None,
@@ -250,121 +236,6 @@ def _place(
         given._record(gone=[path] if overwrite else [], there=[*made, path])
 
 
-def _array_metadata(
-    shape: tuple[int, ...],
-    dtype: Any,
-    chunks: Any,
-    shards: Any,
-    filters: Any,
-    serializer: Any,
-    compressors: Any,
-    fill_value: Any,
-    attributes: Mapping[str, Any] | None,
-    chunk_key_encoding: ExtensionDefinition,
-    dimension_names: Sequence[str | None] | None,
-    storage_transformers: Sequence[Any],
-) -> ArrayMetadata:
-    data_type, byte_order = data_type_of(dtype)
-    codecs = codec_forms.chain_of(filters, serializer, compressors, byte_order, data_type)
-    shards, index_location = _shards(shards)
-    if isinstance(chunks, dict | ExtensionDefinition):
-        if shards is not None:
-            raise ValueError(
-                "shards go with chunk shapes, not with a definition of a chunk grid; "
-                'there, give the codec "sharding_indexed" as the serializer'
-            )
-        grid = definition_of(chunks, "chunk grid")
-    else:
-        item_size = data_type.item_size or 16
-        chunk, shard = chunk_and_shard_shape(shape, item_size, chunks, shards)
-        if shard is not None:
-            codecs = codec_forms.sharded(chunk, codecs, index_location)
-        grid = _grid(chunk if shard is None else shard)
-    try:
-        fill = data_type.default_fill_value() if fill_value is None else data_type.cast(fill_value)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise MetadataValidationError(_WHERE, [Problem("/fill_value", str(error))]) from error
-    document: dict[str, JSON] = {
-        "zarr_format": 3,
-        "node_type": "array",
-        "shape": list(shape),
-        "data_type": data_type.to_definition().to_json(),
-        "chunk_grid": grid.to_json(),
-        "chunk_key_encoding": chunk_key_encoding.to_json(),
-        "fill_value": data_type.fill_value_to_json(fill),
-        "codecs": [
-            definition.to_json() for definition in _resolved(codecs, grid, shape, data_type, fill)
-        ],
-        "attributes": checked(attributes or {}, _WHERE),
-    }
-    if dimension_names is not None:
-        given = (dimension_names,) if isinstance(dimension_names, str) else dimension_names
-        document["dimension_names"] = list(given)
-    if storage_transformers:
-        document["storage_transformers"] = [
-            definition_of(item, "storage transformer").to_json() for item in storage_transformers
-        ]
-    return ArrayMetadata.from_json(document, _WHERE)
-
-
-def _resolved(
-    codecs: list[ExtensionDefinition],
-    grid: ExtensionDefinition,
-    shape: tuple[int, ...],
-    data_type: DataType,
-    fill_value: np.ndarray[Any, Any],
-) -> tuple[ExtensionDefinition, ...]:
-    """Definitions with everything recorded that was left to be chosen."""
-    chunk_grid = require("chunk_grid", grid, _WHERE, "/chunk_grid")
-    try:
-        axes = chunk_grid.axes(shape)
-    except ValueError as error:
-        raise MetadataValidationError(_WHERE, [Problem("/chunk_grid", str(error))]) from error
-    chunk = chunk_grid.chunk_shape(axes, (0,) * len(axes))
-    chain = CodecChain.of(*codecs, where=_WHERE, pointer="/codecs")
-    return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).to_definitions()
-
-
-def _grid(lengths: Lengths) -> ExtensionDefinition:
-    """The definition of a grid with one length of chunk in each dimension, or with several."""
-    shape: list[JSON] = [list(item) if isinstance(item, tuple) else item for item in lengths]
-    if not any(isinstance(item, list) for item in shape):
-        return ExtensionDefinition("regular", {"chunk_shape": shape})
-    grid = ExtensionDefinition("rectilinear", {"kind": "inline", "chunk_shapes": shape})
-    written: ExtensionDefinition = require(
-        "chunk_grid", grid, _WHERE, "/chunk_grid"
-    ).to_definition()
-    return written
-
-
-def _shards(given: Any) -> tuple[Any, str]:
-    """Shape of the shards and place of their index."""
-    if not isinstance(given, dict):
-        return given, "end"
-    if "shape" not in given or given.keys() - {"shape", "index_location"}:
-        raise ValueError(f"shards={given!r} needs a shape, and may have an index_location")
-    return given["shape"], given.get("index_location", "end")
-
-
 def _format_asked(store: StoreLike, zarr_format: int | str | None) -> int | str | None:
     """What was asked for; a member of a group that is open has the format of the group."""
     return store._format.name if zarr_format is None and isinstance(store, Node) else zarr_format
-
-
-def _ordered(order: str, filters: Any, shape: tuple[int, ...]) -> Any:
-    """The filters, after one that turns the dimensions round if ``order`` asks for it."""
-    if order not in ("C", "F"):
-        raise ValueError(f'order must be "C" or "F", not {order!r}')
-    if order == "C" or len(shape) < 2:
-        return filters
-    turned: list[JSON] = [*reversed(range(len(shape)))]
-    given = [] if codec_forms.is_auto(filters) else codec_forms.several(filters)
-    return [ExtensionDefinition("transpose", {"order": turned}), *given]
-
-
-def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
-    items: Any = shape if hasattr(shape, "__iter__") else (shape,)
-    try:
-        return tuple(as_integer(length) for length in items)
-    except TypeError:
-        raise TypeError(f"a shape is an integer or a sequence of them, not {shape!r}") from None
