@@ -52,6 +52,10 @@ def test_bytes_of_numcodecs(codec, array, theirs, shape):
         assert (back.shape, back.dtype) == (shape, array.dtype)
         assert same(back, array)
     assert bytes(codec.encode(np.asfortranarray(array), decoded)) == encoded
+    locked = array.copy()
+    locked.flags.writeable = False  # as a user may have it: nobody may write to this memory
+    assert bytes(codec.encode(locked, decoded)) == encoded
+    assert not any(one.flags.writeable for one in (frozen, locked))
 
 
 @cases

@@ -167,6 +167,13 @@ def vlen_encode(name: str, elements: np.ndarray[Any, Any]) -> Buffer:
     TypeError
         If an element is something else.
     """
+    if not elements.flags.writeable:
+        # numcodecs asks for memory that may be written to, and does not write.
+        elements = elements.view()
+        try:
+            elements.flags.writeable = True
+        except ValueError:  # which is nobody's to write
+            elements = elements.copy()
     return _vlen(name).encode(elements)  # type: ignore[no-any-return]  # bytearray
 
 

@@ -10,6 +10,7 @@ Compatible:     zarr-python, zarrs
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 _LENGTH = 4  # bytes of the number of elements, and of the length of each
 _OF_BYTES = ("bytes", "variable_length_bytes")
+# What ends the elements while they are read: no data go on with it by chance.
+_END = os.urandom(8).hex()
+_END_STORED = len(_END).to_bytes(_LENGTH, "little") + _END.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,7 @@ class VlenUtf8Codec(ArrayToBytesCodec):
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """Read the strings."""
-        name = "vlen-utf8"
-        check_count(data, decoded.size, name)
-        strings = _decoded(data, "VLenUTF8", name)
-        # By joining first the lengths in bytes take one call.
-        _check_end(data, decoded.size, len("".join(strings.tolist()).encode()), name)
+        strings = _elements("VLenUTF8", _END, data, decoded.size, "vlen-utf8")
         return strings.reshape(decoded.shape).astype(decoded.data_type.numpy_dtype, copy=False)
 
 
@@ -60,19 +60,59 @@ class VlenBytesCodec(ArrayToBytesCodec):
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Store the number of byte strings, then each after its length."""
-        # numcodecs does not take memory that may not be written to.
-        return _numcodecs.vlen_encode("VLenBytes", np.array(array, order="C"))
+        return _numcodecs.vlen_encode("VLenBytes", np.ascontiguousarray(array))
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """Read the byte strings."""
-        name = "vlen-bytes"
-        check_count(data, decoded.size, name)
-        strings = _decoded(data, "VLenBytes", name)
-        _check_end(data, decoded.size, len(b"".join(strings.tolist())), name)
-        return strings.reshape(decoded.shape)
+        return byte_strings(data, decoded.size, "vlen-bytes").reshape(decoded.shape)
 
 
-def check_count(data: Buffer, count: int, name: str) -> None:
+def byte_strings(data: Buffer, count: int, name: str) -> np.ndarray[Any, Any]:
+    """Read so many byte strings, each after its length, and nothing after them.
+
+    Parameters
+    ----------
+    data : Buffer
+        The number of elements, then these.
+    count : int
+        How many there must be.
+    name : str
+        The codec; for messages.
+
+    Returns
+    -------
+    ndarray of bytes objects, shape (count,)
+
+    Raises
+    ------
+    ChunkDecodeError
+        If there are more or fewer, or the data are cut short.
+    """
+    return _elements("VLenBytes", _END.encode(), data, count, name)
+
+
+def _elements(
+    codec: str, end: str | bytes, data: Buffer, count: int, name: str
+) -> np.ndarray[Any, Any]:
+    """Let numcodecs read, which does not say where it stopped: so something must be there."""
+    _check_count(data, count, name)
+    more = (count + 1).to_bytes(_LENGTH, "little")
+    ended = b"".join((more, memoryview(data)[_LENGTH:], _END_STORED))
+    try:
+        elements = _numcodecs.vlen_decode(codec, ended)
+    except ValueError:  # also UnicodeDecodeError
+        pass
+    else:
+        if elements[-1] == end:
+            return elements[:-1]
+    try:
+        _numcodecs.vlen_decode(codec, data)
+    except ValueError as error:
+        raise ChunkDecodeError(str(error), name) from error
+    raise ChunkDecodeError("other bytes follow the last element", name)
+
+
+def _check_count(data: Buffer, count: int, name: str) -> None:
     """Compare the number of elements that data declare with that of the chunk.
 
     Raises
@@ -87,16 +127,3 @@ def check_count(data: Buffer, count: int, name: str) -> None:
         raise ChunkDecodeError(f"declares {declared} elements instead of {count}", name)
     if len(data) < (1 + count) * _LENGTH:
         raise ChunkDecodeError(f"{len(data)} bytes cannot hold {count} elements", name)
-
-
-def _decoded(data: Buffer, codec: str, name: str) -> np.ndarray[Any, Any]:
-    try:
-        return _numcodecs.vlen_decode(codec, data)
-    except ValueError as error:  # also UnicodeDecodeError
-        raise ChunkDecodeError(str(error), name) from error
-
-
-def _check_end(data: Buffer, count: int, content: int, name: str) -> None:
-    end = (1 + count) * _LENGTH + content
-    if end != len(data):
-        raise ChunkDecodeError(f"{len(data) - end} bytes follow the last element", name)
