@@ -74,13 +74,13 @@ def from_items(items: Any, decoded: ArrayRepresentation, name: str) -> np.ndarra
         raise ChunkDecodeError(f"shape {shape!r} instead of {wanted}", name)
     flat = _flat(elements, shape or [1], name)
     try:
-        if expected == _OBJECT:
-            result = np.fromiter(flat, object, decoded.size)
-            if dtype.kind == "T" and not all(type(element) is str for element in flat):
-                raise ChunkDecodeError("elements that are no strings", name)
-            result = result.astype(dtype, copy=False)
-        else:
+        if expected != _OBJECT:
             result = np.array(flat, dtype)
+        elif dtype.kind == "T":
+            _refuse_other_than_strings(flat, name)
+            result = np.array(flat, dtype)
+        else:
+            result = np.fromiter(flat, object, decoded.size)
     except (TypeError, ValueError, OverflowError) as error:
         raise ChunkDecodeError(f"elements that are no {dtype}: {error}", name) from error
     result = result.reshape(shape)
@@ -103,3 +103,11 @@ def _flat(elements: list[Any], shape: list[int], name: str) -> list[Any]:
     if len(elements) != count:
         raise ChunkDecodeError(f"{len(elements)} elements instead of {count}", name)
     return elements
+
+
+def _refuse_other_than_strings(elements: list[Any], name: str) -> None:
+    """Refuse what NumPy would make strings of; only strings can be joined, which is quick."""
+    try:
+        "".join(elements)
+    except TypeError as error:
+        raise ChunkDecodeError(f"elements that are no strings: {error}", name) from error

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ArrayToBytesCodec, ChunkDecodeError
@@ -88,25 +89,33 @@ class Json2Codec(ArrayToBytesCodec):
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Write nested lists of elements, then their dtype and the shape."""
-        separators = self.separators or ("", "")
-        text = json.dumps(
-            _objects.to_items(array),
-            skipkeys=self.skipkeys,
-            ensure_ascii=self.ensure_ascii,
-            check_circular=self.check_circular,
-            allow_nan=self.allow_nan,
-            sort_keys=self.sort_keys,
-            indent=self.indent,
-            separators=(separators[0], separators[1]),
-        )
-        return text.encode(self.encoding)
+        return _encoder(self).encode(_objects.to_items(array)).encode(self.encoding)
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """Read the elements."""
         try:
-            items = json.loads(str(data, self.encoding), strict=self.strict)
+            items = _decoder(self.strict).decode(str(data, self.encoding))
         except RecursionError as error:
             raise ChunkDecodeError("JSON that is nested too deeply", _NAME) from error
         except ValueError as error:
             raise ChunkDecodeError(f"no JSON: {error}", _NAME) from error
         return _objects.from_items(items, decoded, _NAME)
+
+
+@lru_cache(maxsize=64)
+def _encoder(codec: Json2Codec) -> json.JSONEncoder:
+    separators = codec.separators or ("", "")
+    return json.JSONEncoder(
+        skipkeys=codec.skipkeys,
+        ensure_ascii=codec.ensure_ascii,
+        check_circular=codec.check_circular,
+        allow_nan=codec.allow_nan,
+        sort_keys=codec.sort_keys,
+        indent=codec.indent,
+        separators=(separators[0], separators[1]),
+    )
+
+
+@cache
+def _decoder(strict: bool) -> json.JSONDecoder:
+    return json.JSONDecoder(strict=strict)
