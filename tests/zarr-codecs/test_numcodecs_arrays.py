@@ -190,6 +190,17 @@ def test_categorize_one():
     assert (encoded.item(), back.item()) == (2, "b")
 
 
+@pytest.mark.parametrize("dtype", [object, np.dtypes.StringDType(), "U10"], ids=str)
+@pytest.mark.parametrize("labels", [["a", "b", "a"], [*"abcdefgh", "a", "i"]], ids=len)
+def test_the_last_of_equal_labels_counts(labels, dtype):
+    array = np.array([*"abhiz", "", "ab"], dtype)
+    named = "|O" if array.dtype.kind in "OT" else array.dtype.str
+    encoded, back = run(CategorizeCodec(labels, named), array)
+    theirs = numcodecs.Categorize(labels, named).encode(array.astype(object).astype(named))
+    assert encoded.tolist() == theirs.tolist()
+    assert back.tolist() == [text if text in labels else "" for text in array.tolist()]
+
+
 def test_categorize_none_and_numbers_are_no_label():
     array = np.array(["a", None, 1, 2.5], object)
     assert CategorizeCodec(["a"], "|O").encode(array).tolist() == [1, 0, 0, 0]

@@ -11,6 +11,8 @@ Compatible:     zarr-python (version 2)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.extension import JSON
+
+_FEW = 6  # labels; so many comparisons of all elements take less than looking up each
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +76,32 @@ class CategorizeCodec(ArrayToArrayCodec):
 
     def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Look up the numbers; of labels that are there twice, the last counts."""
-        number = {label: position for position, label in enumerate(self.labels, 1)}.get
+        labels = tuple(self.labels)
+        if len(labels) <= _FEW:
+            numbers = np.zeros(array.shape, self._stored())
+            for number, label in enumerate(labels, 1):
+                numbers[array == label] = number
+            return numbers
         elements = array.reshape(-1).tolist()
-        numbers = (number(element, 0) for element in elements)
-        return np.fromiter(numbers, self._stored(), len(elements)).reshape(array.shape)
+        found = map(_numbers(labels).get, elements, repeat(0))
+        return np.fromiter(found, self._stored(), len(elements)).reshape(array.shape)
 
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
     ) -> np.ndarray[Any, Any]:
         """Look up the labels."""
-        labels = np.array(["", *self.labels], object).astype(decoded.data_type.numpy_dtype)
-        numbers = array.reshape(-1)
-        numbers = np.where((numbers > 0) & (numbers < len(labels)), numbers, 0)
-        return labels[numbers.astype(np.intp, copy=False)].reshape(decoded.shape)
+        dtype = decoded.data_type.numpy_dtype
+        # Strings of any length are taken one by one, slower than they are made of objects.
+        labels = np.array(["", *self.labels, ""], object if dtype.kind == "T" else dtype)
+        numbers = array.reshape(-1).astype(np.intp, copy=False)
+        # The empty string is at either end, for numbers that no label has.
+        found = labels.take(numbers, mode="clip")
+        return found.reshape(decoded.shape).astype(dtype, copy=False)
 
     def _stored(self) -> np.dtype[Any]:
         return _elements.native("astype", self.astype, "iu")
+
+
+@lru_cache(maxsize=64)
+def _numbers(labels: tuple[str, ...]) -> dict[str, int]:
+    return {label: number for number, label in enumerate(labels, 1)}
