@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from zarr_core.extension import StoreReadOnlyError
-
+from zarr_stores._refusing import RefusingStore
 from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from zarr_core.extension import Buffer, Change, Pieces, Store
+    from zarr_core.extension import Store
 
 __all__ = ["ReadOnlyStore"]
 
 
-class ReadOnlyStore(WrapperStore):
+class ReadOnlyStore(RefusingStore, WrapperStore):
     """Passes on what reads, refuses what changes.
 
     Parameters
@@ -33,27 +30,3 @@ class ReadOnlyStore(WrapperStore):
     def __init__(self, inner: Store) -> None:
         super().__init__(inner)
         self.read_only = True
-
-    def set(self, key: str, value: Pieces) -> None:
-        self._refuse(key)
-
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        self._refuse("")
-
-    def update(self, key: str, change: Change) -> None:
-        self._refuse(key)
-
-    def erase(self, key: str) -> None:
-        self._refuse(key)
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        self._refuse("")
-
-    def erase_prefix(self, prefix: str) -> None:
-        self._refuse(prefix)
-
-    def move_prefix(self, prefix: str, target: str) -> bool:
-        self._refuse(prefix)
-
-    def _refuse(self, key: str) -> NoReturn:
-        raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)

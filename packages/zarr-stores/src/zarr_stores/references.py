@@ -9,20 +9,19 @@ Specification:  kerchunk, "References specification" (versions 0 and 1), and its
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr_core.extension import (
     BufferReader,
     ByteRange,
-    Store,
     StoreError,
     StoreReadError,
-    StoreReadOnlyError,
     check_key,
     check_prefix,
     run_in_threads,
 )
 
+from zarr_stores._refusing import RefusingStore
 from zarr_stores.fsspec_secrets import names_of_secrets, without_secrets
 from zarr_stores.references_places import Source, source_of
 from zarr_stores.references_reader import PartReader
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
 
-    from zarr_core.extension import Buffer, Pieces, ValueReader
+    from zarr_core.extension import Buffer, ValueReader
 
     from zarr_stores.references_entries import Target
 
@@ -47,7 +46,7 @@ _CHAINED = "reference::"
 _SCHEME = "reference://"
 
 
-class ReferenceStore(Store):
+class ReferenceStore(RefusingStore):
     """Keys whose values are parts of other files, as a document says; for reading only.
 
     Parameters
@@ -90,7 +89,7 @@ class ReferenceStore(Store):
     calls of templates.  No code of a document is run.
     """
 
-    read_only = True
+    why: ClassVar[str] = "references are for reading only"
     supports_erasing = False
 
     def __init__(
@@ -259,29 +258,6 @@ class ReferenceStore(Store):
 
     def list_dir(self, prefix: str) -> Listing:
         return self._entries.list_dir(check_prefix(prefix))
-
-    # --- not writeable ---
-
-    def set(self, key: str, value: Pieces) -> None:
-        self._refuse(key)
-
-    def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        self._refuse("")
-
-    def update(self, key: str, change: Any) -> None:
-        self._refuse(key)
-
-    def erase(self, key: str) -> None:
-        self._refuse(key)
-
-    def erase_values(self, keys: Iterable[str]) -> None:
-        self._refuse("")
-
-    def erase_prefix(self, prefix: str) -> None:
-        self._refuse(prefix)
-
-    def _refuse(self, key: str) -> NoReturn:
-        raise StoreReadOnlyError("references are for reading only", store=self, key=key)
 
     # --- the object ---
 
