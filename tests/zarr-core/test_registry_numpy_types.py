@@ -1,0 +1,64 @@
+"""Which data type stores a NumPy dtype, whoever else is installed."""
+
+import numpy as np
+import pytest
+from zarr_core.errors import UnknownExtensionError
+from zarr_core.extension import data_type_for
+
+SOURCE = """
+import numpy
+from zarr_core.extension import DataType, ExtensionDefinition
+
+class Type(DataType):
+    numpy_dtype = numpy.dtype("M8[s]")
+
+    @classmethod
+    def from_definition(cls, definition):
+        return cls()
+
+    @classmethod
+    def from_numpy(cls, dtype):
+        {does}
+
+    def to_definition(self):
+        return ExtensionDefinition("a.date")
+
+    def fill_value_from_json(self, value):
+        return numpy.array(value, "M8[s]")
+
+    def fill_value_to_json(self, value):
+        return int(value)
+"""
+
+
+@pytest.fixture
+def stranger(install):
+    def put(does):
+        install("a", {"data_type": {"a.date": "a:Type"}}, {"a.py": SOURCE.format(does=does)})
+
+    return put
+
+
+@pytest.mark.parametrize("does", ["return cls()", "raise KeyError('oops')", "return 5"])
+def test_a_stranger_changes_no_array_of_a_well_known_type(stranger, does):
+    stranger(does)
+    assert data_type_for(np.dtype("M8[s]")).to_definition().name == "numpy.datetime64"
+    assert data_type_for(np.dtype("U3")).to_definition().name == "fixed_length_utf32"
+
+
+def test_a_stranger_stores_what_nobody_else_does(stranger):
+    stranger("return cls() if dtype.char == 'g' else None")
+    assert data_type_for(np.dtype("g")).to_definition().name == "a.date"
+
+
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        ("raise KeyError('oops')", "from_numpy raised KeyError: 'oops'"),
+        ("return 5", "from_numpy gave something that is no data type"),
+    ],
+)
+def test_a_stranger_that_fails_is_named(stranger, does, said):
+    stranger(does)
+    with pytest.raises(UnknownExtensionError, match=rf"Not tried: .*a 1\.0.*{said}"):
+        data_type_for(np.dtype("g"))
