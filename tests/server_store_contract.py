@@ -424,6 +424,35 @@ class ServerStoreContract(StoreContract):
         assert bytes(place.get("k")) == value[::-1]
         place.close()
 
+    def test_a_change_is_made_once_wherever_the_line_breaks(self, proxy_before, server):
+        """The answer to the write itself may be what is lost: done, not done, or not known."""
+        proxy, place = proxy_before(server, "tcp"), unique()
+        direct = self.at(place)
+        direct.set("n", b"0")
+
+        def add():
+            with self.at(place, proxy, retries=2, requests=1) as store:
+                store.update("n", lambda old: b"%d" % (1 + int(bytes(old.read(0, old.size)))))
+
+        add()
+        lengths = [exchange.received for exchange in proxy.traffic.exchanges]
+        length = max(lengths)
+        outcomes, broken = set(), []
+        for left in (1, 8, 20, 32, 48, 72, 110, 160, 250, length // 2, length - 1):
+            before = int(bytes(direct.get("n")))
+            proxy.reset()
+            proxy.inject(reset(length - left), skip=lengths.index(length))
+            try:
+                add()
+                said = "done"
+            except StoreError as error:
+                said = "not known" if "not known" in str(error) else "not done"
+            outcomes.add((said, int(bytes(direct.get("n"))) - before))
+            broken += proxy.traffic.faults
+        direct.close()
+        assert outcomes <= {("done", 1), ("not done", 0), ("not known", 0), ("not known", 1)}
+        assert len(broken) > 8  # libraries may connect in another order
+
     def test_a_slow_line_is_not_given_up(self, server):
         """Only silence is: the value comes in pieces, in far more time than the limit."""
         with slow_line(server) as line:
