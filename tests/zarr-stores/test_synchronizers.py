@@ -252,3 +252,17 @@ def test_arrays_and_groups_are_opened_with_locks(tmp_path, kind):
     assert root["x"].store.synchronizer is synchronizer
     assert zarr.open(tmp_path / "a")["x"][...].tolist() == [0, 5, 0, 0]
     assert (tmp_path / "locks").exists() == (kind == "process")
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_who_has_the_lock_does_not_wait_for_it(kind, tmp_path):
+    locks = ThreadSynchronizer() if kind == "threads" else ProcessSynchronizer(tmp_path / "locks")
+    root = zarr.create_group(tmp_path / "x.zarr", synchronizer=locks)
+    array = zarr.create_array(root.store, name="a", shape=4, dtype="int8", synchronizer=locks)
+    array[1] = 5
+    assert zarr.open_array(root, path="a", synchronizer=locks)[1] == 5
+    with locks["k"]:
+        with locks["k"]:
+            assert is_locked(locks, "k")
+        assert is_locked(locks, "k")
+    assert not is_locked(locks, "k")

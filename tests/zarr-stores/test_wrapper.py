@@ -2,7 +2,7 @@ import inspect
 
 import pytest
 from store_contract import StoreContract
-from zarr_core.extension import Store, StoreKeyError, StoreReadOnlyError
+from zarr_core.extension import Store, StoreError, StoreKeyError, StoreReadOnlyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores._refusing import RefusingStore
@@ -143,3 +143,10 @@ class TestPrefix:
     def test_no_prefix(self, prefix):
         with pytest.raises(StoreKeyError):
             PrefixStore(MemoryStore(), prefix)
+
+
+@pytest.mark.parametrize("inner", [{}, "field.zarr", None], ids=repr)
+def test_what_is_no_store_is_refused(inner):
+    for wrap in (ReadOnlyStore, lambda it: PrefixStore(it, "a"), lambda it: LRUCacheStore(it, 9)):
+        with pytest.raises(StoreError, match="is none: give LocalStore"):
+            wrap(inner)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr_core.extension import BufferReader, ByteRange, StoreError, check_prefix
 
+from zarr_stores._forked import in_children
 from zarr_stores.cache_memory import Memory, Opened
 from zarr_stores.cache_reader import HeldReader
 from zarr_stores.changing import ChangeWatchingStore
@@ -77,6 +78,10 @@ class LRUCacheStore(ChangeWatchingStore):
         self._memory = Memory(max_bytes)
         self._listings: dict[tuple[str, str], Any] = {}
         self._listing_changes = 0
+        self._guard = threading.Lock()
+        in_children(self, LRUCacheStore._renew)
+
+    def _renew(self) -> None:
         self._guard = threading.Lock()
 
     # --- the cache ---

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from zarr_core.extension import ByteRange
 
+from zarr_stores._forked import in_children
+
 if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
@@ -57,6 +59,14 @@ class Memory:
         self._all_changes = 0
         # A counter for each key would never be given back.
         self._some_changes = [0] * _STRIPES
+        in_children(self, Memory._renew)
+
+    def _renew(self) -> None:
+        if self._guard.acquire(blocking=False):
+            self._guard.release()
+        else:  # a thread that is not here has it, perhaps half-way
+            self._guard = threading.Lock()
+            self.forget_all()
 
     def fits(self, nbytes: int) -> bool:
         """Whether a value of so many bytes may be held."""

@@ -274,3 +274,12 @@ def _shared(path: str) -> _Database:
         if database is None:
             database = _databases[real] = _Database()
         return database
+
+
+def _after_fork() -> None:
+    global _guard
+    _guard = threading.Lock()  # another thread may have held it
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from zarr_core.extension import StoreError, StoreReadError, ValueReader
 
+from zarr_stores._forked import in_children
 from zarr_stores.observed import READS, ObservedStore
 
 if TYPE_CHECKING:
@@ -65,6 +66,10 @@ class FaultyStore(ObservedStore):
         self.forever = forever
         self.latency = latency
         self.calls: list[tuple[str, str]] = []
+        self._guard = threading.Lock()
+        in_children(self, FaultyStore._renew)
+
+    def _renew(self) -> None:
         self._guard = threading.Lock()
 
     def perform(

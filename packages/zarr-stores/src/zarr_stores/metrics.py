@@ -6,6 +6,7 @@ import threading
 from time import perf_counter
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
+from zarr_stores._forked import in_children
 from zarr_stores.observed import ObservedStore
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ class MetricsStore(ObservedStore):
     def __init__(self, inner: Store) -> None:
         super().__init__(inner)
         self._measured: dict[str, Metrics] = {}
+        self._guard = threading.Lock()
+        in_children(self, MetricsStore._renew)
+
+    def _renew(self) -> None:
         self._guard = threading.Lock()
 
     def snapshot(self) -> dict[str, Metrics]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import MetadataValidationError, Problem, StoreError, strictjson
 
+from zarr_stores._forked import in_children
 from zarr_stores.references_document import target
 from zarr_stores.references_entries import Entries, SortedKeys, Target
 
@@ -74,8 +75,12 @@ class Records(Entries):
         }
         self._sorted = SortedKeys(self._documents)
         self._guard = threading.Lock()
+        in_children(self, Records._renew)
         self._count = max(1, count)
         self._tables: OrderedDict[tuple[str, int], Any] = OrderedDict()
+
+    def _renew(self) -> None:
+        self._guard = threading.Lock()
 
     def get(self, key: str) -> bytes | Target | None:
         if key in self._documents:

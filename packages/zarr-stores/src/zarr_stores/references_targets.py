@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from zarr_core.extension import LocalStore, Store, StoreReadError
 
+from zarr_stores._forked import in_children
 from zarr_stores.fsspec import FsspecStore
 from zarr_stores.object import ObjectStore
 
@@ -61,6 +62,10 @@ class Targets:
         self._options = dict(remote_options)
         self._default = default
         self._stores: OrderedDict[str, Store] = OrderedDict()
+        self._guard = threading.Lock()
+        in_children(self, Targets._renew)
+
+    def _renew(self) -> None:
         self._guard = threading.Lock()
 
     def all_local(self, urls: Iterable[str] | None) -> bool:

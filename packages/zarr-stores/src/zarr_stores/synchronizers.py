@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import threading
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from zarr_core.extension import StoreError, check_key, key_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
     from contextlib import AbstractContextManager
 
     from zarr_core.extension import Store
@@ -21,6 +22,40 @@ __all__ = ["ProcessSynchronizer", "Synchronizer", "ThreadSynchronizer"]
 # Seconds between attempts to have a lock that another process has: at first, at most.
 _DELAY = 0.001
 _MOST_DELAY = 0.02
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.held: set[tuple[Hashable, str]] = set()
+
+
+_here = _Here()
+
+
+@contextmanager
+def _alone(place: Hashable, key: str) -> Iterator[bool]:
+    """Keep other threads away from a key; whether this one did not do that already.
+
+    A store with locks may be around another with the same: who has one need not wait for it.
+    """
+    held, name = _here.held, (place, key)
+    if name in held:
+        yield False
+        return
+    with key_lock(place, key):
+        held.add(name)
+        try:
+            yield True
+        finally:
+            held.discard(name)
+
+
+def _after_fork() -> None:
+    _here.held.clear()  # the child has no lock
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class Synchronizer(Protocol):
@@ -40,8 +75,8 @@ class ThreadSynchronizer:
     their programs.
     """
 
-    def __getitem__(self, item: str) -> AbstractContextManager[None]:
-        return key_lock(self, check_key(item))
+    def __getitem__(self, item: str) -> AbstractContextManager[Any]:
+        return _alone(self, check_key(item))
 
     def wrap(self, store: Store) -> Store:
         """The store with these locks; what ``open(..., synchronizer=...)`` calls."""
@@ -91,7 +126,10 @@ class ProcessSynchronizer:
     def _held(self, key: str) -> Iterator[None]:
         # Such a lock belongs to the process, and goes when any descriptor of the file is
         # closed in it: of its threads one at a time may try.
-        with key_lock((ProcessSynchronizer, os.path.realpath(self.path)), key):
+        with _alone((ProcessSynchronizer, os.path.realpath(self.path)), key) as new:
+            if not new:
+                yield
+                return
             name = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
             lock = self._lock(os.path.join(self.path, name[:2], name[2:]))
             try:

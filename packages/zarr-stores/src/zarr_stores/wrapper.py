@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import Store
+from zarr_core.extension import Store, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -35,9 +35,20 @@ class WrapperStore(Store):
     The same place as ``inner``, so equal to it.  What it can do, whether it is read
     only and how many requests it wants in flight are taken from it, once.  ``update``
     is the inner store's, with all its exclusion.
+
+    Raises
+    ------
+    StoreError
+        If ``inner`` is no store.
     """
 
     def __init__(self, inner: Store) -> None:
+        if not isinstance(inner, Store):
+            raise StoreError(
+                f"{type(self).__name__} goes around a store, and a {type(inner).__name__} is none: "
+                "give LocalStore(path), MemoryStore(mapping), or the store of an array or group",
+                store=repr(inner),
+            )
         self.inner = inner
         """The store that does the work."""
         self.read_only = inner.read_only

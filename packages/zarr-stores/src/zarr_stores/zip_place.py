@@ -8,15 +8,13 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote
 
-from zarr_core.extension import ByteRange, StoreError, check_key
+from zarr_core.extension import ByteRange, Store, StoreError, check_key
 
 from zarr_stores.zip_archive import TAIL, open_file
 from zarr_stores.zip_source import Descriptor, Source, Stream, Value
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-
-    from zarr_core.extension import Store
 
 __all__ = ["FilePlace", "Place", "StreamPlace", "ValuePlace", "place_of"]
 
@@ -125,6 +123,8 @@ class ValuePlace(Place):
     """
 
     def __init__(self, store: Store, key: str) -> None:
+        if not isinstance(store, Store):
+            raise StoreError(f"a {type(store).__name__} is no store", store=repr(store))
         self._store = store
         self._key = check_key(key)
         self.requests = store.requests

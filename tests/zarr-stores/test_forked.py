@@ -1,0 +1,43 @@
+"""Forks while other threads are inside of stores that have locks of their own."""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import os, signal, sys, threading
+from zarr_core import MemoryStore
+from zarr_stores.cache import LRUCacheStore
+from zarr_stores.faults import FaultyStore
+from zarr_stores.metrics import MetricsStore
+
+sys.setswitchinterval(1e-6)
+inner = MemoryStore({"k": b"value"})
+store = {"cache": lambda: LRUCacheStore(inner, 1000), "metrics": lambda: MetricsStore(inner),
+         "faults": lambda: FaultyStore(inner)}[sys.argv[1]]()
+
+def use():
+    while True:
+        store.get("k"), store.list_dir("")
+
+for _ in range(2):
+    threading.Thread(target=use, daemon=True).start()
+for _ in range(60):
+    child = os.fork()
+    if not child:
+        signal.alarm(5)  # ends who waits for a thread that is not there
+        os._exit(bytes(store.get("k")) != b"value" or store.list_dir("") != (["k"], []))
+    status = os.waitpid(child, 0)[1]
+    if status:
+        print(status, flush=True)
+        os._exit(1)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("kind", ["cache", "metrics", "faults"])
+def test_a_child_does_not_wait_for_threads_of_its_parent(kind):
+    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, kind]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
