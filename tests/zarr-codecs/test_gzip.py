@@ -1,5 +1,6 @@
 import gzip
 import os
+import struct
 import sys
 import zlib
 
@@ -8,6 +9,7 @@ import pytest
 import zarr_codecs
 from zarr_codecs import _deflate
 from zarr_codecs.gzip import GzipCodec
+from zarr_codecs.zlib import ZlibCodec
 from zarr_core.extension import ChecksumError, ChunkDecodeError
 
 CONTENT = bytes(range(256)) * 8
@@ -135,6 +137,21 @@ def test_the_same_member_again_is_more_than_was_promised(library, count, content
     for data in (encoded, memoryview(encoded)):
         with pytest.raises(ChunkDecodeError, match=f"more than {len(content)} bytes"):
             GzipCodec().decode(data, len(content))
+
+
+@pytest.mark.parametrize("codec", [GzipCodec(), ZlibCodec()], ids=["gzip", "zlib"])
+def test_what_follows_and_ends_as_the_stream_does(library, codec):
+    encoded = bytes(codec.encode(CONTENT))
+    for tail in (encoded[-8:], b"xyz" + encoded[-8:], encoded[len(encoded) // 2 :]):
+        with pytest.raises(ChunkDecodeError, match=f"follow byte {len(encoded)}"):
+            codec.decode(encoded + tail, len(CONTENT))
+
+
+def test_checksum_that_is_right_but_for_the_modulus(library):
+    encoded = zlib.compress(b"\0")
+    high, low = struct.unpack(">HH", encoded[-4:])
+    with pytest.raises(ChecksumError, match="Adler-32"):
+        ZlibCodec().decode(encoded[:-4] + struct.pack(">HH", high + 65521, low), 1)
 
 
 def test_bomb_costs_no_memory(library, at_most):

@@ -13,6 +13,8 @@ is installed.  Its levels 0 to 9 are those of zlib, each to about as many bytes 
 
 from __future__ import annotations
 
+import struct
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import deflate
@@ -25,8 +27,20 @@ if TYPE_CHECKING:
 
     from zarr_codecs._deflate import Container
 
-_DEFAULT = 6  # that of libdeflate
-_SMALLEST = 18  # bytes of header and trailer, which every gzip member has
+_DEFAULT = 6  # level of libdeflate
+_SIZES = 1 << 32  # what the size in a gzip trailer is counted modulo
+_PRIME = 65521  # what both halves of an Adler-32 are counted modulo
+
+# libdeflate stops after the first stream, and does not say where.  So the stream is given
+# other content, by a block of zeros before it, and a trailer for both: where libdeflate finds
+# that one, the data end.  It is worked out from the trailer that the data end with.
+_ZEROS = 16  # bytes; the content keeps its alignment
+_BLOCK = struct.pack("<BHH", 0, _ZEROS, 0xFFFF ^ _ZEROS) + bytes(_ZEROS)  # RFC 1951, 3.2.4
+_GZIP = b"\x1f\x8b\x08\x00"  # a member without optional fields
+_GZIP_START = _GZIP + bytes(5) + b"\xff" + _BLOCK
+_GZIP_HEADER, _ZLIB_HEADER = 10, 2  # bytes
+_GZIP_TRAILER, _ZLIB_TRAILER = struct.Struct("<II"), struct.Struct(">HH")
+_DICTIONARY = 0x20  # flag in the second byte of a zlib header
 
 
 class NumcodecsZlibCodec(ZlibCodec):
@@ -55,41 +69,55 @@ def decompressed(data: Buffer, size: int, container: Container) -> Buffer | None
     data : Buffer
         The encoded bytes.
     size : int
-        Bytes that must come out; more is never allocated.
+        Bytes that must come out; more is never allocated, but for a few.
     container : Container
         What stands around the stream.
 
     Returns
     -------
     Buffer or None
-        None if it is anything else.
+        None if it is anything else, or has a header that is seldom written.
     """
-    whole: bytearray
+    gzip = container is GZIP
+    longer = _longer_gzip(data, size) if gzip else _longer_zlib(data)
+    if longer is None:
+        return None
+    decompress = deflate.gzip_decompress if gzip else deflate.zlib_decompress
     try:
-        if container is GZIP:
-            if len(data) < _SMALLEST:
-                return None
-            whole = deflate.gzip_decompress(data, size)
-            checksum = deflate.crc32(whole) | (size & 0xFFFFFFFF) << 32
-            trailer = checksum.to_bytes(8, "little")
-        else:
-            whole = deflate.zlib_decompress(data, size)
-            trailer = deflate.adler32(whole).to_bytes(4, "big")
+        whole: bytearray = decompress(longer, _ZEROS + size)
     except deflate.DeflateError:
         return None
-    return whole if len(whole) == size and _is_one_stream(data, size, trailer) else None
+    return memoryview(whole)[_ZEROS:] if len(whole) == _ZEROS + size else None
 
 
-def _is_one_stream(data: Buffer, size: int, trailer: bytes) -> bool:
-    """Whether nothing but the end of the data looks like the trailer of the stream.
+def _longer_gzip(data: Buffer, size: int) -> bytes | None:
+    """A member with zeros before its content."""
+    end = len(data) - _GZIP_TRAILER.size
+    if end < _GZIP_HEADER or data[: len(_GZIP)] != _GZIP:
+        return None
+    checksum, stored_size = _GZIP_TRAILER.unpack_from(data, end)
+    if stored_size != size % _SIZES:
+        return None
+    trailer = _GZIP_TRAILER.pack(checksum ^ _of_zeros(size), (_ZEROS + size) % _SIZES)
+    return b"".join((_GZIP_START, memoryview(data)[_GZIP_HEADER:end], trailer))
 
-    libdeflate stops after the first stream, and does not say where.  What follows shows
-    in the last bytes, unless it is a stream of the same content.
-    """
-    if data[-len(trailer) :] != trailer:
-        return False
-    # A search takes a twentieth of the time of decompressing, but five times as long as
-    # copying what could not be compressed, and that is known by its length.
-    if size <= len(data) <= size + size // 1000 + 64:
-        return True
-    return bytes(data).rfind(trailer, 0, -1) < 0  # twice as fast as find
+
+def _longer_zlib(data: Buffer) -> bytes | None:
+    """A stream of zlib with zeros before its content."""
+    end = len(data) - _ZLIB_TRAILER.size
+    if end < _ZLIB_HEADER or data[1] & _DICTIONARY:
+        return None
+    high, low = _ZLIB_TRAILER.unpack_from(data, end)
+    if high >= _PRIME:
+        return None
+    trailer = _ZLIB_TRAILER.pack((high + _ZEROS) % _PRIME, low)
+    view = memoryview(data)
+    return b"".join((view[:_ZLIB_HEADER], _BLOCK, view[_ZLIB_HEADER:end], trailer))
+
+
+@lru_cache(maxsize=256)
+def _of_zeros(size: int) -> int:
+    """What zeros before so many bytes do to their CRC-32, whatever they are."""
+    zeros = bytes(size)
+    before: int = deflate.crc32(zeros, deflate.crc32(bytes(_ZEROS)))
+    return before ^ deflate.crc32(zeros)
