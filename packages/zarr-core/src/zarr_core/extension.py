@@ -54,11 +54,12 @@ from zarr_core.interfaces.data_type import DataType
 from zarr_core.interfaces.forking import Forking
 from zarr_core.interfaces.format import Format
 from zarr_core.interfaces.keylock import key_lock
+from zarr_core.interfaces.keys import check_key, check_prefix, only_keys
 from zarr_core.interfaces.metadata_extension import MetadataExtension
 from zarr_core.interfaces.progress import Progress
 from zarr_core.interfaces.progress import Reporter as ProgressReporter
 from zarr_core.interfaces.storage_transformer import StorageTransformer
-from zarr_core.interfaces.store import Change, Pieces, Store, check_key, check_prefix
+from zarr_core.interfaces.store import Change, Pieces, Store
 from zarr_core.interfaces.value import BufferReader, ByteRange, ValueReader, WrapperReader
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
@@ -173,6 +174,7 @@ __all__ = [
     "make_extension",
     "missing_stay_missing",
     "normalise_path",
+    "only_keys",
     "package_schema",
     "plan_stages",
     "project",

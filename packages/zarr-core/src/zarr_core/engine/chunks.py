@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product, repeat
 from typing import TYPE_CHECKING, TypeAlias
 
-from zarr_core.interfaces.store import check_prefix
+from zarr_core.interfaces.keys import check_prefix
 from zarr_core.selection.projection import tables_of
 
 if TYPE_CHECKING:

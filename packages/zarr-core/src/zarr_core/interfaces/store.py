@@ -7,13 +7,12 @@ has a fallback here, to be replaced where the back end can do better.
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
-from zarr_core.errors import StoreCapabilityError, StoreKeyError
+from zarr_core.errors import StoreCapabilityError
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.value import BufferReader, ValueReader
 from zarr_core.threads import in_flight, run
@@ -37,41 +36,6 @@ Values: TypeAlias = "list[Buffer | None]"
 Listing: TypeAlias = tuple[list[str], list[str]]
 
 _BATCH = 1024  # keys of which the sizes are asked before any is handed on
-
-# v3.1 asks only that a key does not end in "/".  The rest keeps every back end
-# inside its root: no empty, "." or ".." segment, no backslash, no NUL, no drive.
-_KEY = re.compile(r"(?!\.{1,2}(?:/|\Z))[^/\\\0]+(?:/(?!\.{1,2}(?:/|\Z))[^/\\\0]+)*\Z").match
-
-
-def check_key(key: str) -> str:
-    """Return the key if it is one.
-
-    Raises
-    ------
-    StoreKeyError
-        If it is empty, absolute, ends in ``/``, or has an empty, ``.`` or ``..``
-        segment, a backslash or a NUL.
-    """
-    if not _KEY(key):
-        raise StoreKeyError(
-            "not a key: segments between '/' must not be empty, '.' or '..', "
-            "nor contain a backslash or NUL",
-            key=key,
-        )
-    return key
-
-
-def check_prefix(prefix: str) -> str:
-    """Return the prefix if it is one: empty, or a key followed by ``/``.
-
-    Raises
-    ------
-    StoreKeyError
-        If it is neither.
-    """
-    if prefix and not (prefix.endswith("/") and _KEY(prefix[:-1])):
-        raise StoreKeyError("not a prefix: must be empty, or a key followed by '/'", key=prefix)
-    return prefix
 
 
 class Store(ABC):
@@ -178,19 +142,25 @@ class Store(ABC):
         A part that reaches beyond the end of its value is cut there.  Of a store with
         latency :attr:`requests` parts are in flight.
         """
+        if self.requests is None:
+            return [self._part(key, part) for key, part in key_ranges]
         asked = [*key_ranges]
         values: Values = [None] * len(asked)
 
         def work(number: int) -> None:
-            key, part = asked[number]
-            reader = self.open_value(key, part)
-            if reader is not None:
-                with reader:
-                    start, stop = part.within(reader.size)
-                    values[number] = reader.read(start, stop - start)
+            values[number] = self._part(*asked[number])
 
-        run(range(len(asked)), work, self.requests is not None, self.requests)
+        run(range(len(asked)), work, True, self.requests)
         return values
+
+    def _part(self, key: str, part: ByteRange) -> Buffer | None:
+        """One part; replaced where that takes less than to open the value."""
+        reader = self.open_value(key, part)
+        if reader is None:
+            return None
+        with reader:
+            start, stop = part.within(reader.size)
+            return reader.read(start, stop - start)
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         """Read a value into memory that the caller has.
@@ -211,9 +181,12 @@ class Store(ABC):
         value = self.get(key)
         if value is None:
             return None
-        count = min(len(value), len(buffer))
-        buffer[:count] = memoryview(value)[:count]
-        return len(value)
+        size = len(value)
+        if size <= len(buffer):
+            buffer[:size] = value
+        else:
+            buffer[:] = memoryview(value)[: len(buffer)]
+        return size
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
         """Open a value for reading parts of it; None for a missing key.

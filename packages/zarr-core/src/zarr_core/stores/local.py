@@ -11,10 +11,12 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
+from zarr_core.errors import StoreError, StoreReadError, StoreReadOnlyError
 from zarr_core.interfaces.keylock import key_lock
-from zarr_core.interfaces.store import Store, check_key, check_prefix
+from zarr_core.interfaces.keys import check_key, check_prefix
+from zarr_core.interfaces.store import Store
 from zarr_core.stores import local_file, local_read, local_tree, local_url, local_write
+from zarr_core.stores.local_failure import no_key, not_a_name, unlistable, unreadable, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,7 +123,7 @@ class LocalStore(Store):
         try:
             return local_read.read(descriptor, 0, local_read.size_of(descriptor))
         except (OSError, MemoryError, OverflowError) as error:
-            raise self._unreadable(key, error) from error
+            raise unreadable(self, key, error) from error
         finally:
             os.close(descriptor)
 
@@ -150,7 +152,18 @@ class LocalStore(Store):
         try:
             return local_read.read_into(descriptor, buffer)
         except OSError as error:
-            raise self._unreadable(key, error) from error
+            raise unreadable(self, key, error) from error
+        finally:
+            os.close(descriptor)
+
+    def _part(self, key: str, part: ByteRange) -> Buffer | None:
+        descriptor = self._open(key)
+        if descriptor == _MISSING:
+            return None
+        try:
+            return local_read.read_part(descriptor, part)
+        except (OSError, MemoryError, OverflowError) as error:
+            raise unreadable(self, key, error) from error
         finally:
             os.close(descriptor)
 
@@ -161,10 +174,18 @@ class LocalStore(Store):
         try:
             return local_read.FileReader(descriptor, self, key)
         except OSError as error:
-            raise self._unreadable(key, error) from error
+            raise unreadable(self, key, error) from error
 
     def exists(self, key: str) -> bool:
-        return self.getsize(key) is not None
+        if key[: key.rfind("/") + 1] in self._known and "\\" not in key:
+            try:
+                if stat.S_ISREG(os.lstat(self._root + key).st_mode):
+                    return True
+            except FileNotFoundError:
+                return not check_key(key)
+            except (OSError, ValueError):
+                pass
+        return self._status(key) is not None
 
     def getsize(self, key: str) -> int | None:
         status = self._status(key)
@@ -184,7 +205,7 @@ class LocalStore(Store):
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise self._unreadable(key, error) from error
+            raise unreadable(self, key, error) from error
         if stat.S_ISDIR(status.st_mode):
             return None
         if not stat.S_ISREG(status.st_mode):
@@ -208,15 +229,15 @@ class LocalStore(Store):
         except OSError as error:
             check_key(key)
             if error.errno != errno.ELOOP:
-                raise self._unreadable(key, error) from error
+                raise unreadable(self, key, error) from error
             cause = error
         except ValueError as error:
-            raise self._not_a_name(key) from error
+            raise not_a_name(self, key) from error
         path = self._linked(key)
         try:
             return os.open(path, local_read.OPEN_FLAGS)
         except OSError:
-            raise self._unreadable(key, cause) from cause
+            raise unreadable(self, key, cause) from cause
 
     def _linked(self, key: str) -> str:
         """Path that a symbolic link at a key leads to."""
@@ -234,7 +255,7 @@ class LocalStore(Store):
         try:
             local_write.replace_file(path, pieces, sync=self._fsync)
         except OSError as error:
-            raise self._unwritable(key, error) from error
+            raise unwritable(self, key, error) from error
 
     def update(self, key: str, change: Change) -> None:
         path = self._path_to_change(key)
@@ -242,7 +263,7 @@ class LocalStore(Store):
             try:
                 lock = local_write.lock(path)
             except OSError as error:
-                raise self._unwritable(key, error) from error
+                raise unwritable(self, key, error) from error
             stored = False
             try:
                 stored = self._change(key, change)
@@ -258,7 +279,7 @@ class LocalStore(Store):
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
-            raise self._unwritable(key, error) from error
+            raise unwritable(self, key, error) from error
         local_write.remove_empty_directories(os.path.dirname(path), self._root)
 
     def erase_prefix(self, prefix: str) -> None:
@@ -273,7 +294,7 @@ class LocalStore(Store):
             else:
                 return
         except OSError as error:
-            raise self._unwritable(prefix, error) from error
+            raise unwritable(self, prefix, error) from error
         if prefix:
             local_write.remove_empty_directories(os.path.dirname(path), self._root)
 
@@ -282,7 +303,7 @@ class LocalStore(Store):
         try:
             moved = local_tree.move_tree(old, new)
         except OSError as error:
-            raise self._unwritable(prefix, error) from error
+            raise unwritable(self, prefix, error) from error
         local_write.remove_empty_directories(os.path.dirname(old), self._root)
         return moved
 
@@ -299,7 +320,7 @@ class LocalStore(Store):
         try:
             return local_tree.remove_leftovers(self.path, older_than)
         except OSError as error:
-            raise self._unwritable("", error) from error
+            raise unwritable(self, "", error) from error
 
     # --- listable ---
 
@@ -311,14 +332,14 @@ class LocalStore(Store):
         try:
             yield from self._boundary.walk(prefix)
         except OSError as error:
-            raise self._unlistable(prefix, error) from error
+            raise unlistable(self, prefix, error) from error
 
     def list_dir(self, prefix: str) -> Listing:
         self._check_listing(prefix)
         try:
             return self._boundary.scan(prefix)
         except OSError as error:
-            raise self._unlistable(prefix, error) from error
+            raise unlistable(self, prefix, error) from error
 
     # --- the object ---
 
@@ -349,9 +370,9 @@ class LocalStore(Store):
         try:
             inside = self._boundary.contains(prefix)
         except OSError as error:
-            raise self._unlistable(prefix, error) from error
+            raise unlistable(self, prefix, error) from error
         except ValueError as error:
-            raise self._not_a_name(prefix) from error
+            raise not_a_name(self, prefix) from error
         if not inside:
             reason = "a symbolic link on the way leads out of the store"
             raise StoreReadError(f"{reason}. {_FOLLOW}", self, prefix)
@@ -364,33 +385,14 @@ class LocalStore(Store):
         self._require_writable(key)
         self._check(key)
         if ".zarr-" in key and any(map(local_write.is_ours, key.split("/"))):
-            raise StoreKeyError(
-                "names that begin with '.' and end in '.zarr-partial' or '.zarr-lock' belong "
-                "to the store",
-                store=self,
-                key=key,
-            )
-        try:
-            os.fsencode(key)
-        except UnicodeEncodeError as error:
-            raise self._not_a_name(key) from error
+            raise no_key(self, key)
+        if not key.isascii():
+            try:
+                os.fsencode(key)
+            except UnicodeEncodeError as error:
+                raise not_a_name(self, key) from error
         return self._root + key
 
     def _require_writable(self, key: str) -> None:
         if self.read_only:
             raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
-
-    # --- errors ---
-
-    def _unreadable(self, key: str, error: Exception) -> StoreReadError:
-        check_key(key)
-        return StoreReadError(local_read.reason(error), store=self, key=key)
-
-    def _unlistable(self, prefix: str, error: OSError) -> StoreReadError:
-        return StoreReadError(f"cannot be listed: {error.strerror}", self, prefix)
-
-    def _unwritable(self, key: str, error: OSError) -> StoreError:
-        return StoreError(local_write.reason(error), store=self, key=key)
-
-    def _not_a_name(self, key: str) -> StoreKeyError:
-        return StoreKeyError("not a key: contains a NUL or cannot be encoded", self, ascii(key))

@@ -12,26 +12,17 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import StoreReadError
 from zarr_core.interfaces.value import ValueReader
+from zarr_core.stores.local_failure import not_read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.interfaces.codec import Buffer
+    from zarr_core.interfaces.value import ByteRange
 
 # Not to wait for the writer of a FIFO, and not to follow a link unseen.
 OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 _ONE_CALL = 1 << 30
-
-
-def reason(error: Exception) -> str:
-    """Say why a file could not be read."""
-    if isinstance(error, IsADirectoryError):
-        return "a directory stands where the value should be"
-    if isinstance(error, MemoryError | OverflowError):
-        return "there is no memory for a value of its size"
-    if isinstance(error, OSError) and error.errno == errno.ESPIPE:
-        return "not a regular file"
-    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
 def size_of(descriptor: int) -> int:
@@ -51,11 +42,11 @@ def size_of(descriptor: int) -> int:
 
 def _checked_size(descriptor: int) -> int:
     status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode):
+        return status.st_size
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "not a regular file")
-    return status.st_size
+    raise OSError(errno.EINVAL, "not a regular file")
 
 
 def read_into(descriptor: int, buffer: memoryview) -> int:
@@ -92,6 +83,19 @@ def read(descriptor: int, start: int, length: int) -> Buffer:
     return buffer.toreadonly()
 
 
+def read_part(descriptor: int, part: ByteRange) -> Buffer:
+    """Part of a file, cut where the file ends, in memory of its own."""
+    start, length = part
+    # As in size_of; what nearly always is asked for, in one piece.
+    size = os.lseek(descriptor, 0, os.SEEK_END)
+    if length is not None and min(start, length) >= 0 and start + length <= size <= _ONE_CALL:
+        data = os.pread(descriptor, length, start)
+        if len(data) == length:
+            return data
+    start, stop = part.within(size_of(descriptor))
+    return read(descriptor, start, max(0, stop - start))
+
+
 class FileReader(ValueReader):
     """An open file.
 
@@ -110,55 +114,57 @@ class FileReader(ValueReader):
         If it is not a regular file.
     """
 
-    __slots__ = ("_descriptor", "_key", "_place", "_size")
+    __slots__ = ("_descriptor", "_key", "_place", "size")
 
     def __init__(self, descriptor: int, place: object, key: str) -> None:
         self._descriptor = descriptor
         self._place = place
         self._key = key
         try:
-            self._size = _checked_size(descriptor)
+            self.size: int = size_of(descriptor)
+            os.pread(descriptor, 0, 0)  # fails for a directory, whatever its length
         except OSError:
             self.close()
             raise
 
-    @property
-    def size(self) -> int:
-        return self._size
-
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
-            self._check(start, len(buffer))
+            length = len(buffer)
+            if start < 0 or start + length > self.size:
+                raise self._beyond(start, length)
             try:
-                if os.preadv(self._descriptor, (buffer,), start) != len(buffer):
+                if os.preadv(self._descriptor, (buffer,), start) != length:
                     fill(self._descriptor, buffer, start)
             except OSError as error:
                 raise self._error(error) from error
 
     def read(self, start: int, length: int) -> memoryview:
-        self._check(start, length)
+        if start < 0 or length < 0 or start + length > self.size:
+            raise self._beyond(start, length)
         try:
             return memoryview(read(self._descriptor, start, length))
         except OSError as error:
             raise self._error(error) from error
 
-    def _check(self, start: int, length: int) -> None:
-        if start < 0 or length < 0 or start + length > self._size:
-            raise StoreReadError(
-                f"bytes {start} to {start + length} of a value of {self._size} bytes",
-                self._place,
-                self._key,
-            )
+    def _beyond(self, start: int, length: int) -> StoreReadError:
+        reason = f"bytes {start} to {start + length} of a value of {self.size} bytes"
+        return StoreReadError(reason, self._place, self._key)
 
     def _error(self, error: OSError) -> StoreReadError:
         if self._descriptor < 0:
             return StoreReadError("the reader is closed", self._place, self._key)
-        return StoreReadError(reason(error), self._place, self._key)
+        return StoreReadError(not_read(error), self._place, self._key)
 
     def close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
 
+    def __exit__(self, *_: object) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
     def __del__(self) -> None:
-        self.close()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)

@@ -79,18 +79,17 @@ class Boundary:
             with os.scandir(self.root + prefix) as entries:
                 for entry in entries:
                     name = entry.name
-                    if entry.is_dir(follow_symlinks=False):
-                        target = prefixes
-                    elif is_ours(name):
+                    if "\\" in name:  # no part of a key
                         continue
-                    elif entry.is_symlink() and self._is_directory_inside(entry.path):
-                        if self._leads_back(f"{prefix}{name}"):
-                            continue
-                        target = prefixes
-                    else:
-                        target = keys
-                    if "\\" not in name:  # such a name is no part of a key
-                        target.append(f"{prefix}{name}" if target is keys else f"{prefix}{name}/")
+                    if entry.is_file(follow_symlinks=False):
+                        if not (name[0] == "." and is_ours(name)):
+                            keys.append(prefix + name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        prefixes.append(f"{prefix}{name}/")
+                    elif not entry.is_symlink() or not self._is_directory_inside(entry.path):
+                        keys.append(prefix + name)
+                    elif not self._leads_back(prefix + name):
+                        prefixes.append(f"{prefix}{name}/")
         except (FileNotFoundError, NotADirectoryError):
             pass  # what is not there, or no longer, holds nothing
         return keys, prefixes

@@ -34,15 +34,7 @@ _CREATE = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 
 _counter = itertools.count()
-
-
-def reason(error: OSError) -> str:
-    """Say why a file could not be changed."""
-    if isinstance(error, IsADirectoryError):
-        return "a directory stands where the value should be; erase_prefix removes it"
-    if isinstance(error, NotADirectoryError | FileExistsError):
-        return "a file stands where a directory is needed"
-    return f"cannot be changed: {error.strerror or error}; the old value is kept"
+_process = os.getpid()  # asked once: the question costs as much as a small write
 
 
 def is_ours(name: str) -> bool:
@@ -122,7 +114,7 @@ def replace_file(path: str, pieces: Sequence[Buffer], *, sync: bool) -> None:
     """
     made: list[str] = []
     for _ in range(_ATTEMPTS):
-        partial = _beside(path, f".{os.getpid()}-{next(_counter)}{PARTIAL}")
+        partial = _beside(path, f".{_process}-{next(_counter)}{PARTIAL}")
         try:
             descriptor = os.open(partial, os.O_WRONLY | os.O_EXCL | _CREATE, 0o666)
         except FileNotFoundError:
@@ -155,7 +147,7 @@ def _write(descriptor: int, pieces: Sequence[Buffer]) -> None:
     done = 0
     if len(pieces) <= _PIECES_LIMIT:
         done = os.writev(descriptor, pieces)
-        if done == sum(map(len, pieces)):
+        if done == (len(pieces[0]) if len(pieces) == 1 else sum(map(len, pieces))):
             return
     views = [view for piece in pieces if (view := memoryview(piece).cast("B"))]
     position = 0
@@ -294,3 +286,12 @@ def _writer_lives(path: str) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     return True
+
+
+def _after_fork() -> None:
+    global _process
+    _process = os.getpid()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
