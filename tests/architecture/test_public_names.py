@@ -16,11 +16,11 @@ NAMES = {
     """,
     "zarr_core.extension": """
         JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec
-        BoundChain Box Buffer BufferReader ByteRange BytesToBytesCodec Carrier Change ChecksumError
-        ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout Codec
+        BoundChain Box Budget Buffer BufferReader ByteRange BytesToBytesCodec Carrier Change ChecksumError
+        ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout Chunking Codec
         CodecChain CodecChainError CodecError ConsolidatedMetadata DataType
         ExtensionConfigurationError ExtensionDefinition ExtensionError ExtensionLoadError Forking Format GroupMetadata
-        MetadataDecodeError MetadataError MetadataExtension MetadataValidationError
+        KnownDocuments MetadataDecodeError MetadataError MetadataExtension MetadataValidationError
         Moved NodeExistsError NodeNameError NodeNotFoundError NodeTypeError Outer Pair Part Pieces
         Points Problem Progress ProgressReporter Provider Schema Selection SelectionError StorageTransformer Store
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
@@ -28,7 +28,9 @@ NAMES = {
         check_key
         check_prefix data_type_for foreign_key format_named format_of_new in_flight in_one_thread installed_entry_points is_node_name
         json_pointer key_lock lies_within make_extension normalise_path only_keys package_schema project put read_node run_in_threads
-        scratch single_chunk strictjson take thread_count understanding
+        scratch single_chunk store_new strictjson take thread_count understanding
+        Note RechunkingPlan RechunkingStage RechunkingTask beside leftovers may_have_pieces
+        missing_stay_missing plan_stages read_task tasks_of write_task
     """,
 }
 

@@ -199,7 +199,7 @@ def test_an_interrupt_is_explained_and_the_same_command_goes_on(tmp_path, monkey
     assert "The same command goes on from there." in said
     assert len(said.strip().splitlines()) == 1
     assert not os.path.exists("b.zarr/zarr.json")
-    assert os.path.exists("b.zarr/.conversion")
+    assert os.path.exists("b.zarr/.copying")
     before = {
         path: path.stat().st_mtime_ns for path in Path("b.zarr/c").rglob("*") if path.is_file()
     }

@@ -12,6 +12,7 @@ import pytest
 import zarr_core as zarr
 import zarr_dask
 from zarr_core.extension import StoreError
+from zarr_core.rechunking import stages
 
 distributed = pytest.importorskip("distributed")
 
@@ -94,7 +95,8 @@ class Accident:
     ],
     ids=["shards", "two stages", "all workers", "as stored", "restart"],
 )
-def test_workers_are_lost_and_nothing_else_is(client, source, tmp_path, what, layout):
+def test_workers_are_lost_and_nothing_else_is(client, source, tmp_path, what, layout, monkeypatch):
+    monkeypatch.setattr(stages, "_EACH", 0)  # so that there are pieces of arrays as small as these
     array = source["a/rows"]
     # Small tasks, so that there are many to be interrupted.
     layout = {"max_memory": "0.5 MiB", **layout}

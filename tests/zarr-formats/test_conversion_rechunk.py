@@ -6,12 +6,12 @@ import zarr_core as zarr
 from counting_store import CountingStore
 from failing_store import READS, FailingStore
 from zarr_core.errors import ZarrError
+from zarr_core.rechunking import stages
 from zarr_formats.conversion import (
     ConversionError,
     ElementsDifferError,
     convert,
     memory,
-    pieces,
     plan,
     resuming,
 )
@@ -127,7 +127,7 @@ def test_memory_that_does_not_do_is_refused_before_anything_is_written():
         convert(source, dest := zarr.MemoryStore(), chunks=(2048, 2048), max_memory=1 << 20)
     assert not list(dest.list())
     tight = plan(source, dest, chunks=(1, 2048), max_memory=1 << 20)
-    assert any("decoded" in note for step in tight.steps for note in step.notes)
+    assert any("pieces" in note for step in tight.steps for note in step.notes)
     roomy = plan(source, dest, chunks=(1, 2048), max_memory=1 << 27)
     assert not [note for step in roomy.steps for note in step.notes]
 
@@ -139,7 +139,7 @@ def long_array(monkeypatch):
     store = zarr.MemoryStore()
     values = np.arange(64 * 64.0).reshape(64, 64)
     zarr.create_array(store, name="a", data=values, chunks=(4, 64))
-    return store, values, {"chunks": (8, 16), "max_memory": 60_000}
+    return store, values, {"chunks": (8, 16), "max_memory": stages._BESIDES + 30_000}
 
 
 def test_an_array_goes_on_where_it_was_stopped(long_array):
@@ -151,13 +151,13 @@ def test_an_array_goes_on_where_it_was_stopped(long_array):
     dest = zarr.MemoryStore()
     with pytest.raises(ZarrError):
         convert(store, FailingStore(dest, stop, "before", forever=True), **options)
-    assert dest.exists("a/.conversion")
+    assert dest.exists("a/.copying")
     assert "a" not in zarr.open_group(dest, "a")
     reads = CountingStore(store)
     convert(reads, dest, **options)
     assert 0 < len(set(filter(lambda key: key.startswith("a/c/"), reads.keys()))) < 10  # of 16
     assert np.array_equal(zarr.open(dest)["a"][...], values)
-    assert not dest.exists("a/.conversion")
+    assert not dest.exists("a/.copying")
 
 
 @pytest.mark.parametrize("options", [{"chunks": (16, 8)}, {"compressors": "gzip"}])
@@ -166,10 +166,10 @@ def test_another_layout_begins_anew(long_array, options):
     dest = zarr.MemoryStore()
     with pytest.raises(ZarrError):
         convert(store, FailingStore(dest, 40, "before", forever=True), **first)
-    assert dest.exists("a/.conversion")
+    assert dest.exists("a/.copying")
     convert(store, dest, **(first | options))
     assert np.array_equal(zarr.open(dest)["a"][...], values)
-    assert not dest.exists("a/.conversion")
+    assert not dest.exists("a/.copying")
 
 
 def test_overwriting_removes_what_a_stop_has_left(long_array):
@@ -177,10 +177,10 @@ def test_overwriting_removes_what_a_stop_has_left(long_array):
     dest = zarr.MemoryStore()
     with pytest.raises(ZarrError):
         convert(store, FailingStore(dest, 40, "before", forever=True), **options)
-    assert dest.exists("a/.conversion")
+    assert dest.exists("a/.copying")
     convert(store, dest, overwrite=True)
     assert np.array_equal(zarr.open(dest)["a"][...], values)
-    assert not dest.exists("a/.conversion")
+    assert not dest.exists("a/.copying")
 
 
 # --- by way of pieces ---
@@ -190,7 +190,8 @@ def test_overwriting_removes_what_a_stop_has_left(long_array):
 def tight(monkeypatch):
     """Little memory, of which even small pieces pay."""
     monkeypatch.setattr(memory, "BUFFER", 4096)
-    monkeypatch.setattr(pieces, "_SMALLEST", 1)
+    monkeypatch.setattr(stages, "_BESIDES", 0)
+    monkeypatch.setattr(stages, "_EACH", 0)
     monkeypatch.setattr(resuming, "_EVERY", 0.0)
 
 
@@ -242,7 +243,7 @@ def test_where_nothing_can_be_removed_there_are_no_pieces(tight, tmp_path):
     convert(array, tmp_path / "a.zip", chunks=(30, 4, 5))
     new = zarr.open(tmp_path / "a.zip")
     assert np.array_equal(new[...], array[...])
-    assert not [key for key in new.store.list() if "conversion" in key]
+    assert not [key for key in new.store.list() if "copying" in key]
 
 
 def test_either_half_goes_on_where_it_was_stopped(tight):
@@ -275,13 +276,13 @@ def test_pieces_that_were_left_do_no_harm(tight):
     assert [key for key in dest.list() if "-pieces/" in key]
     convert(source, dest, chunks=(30, 5, 4))
     assert np.array_equal(zarr.open(dest)["a"][...], array[...])
-    assert not [key for key in dest.list() if "conversion" in key]
+    assert not [key for key in dest.list() if "copying" in key]
     stopped = FailingStore(dest, 90, "before", forever=True)
     with pytest.raises(ZarrError):
         convert(source, stopped, overwrite=True, chunks=(30, 4, 5))
     convert(source, dest, overwrite=True, chunks=(30, 4, 5))
     assert np.array_equal(zarr.open(dest)["a"][...], array[...])
-    assert not [key for key in dest.list() if "conversion" in key]
+    assert not [key for key in dest.list() if "copying" in key]
 
 
 # --- sources that cannot list ---

@@ -67,12 +67,19 @@ from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.metadata.schema import Schema, package_schema
 from zarr_core.names import is_node_name, normalise_path
-from zarr_core.registry.installed import entry_points as installed_entry_points
 from zarr_core.rechunking.boxes import Task as RechunkingTask
-from zarr_core.rechunking.moving import missing_stay_missing, read_task, tasks_of, write_task
+from zarr_core.rechunking.moving import (
+    may_have_pieces,
+    missing_stay_missing,
+    read_task,
+    tasks_of,
+    write_task,
+)
+from zarr_core.rechunking.note import Note, beside, leftovers
 from zarr_core.rechunking.stages import Budget, Chunking, plan_stages
 from zarr_core.rechunking.stages import Plan as RechunkingPlan
 from zarr_core.rechunking.stages import Stage as RechunkingStage
+from zarr_core.registry.installed import entry_points as installed_entry_points
 from zarr_core.registry.numpy_types import data_type_for
 from zarr_core.registry.provider import Provider
 from zarr_core.registry.resolve import make as make_extension
@@ -130,6 +137,7 @@ __all__ = [
     "NodeNameError",
     "NodeNotFoundError",
     "NodeTypeError",
+    "Note",
     "Outer",
     "Pair",
     "Part",
@@ -158,6 +166,7 @@ __all__ = [
     "ValueReplacedError",
     "WrapperReader",
     "ZarrError",
+    "beside",
     "check_key",
     "check_prefix",
     "data_type_for",
@@ -170,8 +179,10 @@ __all__ = [
     "is_node_name",
     "json_pointer",
     "key_lock",
+    "leftovers",
     "lies_within",
     "make_extension",
+    "may_have_pieces",
     "missing_stay_missing",
     "normalise_path",
     "only_keys",

@@ -5,24 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import empty_like, locate, open_array, rmdir
-from zarr_core.extension import (
-    NodeNotFoundError,
-    StoreError,
-    format_named,
-    make_extension,
-    normalise_path,
-)
-
-from zarr_dask import _dask
+from zarr_core import array_from_metadata, create_array, locate
+from zarr_core.extension import Note, beside
 
 if TYPE_CHECKING:
     from zarr_core import Array
 
-    from zarr_dask.stages import Coordinates
+    Coordinates = tuple[int, ...]
 
-_NAME = "rechunking"
-_MARK = "zarr_dask"
+_NAME = "-pieces"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +23,16 @@ class Between:
     Parameters
     ----------
     array : Array
-        The array.  Its attributes say which copy it belongs to.
+        The array; it has no document, so that nobody takes it for a part of the hierarchy.
+    note : Note
+        Says which copy it belongs to.
+    is_complete : bool
+        Whether all of it was written before.
     """
 
     array: Array
+    note: Note
+    is_complete: bool
 
     @classmethod
     def of(cls, source: Array, dest: Array, chunks: tuple[int, ...], work: Any) -> Between:
@@ -48,57 +45,33 @@ class Between:
         chunks : tuple of int
             Shape of the chunks of the array.
         work : store-like, optional
-            Where it is kept; by default beside the destination.
-
-        Raises
-        ------
-        StoreError
-            If it cannot be told where to keep it.
+            Where it is kept; by default beside the chunks of the destination.
         """
-        if work is None:
-            if not dest.path:
-                raise StoreError(
-                    "the array is the root of its store, so that there is no place beside it "
-                    "for the intermediate array: say where, by work=, or allow more memory",
-                    store=dest.store,
-                )
-            store, path = dest.store, f"{dest.path}.{_NAME}"
-        else:
-            store, path = locate(work)
-            path = normalise_path(f"{path}/{dest.path or _NAME}.{_NAME}")
-        token = _dask.tokenize(source, dest, chunks)
-        try:
-            found = open_array(store, "r+", path=path)
-        except NodeNotFoundError:
-            pass
-        else:
-            if found.attrs.get(_MARK) == token:
-                return cls(found)
-        made = empty_like(
-            source, store=store, name=path, chunks=chunks, shards=None, zarr_format=3,
-            compressors="auto", chunk_key_encoding="default", dimension_names=None,
-            attributes={_MARK: token}, overwrite=True,
-        )  # fmt: skip
-        return cls(made)
+        made = create_array(
+            None,
+            shape=source.shape,
+            dtype=source.dtype,
+            chunks=chunks,
+            fill_value=source.fill_value,
+        )
+        store, path = (dest.store, "") if work is None else locate(work)
+        at = f"{path}/{beside(dest, _NAME)}".strip("/")
+        array = array_from_metadata(store, made.metadata, path=at)
+        note = Note(source, array, dest.store.url, dest.path)
+        done = note.begin()
+        if done is None:
+            array.store.erase_prefix(f"{at}/")
+            note.write(False)
+        return cls(array, note, bool(done))
 
     def there(self) -> frozenset[Coordinates]:
         """Grid coordinates of the chunks that are stored."""
-        array = self.array
-        encoding: Any = make_extension("chunk_key_encoding", array.metadata.chunk_key_encoding)
-        prefix = format_named(3).chunk_prefix(array.path)
-        below = (key[len(prefix) :] for key in array.store.list_prefix(prefix))
-        found = (encoding.decode(key, array.ndim) for key in below)
-        return frozenset(at for at in found if at is not None)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all of it was written."""
-        return bool(self.array.attrs.get("complete"))
+        return frozenset(at for at, _ in self.array.stored_chunks())
 
     def complete(self) -> None:
         """Note that all of it is written."""
-        self.array.attrs["complete"] = True
+        self.note.write(True)
 
     def remove(self) -> None:
         """Remove the array, once it was read."""
-        rmdir(self.array.store, self.array.path)
+        self.array.store.erase_prefix(f"{self.array.path}/")

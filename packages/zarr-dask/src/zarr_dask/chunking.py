@@ -5,20 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from itertools import accumulate, pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Lengths = tuple[int, ...]
 """Lengths of all parts along one dimension."""
-
-_VARIABLE = 256  # bytes that an element of variable size is taken to need
-
-
-def item_size(dtype: Any) -> int:
-    """Bytes that an element takes in memory, about."""
-    return _VARIABLE if dtype.kind in "OT" else max(1, int(dtype.itemsize))
 
 
 def edges_of(lengths: Lengths, start: int = 0) -> list[int]:

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 import zarr_core
 from zarr_core import Array, Group, consolidate_metadata, empty_like
 
-from zarr_dask import _dask
-from zarr_dask.stages import Side, plan_stages
-from zarr_dask.workers import Workers
+from zarr_dask.workers import Workers, planned
 
 if TYPE_CHECKING:
-    from zarr_dask.stages import Plan
+    from zarr_core.extension import RechunkingPlan
 
 
 def copy(
@@ -79,7 +77,7 @@ def copy(
     return made  # type: ignore[no-any-return]  # of an overload that says what a dry run gives
 
 
-def plan(source: Array, *, max_memory: int | str = "256 MiB", **layout: Any) -> Plan:
+def plan(source: Array, *, max_memory: int | str = "256 MiB", **layout: Any) -> RechunkingPlan:
     """Say how :func:`copy` would decode an array and write it anew; nothing is stored.
 
     Parameters
@@ -97,4 +95,4 @@ def plan(source: Array, *, max_memory: int | str = "256 MiB", **layout: Any) -> 
         If a stored object takes more memory than a task may take.
     """
     dest = empty_like(source, **{**layout, "store": None})
-    return plan_stages(Side.of(source), Side.of(dest), _dask.bytes_of(max_memory))
+    return planned(source, dest, max_memory)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, open_array
+from zarr_core.extension import Chunking
 
 from zarr_dask import _dask
 from zarr_dask.alignment import stored_lengths
-from zarr_dask.chunking import gather, item_size
+from zarr_dask.chunking import gather
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +69,7 @@ def from_zarr(
     if chunks is None:
         blocks = stored_lengths(array)
     elif isinstance(chunks, str) and chunks == "auto":
-        blocks = gather(stored_lengths(array), _dask.block_bytes() // item_size(array.dtype))
+        blocks = gather(stored_lengths(array), _dask.block_bytes() // Chunking.of(array).item_size)
     else:
         blocks = _dask.normalize_chunks(
             chunks, shape=array.shape, dtype=array.dtype, previous_chunks=stored_lengths(array)

@@ -6,21 +6,35 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import Carrier, in_one_thread
+import numpy as np
+from zarr_core import locate
+from zarr_core.extension import (
+    Budget,
+    Carrier,
+    Chunking,
+    in_one_thread,
+    may_have_pieces,
+    missing_stay_missing,
+    plan_stages,
+    read_task,
+    tasks_of,
+    write_task,
+)
 
 from zarr_dask import _dask, running
 from zarr_dask.between import Between
-from zarr_dask.stages import Side, plan_stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from zarr_core import Array
-    from zarr_core.extension import Moved, Pair
+    from zarr_core.extension import Moved, Pair, RechunkingPlan, RechunkingStage, RechunkingTask
 
-    from zarr_dask.stages import Box, Coordinates, Stage
+    Coordinates = tuple[int, ...]
 
 _TOGETHER = 32  # values that one task moves
+_SMALL = 1 << 24  # bytes of a box below which a task costs more than what it does
+_FEW = 64  # tasks that give many workers something to do
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +90,8 @@ class Workers(Carrier):
         """
         if not dest.size:
             return
-        most = _dask.bytes_of(self.max_memory)
-        plan = plan_stages(Side.of(source), Side.of(dest), most)
+        place = dest.store if self.work is None else locate(self.work)[0]
+        plan = planned(source, dest, self.max_memory, between=may_have_pieces(source, place))
         if plan.between is None:
             self._move(source, dest, plan.stages[0], there, done)
             return
@@ -97,18 +111,26 @@ class Workers(Carrier):
         self,
         source: Array,
         dest: Array,
-        stage: Stage,
+        stage: RechunkingStage,
         there: frozenset[Coordinates],
         done: Callable[[int], object],
     ) -> None:
-        def left() -> Iterator[Box]:
-            for box, numbers in stage.boxes():
-                if there and all(at in there for at in product(*numbers)):
-                    done(_size(box))
-                else:
-                    yield box
+        counted = 0
 
-        self._run(MoveBox(source, dest), left(), lambda box, _: done(_size(box)))
+        def count(task: RechunkingTask) -> None:
+            nonlocal counted
+            counted += task.size
+            done(task.size)
+
+        def left() -> Iterator[RechunkingTask]:
+            for task in tasks_of(stage, source, only_stored=missing_stay_missing(source, dest)):
+                if there and all(at in there for at in product(*stage.objects_in(task))):
+                    count(task)
+                else:
+                    yield task
+
+        self._run(MoveBox(source, dest), left(), lambda task, _: count(task))
+        done(source.size - counted)  # where nothing is stored
 
     def _run(
         self,
@@ -117,6 +139,20 @@ class Workers(Carrier):
         done: Callable[[Any, Any], object],
     ) -> None:
         running.run(self.client, work, tasks, done, self.retries)
+
+
+def planned(
+    source: Array, dest: Array, max_memory: int | str, *, between: bool = True
+) -> RechunkingPlan:
+    """How the elements of an array are stored in another by many workers.
+
+    Raises
+    ------
+    ValueError
+        If a stored object takes more memory than a task may take.
+    """
+    budget = Budget(_dask.bytes_of(max_memory), tasks=_FEW, box=_SMALL, between=between)
+    return plan_stages(Chunking.of(source), Chunking.of(dest), budget)
 
 
 class MoveBox:
@@ -132,9 +168,11 @@ class MoveBox:
         self._source = source
         self._dest = dest
 
-    def __call__(self, box: Box) -> None:
+    def __call__(self, task: RechunkingTask) -> None:
+        values = np.empty(task.shape, self._source.dtype)
         with in_one_thread():
-            self._dest.set_basic_selection(box, self._source.get_basic_selection(box))
+            read_task(task, self._source, values)
+            write_task(task, self._source, self._dest, values)
 
 
 class Half:
@@ -161,10 +199,3 @@ def _batches(pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
     left = iter(pairs)
     while batch := list(islice(left, _TOGETHER)):
         yield batch
-
-
-def _size(box: Box) -> int:
-    size = 1
-    for part in box:
-        size *= part.stop - part.start
-    return size

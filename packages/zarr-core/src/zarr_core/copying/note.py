@@ -1,70 +1,41 @@
-"""A note beside the chunks of an array that is copied: which copy it is."""
+"""What copies that were interrupted have left of an array."""
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from zarr_core import strictjson
-from zarr_core.engine.stored import stored_chunks
-from zarr_core.errors import NodeExistsError, StoreError
+from zarr_core.errors import NodeExistsError
+from zarr_core.rechunking.note import beside, leftovers
 
 if TYPE_CHECKING:
     from zarr_core.hierarchy.array import Array
+    from zarr_core.rechunking.note import Note
 
-_NAME = ".copying"  # overwriting a hierarchy removes it like a document
 
-
-class CopyNote:
-    """The note on one array; while it is there, chunks are those of this very copy.
+def left_by(note: Note, new: Array) -> frozenset[tuple[int, ...]]:
+    """Grid coordinates of what the same copy has stored before; what others left is removed.
 
     Parameters
     ----------
-    old, new : Array
-        What is copied, where to.
+    note : Note
+        Which copy it is.
+    new : Array
+        What is written.
+
+    Raises
+    ------
+    NodeExistsError
+        If there is anything that no copy has left.
     """
-
-    def __init__(self, old: Array, new: Array) -> None:
-        self._new = new
-        self._key = new._chunks.prefix + _NAME
-        work = [
-            old.store.url, old.path, old._format.to_json(old.metadata),
-            new._format.to_json(new.metadata),
-        ]  # fmt: skip
-        self._text = sha256(strictjson.encode(work)).hexdigest().encode()
-        self._possible = new.store.supports_listing and new.store.supports_erasing
-
-    def begin(self) -> frozenset[tuple[int, ...]]:
-        """Grid coordinates of what this copy has stored before; what others left is removed.
-
-        Raises
-        ------
-        NodeExistsError
-            If there is anything that no copy has left.
-        """
-        if not self._possible:
-            return frozenset()
-        store, chunks = self._new.store, self._new._chunks
-        note = store.get(self._key)
-        if note == self._text:
-            return frozenset(at for at, _ in stored_chunks(chunks))
-        own = {key for _, key in stored_chunks(chunks)}
-        if note is not None:  # those of another layout, too
-            decode, prefix = chunks.binding.key_encoding.decode, chunks.prefix
-            below = (key[len(prefix) :] for key in store.list_prefix(prefix))
-            own |= {prefix + key for key in below if decode(key, self._new.ndim) is not None}
-        refuse_strangers(self._new, {*own, self._key})
-        store.erase_values(list(own))
-        try:
-            store.set(self._key, self._text)
-        except StoreError:  # it takes documents and chunks alone: then a copy begins anew
-            self._possible = False
+    if not (new.store.supports_listing and new.store.supports_erasing):
         return frozenset()
-
-    def end(self) -> None:
-        """All is done; the document says so."""
-        if self._possible:
-            self._new.store.erase(self._key)
+    if note.begin():
+        return frozenset(at for at, _ in new.stored_chunks())
+    own = leftovers(new) if note.is_there else [key for _, key in new.stored_chunks()]
+    refuse_strangers(new, {*own, beside(new)})
+    new.store.erase_values(own)
+    note.write(True)
+    return frozenset()
 
 
 def refuse_strangers(array: Array, own: set[str]) -> None:

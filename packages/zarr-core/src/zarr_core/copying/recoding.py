@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.copying.note import CopyNote, refuse_strangers
+from zarr_core.copying.note import left_by, refuse_strangers
 from zarr_core.engine.stored import stored_chunks
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.convenience import empty_like
 from zarr_core.hierarchy.open import node
 from zarr_core.hierarchy.values import write_values
 from zarr_core.interfaces.progress import Reporter
+from zarr_core.rechunking.note import Note
 from zarr_core.registry.scope import extensions
 from zarr_core.stores.memory import MemoryStore
 from zarr_core.transfer.executing import write_groups
@@ -75,8 +76,8 @@ def _recode(
         write_values(new, _Watched(old, reporter))
         ends.dest_format.write(ends.dest, step.target, made.metadata)
     else:
-        note = CopyNote(old, new)
-        carrier.elements(old, new, note.begin(), reporter.advance)
+        note = Note(old, new)
+        carrier.elements(old, new, left_by(note, new), reporter.advance)
         ends.dest_format.write(ends.dest, step.target, made.metadata)
         note.end()
     reporter.end()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from zarr_core.errors import MetadataError
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.metadata.node import parse_node
+from zarr_core.rechunking.note import NAME
 
 if TYPE_CHECKING:
     from zarr_core.interfaces.store import Store
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 # Chunk keys of the "default" encoding, at any depth; those of "v2", below their array.
 _CHUNK = re.compile(r"(?:.*/)?c(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)", re.DOTALL).fullmatch
 _CHUNK_V2 = re.compile(r"[0-9]+(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)?", re.ASCII).fullmatch
-# The last two are left where converting or copying an array was interrupted.
-_BESIDE = frozenset((".zgroup", ".zattrs", ".zmetadata", ".conversion", ".copying"))
+# The last is left where copying or converting an array was interrupted.
+_BESIDE = frozenset((".zgroup", ".zattrs", ".zmetadata", NAME))
 
 
 def foreign_key(store: Store, prefix: str) -> str | None:

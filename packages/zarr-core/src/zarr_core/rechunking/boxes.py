@@ -34,17 +34,14 @@ class Task:
     stored: tuple[Coordinates, ...] | None = None
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the box."""
+        return tuple(part.stop - part.start for part in self.box)
+
+    @property
     def size(self) -> int:
         """How many elements it has."""
-        return size_of(self.box)
-
-
-def size_of(box: Box) -> int:
-    """How many elements a box has."""
-    size = 1
-    for part in box:
-        size *= part.stop - part.start
-    return size
+        return prod(self.shape)
 
 
 def box_at(cuts: Sequence[Cuts], numbers: Coordinates) -> Box:

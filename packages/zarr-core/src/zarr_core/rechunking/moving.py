@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from zarr_core.hierarchy.array import Array
+    from zarr_core.interfaces.store import Store
     from zarr_core.rechunking.boxes import Coordinates, Task
     from zarr_core.rechunking.stages import Stage
 
@@ -50,6 +51,14 @@ def tasks_of(stage: Stage, source: Array, *, only_stored: bool) -> Iterator[Task
         return stage.tasks()
     stored = (chunk for chunk, _ in source.stored_chunks())
     return tasks_with(stored, cuts_of(source), stage.cuts)
+
+
+def may_have_pieces(source: Array, store: Store) -> bool:
+    """Whether an array in between can be kept in a store, and removed again.
+
+    What elements of variable size take is not known well enough.
+    """
+    return store.supports_erasing and store.supports_listing and source.dtype.kind not in "OT"
 
 
 def missing_stay_missing(source: Array, dest: Array) -> bool:

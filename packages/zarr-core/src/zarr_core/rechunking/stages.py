@@ -11,11 +11,11 @@ and White, 2020, https://rechunker.readthedocs.io/en/latest/algorithm.html).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.rechunking.boxes import every_task
+from zarr_core.rechunking.boxes import every_task, reached
 from zarr_core.rechunking.cuts import Cuts
 from zarr_core.rechunking.growing import decodings, filled, grown
 
@@ -69,6 +69,14 @@ class Chunking:
         """Shape of the largest stored object."""
         return tuple(along.length for along in self.stored)
 
+    def decoding(self, chunks: int) -> int:
+        """Bytes that so many chunks take to be read, as stored and decoded; as many as are in hand."""
+        return min(chunks, self.at_once) * 2 * prod(self.chunk) * self.item_size
+
+    def encoding(self, objects: int) -> int:
+        """Bytes that so many stored objects take to be written; as many as are in hand."""
+        return min(objects, self.at_once) * 2 * prod(self.longest) * self.item_size
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -86,6 +94,8 @@ class Budget:
         Bytes of elements up to which they may; by default half of the memory.
     between : bool
         Whether an array in between can be stored.
+    firm : bool
+        Whether it is refused where one stored object takes more memory; else it gets that.
     """
 
     memory: int
@@ -93,6 +103,7 @@ class Budget:
     tasks: int = 1
     box: int | None = None
     between: bool = True
+    firm: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +135,10 @@ class Stage:
     def tasks(self) -> Iterator[Task]:
         """Every box."""
         return every_task(self.cuts)
+
+    def objects_in(self, task: Task) -> list[range]:
+        """Numbers of the stored objects that a task writes, along each dimension."""
+        return reached(self.stored, task.box)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +187,14 @@ def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> Plan:
     Two stages are chosen where they take less time than one, as far as that follows from the
     bytes that are decoded and encoded, and from the numbers of stored objects.
     """
-    if why := too_little(source, dest, budget):
-        raise ValueError(why)
+    least = memory_of(dest.longest, source, dest, budget.copies)
+    if least > budget.memory and budget.firm:
+        raise ValueError(
+            f"a task takes {_amount(least)} of memory at least, as stored objects are decoded and "
+            f"written whole, and {_amount(budget.memory)} are allowed: allow more, or choose "
+            "smaller chunks or shards"
+        )
+    budget = replace(budget, memory=max(least, budget.memory))
     sizes = dest.sizes
 
     def fits(box: Sequence[int]) -> bool:
@@ -185,7 +206,7 @@ def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> Plan:
 
     box = _written(source, dest, fits)
     direct = _stage(filled(box, sizes, worth_filling, budget.tasks), source, dest, budget)
-    best, least = Plan((direct,)), _time(direct, source, dest)
+    best, shortest = Plan((direct,)), _time(direct, source, dest)
     if direct.decodings > 1 and budget.between:
         # What boxes of the second stage leave is for the pieces that they are made of.
         for share in (0.5, 0.75):
@@ -193,21 +214,9 @@ def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> Plan:
             if found is not None:
                 pieces, (first, last) = found
                 time = _time(first, source, pieces) + _time(last, pieces, dest)
-                if time < least:
-                    best, least = Plan((first, last), pieces.chunk), time
+                if time < shortest:
+                    best, shortest = Plan((first, last), pieces.chunk), time
     return best
-
-
-def too_little(source: Chunking, dest: Chunking, budget: Budget) -> str:
-    """Why memory does not do; empty if it does."""
-    least = memory_of(dest.longest, source, dest, budget.copies)
-    if least <= budget.memory:
-        return ""
-    return (
-        f"a task takes {least / 2**20:.1f} MiB of memory at least, as stored objects are decoded "
-        f"and written whole, and {budget.memory / 2**20:.1f} MiB are allowed: allow more, or choose "
-        "smaller chunks or shards"
-    )
 
 
 def memory_of(box: Sequence[int], source: Chunking, dest: Chunking, copies: int = 1) -> int:
@@ -219,11 +228,9 @@ def memory_of(box: Sequence[int], source: Chunking, dest: Chunking, copies: int 
     hand at a time, as stored and decoded, or what writing stored objects takes.
     """
     chunks = prod(ceil(n / k) + 1 for n, k in zip(box, source.chunk, strict=True))
-    reading = min(chunks, source.at_once) * 2 * prod(source.chunk) * source.item_size
-    several = prod(ceil(n / k) for n, k in zip(box, dest.longest, strict=True))
-    writing = min(several, dest.at_once) * 2 * prod(dest.longest) * dest.item_size
+    objects = prod(ceil(n / k) for n, k in zip(box, dest.longest, strict=True))
     elements = copies * prod(box) * max(source.item_size, dest.item_size)
-    return elements + max(reading, writing) + _BESIDES
+    return elements + max(source.decoding(chunks), dest.encoding(objects)) + _BESIDES
 
 
 def item_size(dtype: Any) -> int:
@@ -300,3 +307,11 @@ def _time(stage: Stage, source: Chunking, dest: Chunking) -> float:
     objects = prod(along.count for along in dest.stored)
     reading = stage.decodings * (size * source.item_size + chunks * _EACH)
     return reading + _WRITING * (size * dest.item_size + objects * _EACH)
+
+
+def _amount(nbytes: int) -> str:
+    for unit in ("GiB", "MiB"):
+        size = 1 << (30 if unit == "GiB" else 20)
+        if nbytes >= size:
+            return f"{nbytes / size:.1f} {unit}"
+    return f"{nbytes / 1024:.1f} KiB"

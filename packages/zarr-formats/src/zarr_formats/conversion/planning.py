@@ -27,8 +27,7 @@ from zarr_formats.conversion.conventions import dimension_names
 from zarr_formats.conversion.costing import costed
 from zarr_formats.conversion.errors import ConversionError
 from zarr_formats.conversion.expressing import express_group, problems_of
-from zarr_formats.conversion.memory import intervals, often, opened, too_little
-from zarr_formats.conversion.pieces import pieces
+from zarr_formats.conversion.memory import opened, planned
 from zarr_formats.conversion.steps import Memory, Plan, Side, Step, is_in_place
 
 if TYPE_CHECKING:
@@ -275,17 +274,20 @@ def _weighed(source: Side, dest: Side, step: Step, memory: Memory) -> Step:
     There is a note if chunks are decoded several times, or cut into pieces instead.
     """
     old, new = opened(source, step, read_only=True), opened(dest, step, read_only=False)
-    if why := too_little(old, new, memory):
-        return replace(step, problems=(Problem("", why),))
-    times = often(old, intervals(old, new, memory)) if old.size else 1.0
+    try:
+        plan = planned(old, new, memory)
+    except ValueError as error:
+        return replace(step, problems=(Problem("", str(error)),))
+    if plan.between is not None:
+        note = (
+            "goes by way of pieces beside the result, which take as much room as the array, "
+            "as memory is too little for chunks of both layouts; more memory may spare that"
+        )
+        return replace(step, notes=(*step.notes, note))
+    times = plan.stages[0].decodings
     if times < _OFTEN:
         return step
     note = f"each chunk is decoded {times:.0f} times; more memory means fewer"
-    if pieces(old, new, dest, memory) is not None:
-        note = (
-            "goes by way of pieces beside the result, which take as much room as the array, "
-            f"as each chunk would be decoded {times:.0f} times otherwise"
-        )
     return replace(step, notes=(*step.notes, note))
 
 

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from zarr_core.extension import ZarrError
+from zarr_core.extension import (
+    Note,
+    ZarrError,
+    beside,
+    leftovers,
+    read_task,
+    tasks_of,
+    write_task,
+)
 
-from zarr_formats.conversion.chunk_keys import ChunkKeys
 from zarr_formats.conversion.elements import as_dtype, difference
 from zarr_formats.conversion.errors import ElementsDifferError
 from zarr_formats.conversion.laying_out import same_fill_value
-from zarr_formats.conversion.memory import axes, intervals, opened
-from zarr_formats.conversion.pieces import pieces, place
-from zarr_formats.conversion.regions import all_boxes, boxes_of
-from zarr_formats.conversion.resuming import NAME, Journal
+from zarr_formats.conversion.memory import opened, planned
+from zarr_formats.conversion.pieces import array_of_pieces
+from zarr_formats.conversion.resuming import Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator
 
     from zarr_core import Array
-    from zarr_core.extension import Carrier, ProgressReporter
+    from zarr_core.extension import (
+        Carrier,
+        ProgressReporter,
+        RechunkingPlan,
+        RechunkingStage,
+        RechunkingTask,
+    )
 
-    from zarr_formats.conversion.regions import Box, Intervals
     from zarr_formats.conversion.steps import Memory, Side, Step
 
     NDArray = np.ndarray[Any, Any]
@@ -68,35 +78,40 @@ def recode(
     """
     old, new = opened(source, step, read_only=True), opened(dest, step, read_only=False)
     if workers is not None and old.dtype == new.dtype:
-        dest.store.erase_values(_leftovers(dest, step, new))
+        note = Note(old, new)
+        there = _left_by(note, new)
         reporter.begin(step.path, old.size, "elements")
-        workers.elements(old, new, frozenset(), reporter.advance)
+        workers.elements(old, new, there, reporter.advance)
+        note.end()
         reporter.end()
         return
-    stages = _stages(old, new, dest, step, memory)
-    journal = Journal(source, dest, step, [stage.cut for stage in stages], verify=verify)
+    plan = planned(old, new, memory)
+    stages = _stages(old, new, plan)
+    boxes: list[Any] = [
+        [[along.size, along.length, along.starts and [*along.starts]] for along in stage.boxes.cuts]
+        for stage in stages
+    ]
+    journal = Journal(Note(old, new, boxes, verify))
     first = journal.begin()
     if first is None:
         first = 0
-        dest.store.erase_values(_leftovers(dest, step, new))
+        new.store.erase_values(leftovers(new))
     reporter.begin(step.path, old.size * len(stages), "elements")
     reporter.advance(old.size * first)
     try:
         for number in range(first, len(stages)):
-            stage = stages[number]
-            carrier = _Carrier(stage.old, stage.new, verify=verify)
-            boxes = _boxes(source, step.path, old, stage) if old.size else ()
-            for done, box in journal.left(number, boxes):
+            carrier = _Carrier(stages[number].old, stages[number].new, verify=verify)
+            for done, task in journal.left(number, _tasks(stages[number])):
                 if not done:
-                    carrier.carry(box)
-                    journal.done(box)
-                reporter.advance(prod(part.stop - part.start for part in box))
+                    carrier.carry(task)
+                    journal.done(task)
+                reporter.advance(task.size)
     except BaseException:
         with suppress(ZarrError):  # what stopped the work says more
             journal.write()
         raise
     if len(stages) > 1:
-        dest.store.erase_prefix(f"{place(dest, step.path)}/")
+        new.store.erase_prefix(f"{beside(new, '-pieces')}/")
     journal.end()
     reporter.end()
 
@@ -106,38 +121,37 @@ class _Stage(NamedTuple):
 
     old: Array
     new: Array
-    cut: Sequence[Intervals]
+    boxes: RechunkingStage
 
 
-def _stages(old: Array, new: Array, dest: Side, step: Step, memory: Memory) -> list[_Stage]:
+def _stages(old: Array, new: Array, plan: RechunkingPlan) -> list[_Stage]:
     """The way from one array to the other: at once, or by way of pieces."""
-    last = intervals(old, new, memory)
-    cut = pieces(old, new, dest, memory)
-    if cut is None:
-        return [_Stage(old, new, last)]
-    middle = cut.array(old, dest, step.path)
-    return [_Stage(old, middle, cut.boxes), _Stage(middle, new, last)]
+    if plan.between is None:
+        return [_Stage(old, new, plan.stages[0])]
+    middle = array_of_pieces(old, new, plan.between)
+    first, last = plan.stages
+    return [_Stage(old, middle, first), _Stage(middle, new, last)]
 
 
-def _leftovers(dest: Side, step: Step, new: Array) -> list[str]:
-    """Keys that would be taken for chunks; notes and pieces of conversions that were stopped."""
-    if not dest.store.supports_listing:
-        return []
-    keys = ChunkKeys.of(dest, step.path, new.metadata)
-    beside = keys.prefix + NAME
-    listed = dest.store.list_prefix(keys.prefix)
-    return [key for key in listed if keys.chunk_of(key) is not None or key.startswith(beside)]
+def _left_by(note: Note, new: Array) -> frozenset[tuple[int, ...]]:
+    """What the same conversion has stored before; what others left is removed."""
+    if not new.store.supports_listing:
+        return frozenset()
+    if note.begin():
+        return frozenset(at for at, _ in new.stored_chunks())
+    new.store.erase_values(leftovers(new))
+    note.write(True)
+    return frozenset()
 
 
-def _boxes(source: Side, path: str, old: Array, stage: _Stage) -> Iterable[Box]:
+def _tasks(stage: _Stage) -> Iterator[RechunkingTask]:
     """Where there is something to be read; everywhere if missing chunks change their meaning."""
-    keys = ChunkKeys.of(source, path, old.metadata)
-    if keys.verbatim or not source.store.supports_listing:
-        return all_boxes(stage.cut)
-    undefined = stage.new.metadata.fill_value_undefined
-    if undefined or not same_fill_value(old, stage.new, undefined=True):
-        return all_boxes(stage.cut)
-    return boxes_of((chunk for chunk, _ in keys.stored()), axes(old.metadata), stage.cut)
+    stays = not stage.new.metadata.fill_value_undefined and same_fill_value(
+        stage.old, stage.new, undefined=True
+    )
+    if not stage.old.size:
+        return iter(())
+    return tasks_of(stage.boxes, stage.old, only_stored=stays)
 
 
 class _Carrier:
@@ -158,30 +172,29 @@ class _Carrier:
         self._memory = np.empty(0, old.dtype)
         self._read_back = np.empty(0, new.dtype)
 
-    def carry(self, box: Box) -> None:
+    def carry(self, task: RechunkingTask) -> None:
         """Read, write and perhaps compare one box."""
-        values, self._memory = _room(self._memory, self._old, box)
-        self._old.get_basic_selection(box, out=values)
+        values, self._memory = _room(self._memory, self._old, task)
+        read_task(task, self._old, values)
         if self._old.dtype != self._new.dtype:
             try:
                 values = as_dtype(values, self._new.dtype)
             except ValueError as error:
-                raise self._error(box, str(error)) from None
-        self._new.set_basic_selection(box, values)
+                raise self._error(task, str(error)) from None
+        write_task(task, self._old, self._new, values)
         if self._verify:
-            found, self._read_back = _room(self._read_back, self._new, box)
-            self._new.get_basic_selection(box, out=found)
+            found, self._read_back = _room(self._read_back, self._new, task)
+            self._new.get_basic_selection(task.box, out=found)
             if why := difference(values, found):
-                raise self._error(box, why)
+                raise self._error(task, why)
 
-    def _error(self, box: Box, why: str) -> ElementsDifferError:
-        bounds = tuple((part.start, part.stop) for part in box)
+    def _error(self, task: RechunkingTask, why: str) -> ElementsDifferError:
+        bounds = tuple((part.start, part.stop) for part in task.box)
         return ElementsDifferError(f"{self._new.store} {self._new.name!r}", bounds, why)
 
 
-def _room(memory: NDArray, array: Array, box: Box) -> tuple[NDArray, NDArray]:
+def _room(memory: NDArray, array: Array, task: RechunkingTask) -> tuple[NDArray, NDArray]:
     """An array for the elements of a box, in memory that is kept if elements have one size."""
-    shape = tuple(part.stop - part.start for part in box)
-    if array.dtype.kind in "OT" or prod(shape) > memory.size:
-        memory = np.empty(prod(shape), array.dtype)
-    return memory[: prod(shape)].reshape(shape), memory
+    if array.dtype.kind in "OT" or task.size > memory.size:
+        memory = np.empty(task.size, array.dtype)
+    return memory[: task.size].reshape(task.shape), memory
