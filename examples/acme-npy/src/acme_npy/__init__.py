@@ -19,11 +19,12 @@ from zarr_core.extension import (
     json_pointer,
     make_extension,
     package_schema,
+    store_new,
     strictjson,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from zarr_core.extension import Pieces, ValueReader
 
@@ -48,6 +49,7 @@ class Npy(Format):
     name: ClassVar[str] = "acme-npy"
     zarr_format: ClassVar[int] = 3
     marks: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
+    document_names: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
     chunk_key_encoding: ClassVar[ExtensionDefinition] = _KEYS
     compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = ()
 
@@ -103,16 +105,7 @@ class Npy(Format):
         store.set(_key(path), strictjson.encode(self.to_json(metadata)))
 
     def create(self, store: Store, path: str, metadata: Node) -> bool:
-        content = strictjson.encode(self.to_json(metadata))
-        created = False
-
-        def change(reader: ValueReader | None) -> Pieces | ValueReader:
-            nonlocal created
-            created = reader is None
-            return content if reader is None else reader
-
-        store.update(_key(path), change)
-        return created
+        return store_new(store, _key(path), lambda: strictjson.encode(self.to_json(metadata)))
 
     def update(self, store: Store, path: str, change: Callable[[Node], Node]) -> Node:
         where = f"{store} {_key(path)!r}"
@@ -133,20 +126,6 @@ class Npy(Format):
         return self.from_json(strictjson.loads(value, where), where)
 
     # --- keys ---
-
-    def child_names(self, store: Store, path: str) -> Iterator[str]:
-        prefix = self.chunk_prefix(path)
-        names = sorted(child[len(prefix) : -1] for child in store.list_dir(prefix)[1])
-        return (name for name in names if store.exists(_key(prefix + name)))
-
-    def documents(self, path: str) -> tuple[str, ...]:
-        return (_key(path),)
-
-    def prefixes(self, path: str) -> tuple[str, ...]:
-        return (self.chunk_prefix(path),)
-
-    def chunk_prefix(self, path: str) -> str:
-        return f"{path}/" if path else ""
 
     def foreign_key(self, store: Store, path: str) -> str | None:
         keys = list(store.list_prefix(self.chunk_prefix(path)))

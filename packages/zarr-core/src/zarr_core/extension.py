@@ -37,6 +37,7 @@ from zarr_core.errors import (
 )
 from zarr_core.formats.detect import format_named, format_of_new, read_node
 from zarr_core.formats.foreign import foreign_key
+from zarr_core.formats.known import KnownDocuments
 from zarr_core.formats.members import understanding
 from zarr_core.interfaces.carrier import Carrier, Moved, Pair
 from zarr_core.interfaces.chunk_grid import ChunkAxis, ChunkGrid
@@ -52,7 +53,7 @@ from zarr_core.interfaces.codec import (
 )
 from zarr_core.interfaces.data_type import DataType
 from zarr_core.interfaces.forking import Forking
-from zarr_core.interfaces.format import Format
+from zarr_core.interfaces.format import Format, store_new
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix, only_keys
 from zarr_core.interfaces.metadata_extension import MetadataExtension
@@ -128,6 +129,7 @@ __all__ = [
     "Forking",
     "Format",
     "GroupMetadata",
+    "KnownDocuments",
     "MetadataDecodeError",
     "MetadataError",
     "MetadataExtension",
@@ -195,6 +197,7 @@ __all__ = [
     "run_in_threads",
     "scratch",
     "single_chunk",
+    "store_new",
     "strictjson",
     "take",
     "tasks_of",

@@ -11,13 +11,13 @@ from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataValidationError, NodeNotFoundError
 from zarr_core.formats.foreign import foreign_key
+from zarr_core.formats.known import KnownDocuments
 from zarr_core.formats.members import understanding
-from zarr_core.interfaces.format import Format, M
+from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.node import node_from_json
 from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.names import check_node_name, is_node_name
-from zarr_core.threads import in_flight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,11 +39,7 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
-# Documents that were checked before, so that opening an array again, or one like
-# it, costs no more than reading its document.
-_MOST_KNOWN = 512
-_LARGEST_KNOWN = 1 << 16  # bytes
-_known: dict[bytes, NodeMetadata] = {}
+_known: KnownDocuments[bytes] = KnownDocuments()
 
 
 class V3(Format):
@@ -52,6 +48,7 @@ class V3(Format):
     name: ClassVar[str] = "v3"
     zarr_format: ClassVar[int] = 3
     marks: ClassVar[tuple[str, ...]] = ("zarr.json",)
+    document_names: ClassVar[tuple[str, ...]] = marks
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
         "default", {"separator": "/"}
     )
@@ -70,7 +67,7 @@ class V3(Format):
         parsed = strictjson.loads(document, where)
         if is_draft(parsed):
             return None
-        return _remember(document, self.from_json(parsed, where))
+        return _known.keep(document, len(document), self.from_json(parsed, where))
 
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
         """Read a ``zarr.json``."""
@@ -101,15 +98,7 @@ class V3(Format):
 
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
         """Write ``zarr.json`` if there is none, under the lock of its key."""
-        created = False
-
-        def change(reader: ValueReader | None) -> Pieces | ValueReader:
-            nonlocal created
-            created = reader is None
-            return _bytes(metadata) if reader is None else reader
-
-        store.update(metadata_key(path), change)
-        return created
+        return store_new(store, metadata_key(path), lambda: _bytes(metadata))
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
@@ -131,54 +120,9 @@ class V3(Format):
         assert changed is not None
         return changed
 
-    def child_names(self, store: Store, path: str) -> Iterator[str]:
-        """Nodes are the prefixes that hold a ``zarr.json`` and have a node's name."""
-        prefix = self.chunk_prefix(path)
-        found = in_flight(
-            self._prefixes(store, prefix),
-            lambda name: store.exists(metadata_key(prefix + name)),
-            store.requests,
-        )
-        return (name for name, is_node in found if is_node)
-
-    def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
-        """Read every document there may be, without asking first whether it is there."""
-        prefix = self.chunk_prefix(path)
-        found = in_flight(
-            self._prefixes(store, prefix),
-            lambda name: self.read(store, prefix + name),
-            store.requests,
-        )
-        return ((name, metadata) for name, metadata in found if metadata is not None)
-
-    def _prefixes(self, store: Store, prefix: str) -> Iterator[str]:
-        """Names directly below a prefix that may be nodes."""
-        _, prefixes = store.list_dir(prefix)
-        return filter(self.may_be_named, (child[len(prefix) : -1] for child in sorted(prefixes)))
-
-    def documents(self, path: str) -> tuple[str, ...]:
-        """``zarr.json`` alone."""
-        return (metadata_key(path),)
-
-    def prefixes(self, path: str) -> tuple[str, ...]:
-        """The path as a prefix."""
-        return (self.chunk_prefix(path),)
-
-    def chunk_prefix(self, path: str) -> str:
-        """The path as a prefix."""
-        return f"{path}/" if path else ""
-
     def foreign_key(self, store: Store, path: str) -> str | None:
         """A key that is no document of version 2 or 3, and no chunk of an array."""
         return foreign_key(store, self.chunk_prefix(path))
-
-
-def _remember(document: bytes, metadata: NodeMetadata) -> NodeMetadata:
-    if len(document) <= _LARGEST_KNOWN:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        _known[document] = metadata
-    return metadata
 
 
 def is_draft(document: JSON) -> bool:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from zarr_core.definition import JSON, ExtensionDefinition
-    from zarr_core.interfaces.store import Store
+    from zarr_core.interfaces.store import Pieces, Store
+    from zarr_core.interfaces.value import ValueReader
     from zarr_core.metadata.array import ArrayMetadata
     from zarr_core.metadata.group import GroupMetadata
 
@@ -39,7 +40,10 @@ class Format(ABC):
     """The version that users know it by."""
 
     marks: ClassVar[tuple[str, ...]]
-    """What is looked for at a node, for messages: names of keys."""
+    """What is looked for at a node: names of keys, of which one is there."""
+
+    document_names: ClassVar[tuple[str, ...]]
+    """Names of all documents that a node may have, that which makes it a node first."""
 
     implicit_groups: ClassVar[bool] = False
     """Whether a node implies the groups that lead to it, so that none are made."""
@@ -157,37 +161,63 @@ class Format(ABC):
             If the node is gone.
         """
 
-    @abstractmethod
+    def possible_children(self, store: Store, path: str) -> Iterator[str]:
+        """Names of all that may be nodes directly below a group, sorted.
+
+        By default those of the prefixes there.
+        """
+        prefix = _below(path)
+        _, prefixes = store.list_dir(prefix)
+        return filter(self.may_be_named, (child[len(prefix) : -1] for child in sorted(prefixes)))
+
+    def has_node(self, store: Store, path: str) -> bool:
+        """Whether there is a node, told by its keys; nobody reads its document.
+
+        Asked of the paths of :meth:`possible_children`.
+        """
+        prefix = _below(path)
+        return any(store.exists(prefix + mark) for mark in self.marks)
+
     def child_names(self, store: Store, path: str) -> Iterator[str]:
         """Names of the nodes directly below a group, sorted; nobody reads their documents."""
+        prefix = _below(path)
+        found = in_flight(
+            self.possible_children(store, path),
+            lambda name: self.has_node(store, prefix + name),
+            store.requests,
+        )
+        return (name for name, is_node in found if is_node)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name.
+
+        By default every document that there may be is read; nobody asks first.
 
         Raises
         ------
         MetadataError
             If a document is wrong.
         """
-        prefix = f"{path}/" if path else ""
-        names = self.child_names(store, path)
-        for name, metadata in in_flight(
-            names, lambda name: self.read(store, prefix + name), store.requests
-        ):
-            if metadata is not None:
-                yield name, metadata
+        prefix = _below(path)
+        found = in_flight(
+            self.possible_children(store, path),
+            lambda name: self.read(store, prefix + name),
+            store.requests,
+        )
+        return ((name, metadata) for name, metadata in found if metadata is not None)
 
-    @abstractmethod
     def documents(self, path: str) -> tuple[str, ...]:
         """Keys of the documents that a node may have, that which makes it a node first."""
+        prefix = _below(path)
+        return tuple(prefix + name for name in self.document_names)
 
-    @abstractmethod
     def prefixes(self, path: str) -> tuple[str, ...]:
         """Prefixes below which all else of a node lies, its children included."""
+        return (_below(path),)
 
-    @abstractmethod
     def chunk_prefix(self, path: str) -> str:
         """What stands before the chunk keys of an array; empty or ending in ``/``."""
+        return _below(path)
 
     @abstractmethod
     def foreign_key(self, store: Store, path: str) -> str | None:
@@ -202,3 +232,30 @@ class Format(ABC):
             store.erase(key)
         for prefix in self.prefixes(path):
             store.erase_prefix(prefix)
+
+
+def _below(path: str) -> str:
+    return f"{path}/" if path else ""
+
+
+def store_new(store: Store, key: str, value: Callable[[], Pieces]) -> bool:
+    """Store a value where there is none, under the lock of its key; whether it was stored.
+
+    Parameters
+    ----------
+    store : Store
+        Where.
+    key : str
+        The key.
+    value : callable
+        Gives the value, if there is none; it may be called again.
+    """
+    stored = False
+
+    def change(reader: ValueReader | None) -> Pieces | ValueReader:
+        nonlocal stored
+        stored = reader is None
+        return value() if reader is None else reader
+
+    store.update(key, change)
+    return stored

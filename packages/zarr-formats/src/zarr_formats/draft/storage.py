@@ -17,6 +17,7 @@ from zarr_core.extension import (
     NodeExistsError,
     NodeNotFoundError,
     Problem,
+    store_new,
     strictjson,
 )
 
@@ -168,12 +169,16 @@ class DraftFormat(Format):
         keys = store.list_prefix(self.layout.below(path))
         return any(key.rpartition("/")[2] != CONSOLIDATED for key in keys)
 
-    def child_names(self, store: Store, path: str) -> Iterator[str]:
+    def possible_children(self, store: Store, path: str) -> Iterator[str]:
         """Documents that lie directly below a group, and prefixes of those that lie deeper."""
         entry = self.entry(store)
         if entry is None:
             return iter(())
         return iter(self._children(store, path, entry))
+
+    def child_names(self, store: Store, path: str) -> Iterator[str]:
+        """All of these: the listing says that there is a document, or one below."""
+        return self.possible_children(store, path)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Read every document, but the entry point only once."""
@@ -225,15 +230,7 @@ class DraftFormat(Format):
         if written is None or (written[0] == "array" and self._has_members(store, path)):
             return False
         kind, data = written
-        created = False
-
-        def change(reader: ValueReader | None) -> Pieces | ValueReader:
-            nonlocal created
-            created = reader is None
-            return data if reader is None else reader
-
-        store.update(keys[kind], change)
-        return created
+        return store_new(store, keys[kind], lambda: data)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
@@ -298,7 +295,7 @@ class DraftFormat(Format):
                 )
         if entry is None:
             data = entry_point.new_entry_point(self.name)
-            store.update(entry_point.KEY, lambda reader: data if reader is None else reader)
+            store_new(store, entry_point.KEY, lambda: data)
             entry = self.entry(store)
         if entry is None:
             raise NodeExistsError(f"{store} {'/' + path!r}", "another hierarchy has just been made")

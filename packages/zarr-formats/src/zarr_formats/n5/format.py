@@ -15,6 +15,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Format,
     GroupMetadata,
+    KnownDocuments,
     MetadataDecodeError,
     MetadataError,
     MetadataValidationError,
@@ -22,6 +23,7 @@ from zarr_core.extension import (
     Problem,
     in_flight,
     is_node_name,
+    store_new,
     strictjson,
 )
 
@@ -47,10 +49,7 @@ _IMPLICIT = GroupMetadata(document={})
 # What says that a prefix belongs to another format.
 _FOREIGN = frozenset(["zarr.json", ".zarray", ".zgroup", "meta"])
 
-# Documents that were checked before, as in the format of version 3.
-_MOST_KNOWN = 512
-_LARGEST_KNOWN = 1 << 16  # bytes
-_known: dict[bytes, NodeMetadata] = {}
+_known: KnownDocuments[bytes] = KnownDocuments()
 
 
 class N5(Format):
@@ -59,6 +58,7 @@ class N5(Format):
     name: ClassVar[str] = "n5"
     zarr_format: ClassVar[int] = 2
     marks: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
+    document_names: ClassVar[tuple[str, ...]] = marks
     implicit_groups: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition("n5")
     # The one compression that all libraries of N5 have, and that notices damage.
@@ -99,19 +99,12 @@ class N5(Format):
 
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
         """Write ``attributes.json`` if there is no node, under the lock of its key."""
-        created = False
         content = _encoded(path, _content(self.to_json(metadata)) or {})
-
-        def change(reader: ValueReader | None) -> Pieces | ValueReader:
-            nonlocal created
-            created = reader is None
-            return content if reader is None else reader
-
         key = _key(path)
-        if not store.exists(key) and not _is_implicit(store, path):
-            _mark_root(store, path)
-            store.update(key, change)
-        return created
+        if store.exists(key) or _is_implicit(store, path):
+            return False
+        _mark_root(store, path)
+        return store_new(store, key, lambda: content)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
@@ -139,16 +132,13 @@ class N5(Format):
         assert changed is not None
         return changed
 
-    def child_names(self, store: Store, path: str) -> Iterator[str]:
-        """Give all prefixes with a node's name that hold something of no other format."""
-        prefix = self.chunk_prefix(path)
+    def may_be_named(self, name: str) -> bool:
+        """Names are those of version 3."""
+        return is_node_name(name)
 
-        def is_node(name: str) -> bool:
-            child = prefix + name
-            return store.exists(_key(child)) or _holds_nodes(store, child)
-
-        found = in_flight(_names(store, prefix), is_node, store.requests)
-        return (name for name, there in found if there)
+    def has_node(self, store: Store, path: str) -> bool:
+        """Look for ``attributes.json``, or anything below that is of no other format."""
+        return super().has_node(store, path) or _holds_nodes(store, path)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Read every document there may be, without looking at ancestors."""
@@ -161,20 +151,8 @@ class N5(Format):
                 return _parsed(store, child, bytes(data))
             return _IMPLICIT if _holds_nodes(store, child) else None
 
-        found = in_flight(_names(store, prefix), read, store.requests)
+        found = in_flight(self.possible_children(store, path), read, store.requests)
         return ((name, metadata) for name, metadata in found if metadata is not None)
-
-    def documents(self, path: str) -> tuple[str, ...]:
-        """Give ``attributes.json`` alone."""
-        return (_key(path),)
-
-    def prefixes(self, path: str) -> tuple[str, ...]:
-        """Give the path as a prefix."""
-        return (self.chunk_prefix(path),)
-
-    def chunk_prefix(self, path: str) -> str:
-        """Give the path as a prefix."""
-        return f"{path}/" if path else ""
 
     def foreign_key(self, store: Store, path: str) -> str | None:
         """Give a key that is no ``attributes.json`` and does not lie below an array."""
@@ -213,11 +191,7 @@ def _parsed(store: Store, path: str, data: bytes) -> NodeMetadata | None:
     if not isinstance(document, dict):
         return None
     metadata = read_array(document, where) if is_array(document) else read_group(document)
-    if len(data) <= _LARGEST_KNOWN:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        _known[data] = metadata
-    return metadata
+    return _known.keep(data, len(data), metadata)
 
 
 def _content(document: JSON) -> dict[str, JSON] | None:
@@ -233,7 +207,7 @@ def _encoded(path: str, content: dict[str, JSON]) -> bytes:
 def _mark_root(store: Store, path: str) -> None:
     """Make the root a group of N5 if it is no node, so that groups can be told from folders."""
     if path and not any(store.exists(mark) for mark in (_DOCUMENT, *_FOREIGN)):
-        store.update(_DOCUMENT, lambda reader: _encoded("", {}) if reader is None else reader)
+        store_new(store, _DOCUMENT, lambda: _encoded("", {}))
 
 
 def _is_implicit(store: Store, path: str) -> bool:
@@ -252,11 +226,6 @@ def _holds_nodes(store: Store, path: str) -> bool:
     """Whether there is something below a path, and no document of another format."""
     keys, prefixes = store.list_dir(f"{path}/")
     return bool(keys or prefixes) and _FOREIGN.isdisjoint(key.rpartition("/")[2] for key in keys)
-
-
-def _names(store: Store, prefix: str) -> Iterator[str]:
-    _, prefixes = store.list_dir(prefix)
-    return filter(is_node_name, (child[len(prefix) : -1] for child in sorted(prefixes)))
 
 
 def _document(store: Store, path: str) -> dict[str, JSON] | None:

@@ -19,6 +19,7 @@ from zarr_core.extension import (
     MetadataValidationError,
     NodeNotFoundError,
     Problem,
+    store_new,
     strictjson,
 )
 
@@ -49,6 +50,7 @@ class V1(Format):
     name: ClassVar[str] = "v1"
     zarr_format: ClassVar[int] = 1
     marks: ClassVar[tuple[str, ...]] = (META,)
+    document_names: ClassVar[tuple[str, ...]] = (META, ATTRIBUTES)
     implicit_groups: ClassVar[bool] = True
     undefined_fill_values: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
@@ -94,19 +96,13 @@ class V1(Format):
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
         """Write both documents if there is no ``meta``, under the lock of that."""
         documents = self._documents(metadata)
-        created = False
+        key = _key(path, META)
 
-        def change(reader: ValueReader | None) -> Pieces | ValueReader:
-            nonlocal created
-            created = reader is None
-            if reader is not None:
-                return reader
+        def meta() -> Pieces:
             store.set(_key(path, ATTRIBUTES), encode(documents.get(ATTRIBUTES, {})))
             return encode(documents[META])
 
-        if not store.exists(_key(path, META)):
-            store.update(_key(path, META), change)
-        return created
+        return not store.exists(key) and store_new(store, key, meta)
 
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
@@ -140,21 +136,9 @@ class V1(Format):
         assert changed is not None
         return changed
 
-    def child_names(self, store: Store, path: str) -> Iterator[str]:
+    def possible_children(self, store: Store, path: str) -> Iterator[str]:
         """Give nothing, as there are no groups."""
         return iter(())
-
-    def documents(self, path: str) -> tuple[str, ...]:
-        """Give ``meta``, then ``attrs``."""
-        return (_key(path, META), _key(path, ATTRIBUTES))
-
-    def prefixes(self, path: str) -> tuple[str, ...]:
-        """Give the path as a prefix."""
-        return (self.chunk_prefix(path),)
-
-    def chunk_prefix(self, path: str) -> str:
-        """Give the path as a prefix."""
-        return f"{path}/" if path else ""
 
     def foreign_key(self, store: Store, path: str) -> str | None:
         """Give a key that does not lie below an array."""

@@ -14,12 +14,12 @@ from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     Format,
+    KnownDocuments,
     MetadataError,
     MetadataValidationError,
     NodeNotFoundError,
     Problem,
     foreign_key,
-    in_flight,
     strictjson,
 )
 
@@ -37,19 +37,14 @@ from zarr_formats.v2.document import (
 from zarr_formats.v2.names import require_ascii
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from zarr_core.extension import JSON, GroupMetadata, Pieces, Store, ValueReader
 
     NodeMetadata = ArrayMetadata | GroupMetadata
 
-# Documents that were checked before, so that opening an array again, or one like it,
-# costs no more than reading its documents.
-_MOST_KNOWN = 512
-_LARGEST_KNOWN = 1 << 16  # bytes
-_known: dict[tuple[bytes | str | None, ...], NodeMetadata] = {}
+_known: KnownDocuments[tuple[bytes | str | None, ...]] = KnownDocuments()
 
-_MAIN = (ARRAY, GROUP)
 _COORDINATE = re.compile(r"[0-9]+\Z", re.ASCII).match
 _FLAT = re.compile(r"[0-9]+(?:\.[0-9]+)+\Z", re.ASCII).match
 _HAS_SEPARATOR = b'"dimension_separator"'
@@ -60,7 +55,8 @@ class V2(Format):
 
     name: ClassVar[str] = "v2"
     zarr_format: ClassVar[int] = 2
-    marks: ClassVar[tuple[str, ...]] = _MAIN
+    marks: ClassVar[tuple[str, ...]] = (ARRAY, GROUP)
+    document_names: ClassVar[tuple[str, ...]] = (*marks, ATTRIBUTES, CONSOLIDATED)
     undefined_fill_values: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
         "v2", {"separator": "."}
@@ -177,44 +173,6 @@ class V2(Format):
         # What is found when it is read again, to the spelling.
         return changed.replace(document=_documents(changed, where))
 
-    def child_names(self, store: Store, path: str) -> Iterator[str]:
-        """Nodes are the prefixes that hold ``.zarray`` or ``.zgroup``."""
-        prefix = self.chunk_prefix(path)
-        found = in_flight(
-            self._prefixes(store, prefix),
-            lambda name: any(store.exists(f"{prefix}{name}/{mark}") for mark in _MAIN),
-            store.requests,
-        )
-        return (name for name, is_node in found if is_node)
-
-    def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
-        """Read every document there may be, without asking first whether it is there."""
-        prefix = self.chunk_prefix(path)
-        found = in_flight(
-            self._prefixes(store, prefix),
-            lambda name: self.read(store, prefix + name),
-            store.requests,
-        )
-        return ((name, metadata) for name, metadata in found if metadata is not None)
-
-    def _prefixes(self, store: Store, prefix: str) -> Iterator[str]:
-        """Names directly below a prefix that may be nodes."""
-        _, prefixes = store.list_dir(prefix)
-        return filter(self.may_be_named, (child[len(prefix) : -1] for child in sorted(prefixes)))
-
-    def documents(self, path: str) -> tuple[str, ...]:
-        """``.zarray``, ``.zgroup``, ``.zattrs``, ``.zmetadata``."""
-        prefix = self.chunk_prefix(path)
-        return tuple(prefix + name for name in (*_MAIN, ATTRIBUTES, CONSOLIDATED))
-
-    def prefixes(self, path: str) -> tuple[str, ...]:
-        """The path as a prefix."""
-        return (self.chunk_prefix(path),)
-
-    def chunk_prefix(self, path: str) -> str:
-        """The path as a prefix."""
-        return f"{path}/" if path else ""
-
     def foreign_key(self, store: Store, path: str) -> str | None:
         """A key that is no document of version 2 or 3 and no chunk of an array."""
         return foreign_key(store, self.chunk_prefix(path))
@@ -270,11 +228,7 @@ def _mapping(data: bytes | None, where: str) -> dict[str, JSON] | None:
 
 
 def _remember(identity: tuple[bytes | str | None, ...], metadata: NodeMetadata) -> NodeMetadata:
-    if sum(map(len, filter(None, identity))) <= _LARGEST_KNOWN:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        _known[identity] = metadata
-    return metadata
+    return _known.keep(identity, sum(map(len, filter(None, identity))), metadata)
 
 
 def _found_separator(store: Store, prefix: str, main: bytes) -> str:
@@ -289,7 +243,7 @@ def _found_separator(store: Store, prefix: str, main: bytes) -> str:
     return "."
 
 
-@lru_cache(_MOST_KNOWN)
+@lru_cache(512)
 def _rank(main: bytes) -> int:
     """Number of dimensions; 0 for a document that is wrong, which is told elsewhere."""
     try:
