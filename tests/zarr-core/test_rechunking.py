@@ -137,6 +137,17 @@ def test_memory_that_is_left_is_used_as_far_as_there_is_a_use_in_it():
     assert 32 <= stage.count <= 64
 
 
+def test_memory_that_is_not_firm_is_for_elements_beside_chunks_in_hand():
+    planes = layout((64, 512, 256), (1, 512, 256))
+    shards = layout((64, 512, 256), (1, 128, 128), shards=(64, 256, 256))  # of 32 MiB
+    with pytest.raises(ValueError, match=r"96.1 MiB of memory at least.*64.0 MiB are allowed"):
+        plan_stages(planes, shards, Budget(64 * MIB))
+    (stage,) = plan_stages(planes, shards, Budget(64 * MIB, firm=False)).stages
+    assert (stage.count, stage.decodings) == (1, 1)
+    (stage,) = plan_stages(planes, shards, Budget(MIB, firm=False)).stages
+    assert stage.count == 2  # one stored object at a time
+
+
 def test_dimensions_of_a_thousand_million_chunks_are_no_lists():
     huge = layout((10**15, 4), (10**3, 4)), layout((10**15, 4), (10**6, 1))
     plan = plan_stages(*huge, Budget(64 * MIB))
@@ -173,6 +184,12 @@ def test_what_is_not_stored_has_to_be_written_where_it_is_read_as_something_else
     old = zarr.create_array(None, shape=40, chunks=2, dtype="f8", fill_value=0.0)
     assert not missing_stay_missing(old, zarr.empty_like(old, fill_value=-0.0))
     assert not missing_stay_missing(old, zarr.empty_like(old, dtype="f4"))
+    # NumPy takes these two for equal.
+    one, other = (
+        zarr.create_array(shape=2, dtype="string", fill_value=it) for it in ("\0a", "\0b")
+    )
+    assert missing_stay_missing(one, one)
+    assert not missing_stay_missing(one, other)
     undefined = zarr.create_array(
         None, shape=40, chunks=2, dtype="f8", fill_value=None, zarr_format=2
     )

@@ -86,7 +86,7 @@ def test_bits_above_the_number_stand_for_nothing(name):
 
 def test_python_numbers_that_do_not_fit_are_refused():
     array = zarr.create_array(shape=4, dtype="int4", chunks=2)
-    for value in (8, -9, [0, 1, 2, 8], 2**70):
+    for value in (8, -9, [0, 1, 2, 8], 2**70, 8.0, 1e300, float("nan"), float("-inf")):
         with pytest.raises(SelectionError, match=r"int4 can hold -8 to 7, not"):
             array[...] = value
     with pytest.raises(SelectionError, match="not 9"):

@@ -73,3 +73,33 @@ def test_arrays_of_objects_are_cast():
 def test_names_of_python_objects_must_be_said():
     with pytest.raises(zarr.errors.ZarrError):
         zarr.create_array(data=np.array(["a", 1], object))
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        ["a", None],
+        ["a", float("nan")],
+        np.array(["a", None], object),
+        np.array(["a", np.datetime64("NaT", "s")], object),
+        np.array(["a", None], np.dtypes.StringDType(na_object=None)),
+        np.array(["a", np.nan], np.dtypes.StringDType(na_object=np.nan)),
+    ],
+)
+def test_what_is_missing_becomes_no_text(missing):
+    array = zarr.create_array(shape=2, dtype="string")
+    with pytest.raises(ValueError, match="is no string.*say what stands for it"):
+        array[...] = missing
+    assert array[...].tolist() == ["", ""]
+    array[...] = np.array(["a", "b"], np.dtypes.StringDType(na_object=None))
+    assert array[...].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("fill", ["", "\0", "a", "a\0", "a\0\0", "\0a"])
+def test_null_characters_are_told_apart(fill):
+    # NumPy compares no further than to the first, and leaves them out at the end of a str.
+    texts = ["", "\0", "\0\0", "a", "a\0", "a\0\0", "\0a", "\0a\0"]
+    array = zarr.create_array(shape=len(texts), dtype="string", chunks=1, fill_value=fill)
+    array[...] = np.array(texts, np.dtypes.StringDType())
+    assert zarr.open_array(array.store)[...].tolist() == texts
+    assert array.nchunks_initialized == len(texts) - texts.count(fill)

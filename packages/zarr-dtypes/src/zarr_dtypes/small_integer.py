@@ -93,8 +93,9 @@ class SmallInteger(DataType):
             return value
         given = np.asarray(value)
         low, high = self.range
-        if given.dtype.kind in "iuO" and given.size:
-            outside = [item for item in given.flat if not low <= item <= high]
+        if given.dtype.kind in "iufO" and given.size:
+            # A fraction is cut off, as NumPy does it; NaN is within no range.
+            outside = [item for item in given.flat if not low - 1 < item < high + 1]
             if outside:
                 raise OverflowError(f"{self.name} can hold {low} to {high}, not {outside[0]}")
         return given

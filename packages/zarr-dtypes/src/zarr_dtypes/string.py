@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON
 
 _DTYPE = np.dtypes.StringDType()
+_OBJECT = np.dtype(object)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,19 @@ class String(DataType):
     def has_byte_order(self) -> bool:
         return False
 
+    def as_elements(self, value: Any) -> Any:
+        """Refuse what is missing, of which NumPy would make the text ``None`` or ``nan``."""
+        dtype = getattr(value, "dtype", _OBJECT)
+        if isinstance(value, str) or not (dtype == _OBJECT or hasattr(dtype, "na_object")):
+            return value
+        for item in np.asarray(value, _OBJECT).flat:
+            if not isinstance(item, str) and _is_missing(item):
+                raise ValueError(
+                    f"{item!r} is no string, and the data type string has no value for what is "
+                    "missing; say what stands for it, such as an empty string"
+                )
+        return value
+
     def default_serializer(self) -> ExtensionDefinition:
         return ExtensionDefinition("vlen-utf8")
 
@@ -75,3 +89,11 @@ class String(DataType):
         if not isinstance(given, str):
             raise ValueError(f"string can hold strings, not {value!r}")
         return np.array(given, _DTYPE)
+
+
+def _is_missing(item: Any) -> bool:
+    """Whether it is None, NaN, NaT or what pandas has for these."""
+    try:
+        return item is None or bool(item != item)
+    except (TypeError, ValueError):  # it does not even know whether it is itself
+        return True

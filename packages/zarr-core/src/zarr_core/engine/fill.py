@@ -32,6 +32,8 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
     dtype = fill_value.dtype
     if dtype.kind == "T":
         text = fill_value[()]
+        if "\0" in text:  # NumPy compares no further than to a null character
+            return lambda array: all(item == text for item in array.flat)
         return lambda array: bool((array == text).all())
     if dtype.hasobject:
         return _objects_test(fill_value[()])

@@ -6,6 +6,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.engine.fill import fill_test
 from zarr_core.rechunking.boxes import box_at, common, reached, tasks_with, within
 from zarr_core.rechunking.stages import cuts_of
 from zarr_core.threads import run
@@ -69,11 +70,7 @@ def missing_stay_missing(source: Array, dest: Array) -> bool:
     if dest.metadata.fill_value_undefined:  # then every chunk is stored
         return False
     one, other = source._binding.fill_value, dest._binding.fill_value
-    if one.dtype != other.dtype:
-        return False
-    if one.dtype.hasobject or one.dtype.kind == "T":
-        return bool(one == other)
-    return bool(one.tobytes() == other.tobytes())
+    return one.dtype == other.dtype and fill_test(one)(other)
 
 
 def read_task(task: Task, source: Array, out: NDArray) -> None:
