@@ -5,6 +5,7 @@ import sys
 import tomllib
 
 import pytest
+import zarr_core.registry.points
 from zarr_conformance.__main__ import main
 from zarr_conformance.template import KINDS, new_distribution
 
@@ -47,6 +48,7 @@ def test_what_is_written_is_in_the_common_form(distributions):
         texts = [path.read_text() for path in folder.rglob("*") if path.is_file()]
         assert not any("@" in text.replace("@dataclass", "").replace("@property", "")
                        .replace("@classmethod", "").replace("@contextmanager", "")
+                       .replace("@hookimpl", "")
                        for text in texts)  # fmt: skip
 
 
@@ -75,6 +77,23 @@ def test_nothing_is_overwritten(tmp_path, capsys):
     assert (folder / "README.md").read_text() == "mine"
 
 
-def test_kinds_are_named():
+def test_there_is_a_template_of_every_kind_of_extension():
+    assert {kind.replace("-", "_") for kind in KINDS} == set(zarr_core.registry.points.KINDS)
+
+
+def test_kinds_are_named(capsys):
     with pytest.raises(SystemExit):
         main(["new", "hook", "acme.x"])
+    refusal = capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["new", "--help"])
+    help_text = " ".join(capsys.readouterr().out.split()).replace("- ", "-")
+    for kind in KINDS:
+        assert f"'{kind}'" in refusal
+        assert kind in help_text
+
+
+def test_kinds_may_be_spelt_as_the_groups_of_entry_points(tmp_path):
+    assert main(["new", "chunk_key_encoding", "acme.x", "--into", str(tmp_path)]) == 0
+    project = tomllib.loads((tmp_path / "acme-x" / "pyproject.toml").read_text())["project"]
+    assert list(project["entry-points"]) == ["zarr_core.chunk_key_encoding"]

@@ -55,7 +55,13 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("results", type=Path, nargs="+", help="files that run --json has written")
     add_files(report)
     new = add("new", "write a complete distribution of an extension")
-    new.add_argument("kind", choices=KINDS)
+    new.add_argument(
+        "kind",
+        type=lambda word: word.replace("_", "-"),
+        choices=KINDS,
+        metavar="kind",
+        help=f"what it is: {', '.join(KINDS)}",
+    )
     new.add_argument("name", help="name in the metadata, beginning with yours: acme.delta")
     new.add_argument("--into", type=Path, default=Path(), help="where the directory is made")
     return parser
@@ -66,7 +72,7 @@ def _new(asked: argparse.Namespace) -> int:
         folder = new_distribution(asked.kind, asked.name, asked.into)
     except (ValueError, FileExistsError) as error:
         raise UsageError(str(error)) from error
-    print(f"wrote {folder}\n\n  cd {folder}\n  pip install -e .\n  pytest")
+    print(f'wrote {folder}\n\n  cd {folder}\n  pip install -e ".[test]"\n  pytest')
     return 0
 
 

@@ -10,18 +10,25 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
-KINDS = (
-    "codec",
-    "data-type",
-    "chunk-grid",
-    "chunk-key-encoding",
-    "store",
-    "storage-transformer",
-    "format",
-)
+KINDS = {
+    "codec": "codec",
+    "data-type": "data type",
+    "chunk-grid": "chunk grid",
+    "chunk-key-encoding": "chunk key encoding",
+    "chunk-memory-layout": "chunk memory layout",
+    "storage-transformer": "storage transformer",
+    "extension": "metadata member",
+    "format": "format",
+    "store": "store",
+    "bridge": "bridge",
+    "hooks": "hooks",
+}
+"""What there is a template of, with its words: the kinds of extension of zarr-core."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*").fullmatch
 _IN_URLS = ("store", "format")
+_POINTS = {"chunk-memory-layout": "https://example.org/NAME/1.0"}  # the draft names by URIs
+_TESTS_NEED = {"chunk-memory-layout": ', "zarr-formats"'}
 
 
 def new_distribution(kind: str, name: str, into: Path) -> Path:
@@ -49,6 +56,7 @@ def new_distribution(kind: str, name: str, into: Path) -> Path:
     FileExistsError
         If the directory is there already.
     """
+    kind = kind.replace("_", "-")  # as in the group of its entry point
     if kind not in KINDS:
         raise ValueError(f"there is no kind {kind!r}; known: {', '.join(KINDS)}")
     if not _NAME(name):
@@ -60,6 +68,7 @@ def new_distribution(kind: str, name: str, into: Path) -> Path:
         raise ValueError(f"{name!r}: the name of a {kind} has no '_'")
     words = re.split(r"[._-]", name)
     distribution, package = "-".join(words), "_".join(words)
+    class_name = "".join(word.capitalize() for word in words)
     folder = into / distribution
     if folder.exists():
         raise FileExistsError(f"{folder} is there already")
@@ -67,9 +76,12 @@ def new_distribution(kind: str, name: str, into: Path) -> Path:
         "@NAME@": name,
         "@DISTRIBUTION@": distribution,
         "@PACKAGE@": package,
-        "@CLASS@": "".join(word.capitalize() for word in words),
+        "@CLASS@": class_name,
         "@GROUP@": kind.replace("-", "_"),
-        "@KIND@": kind.replace("-", " "),
+        "@KIND@": KINDS[kind],
+        "@POINT@": _POINTS.get(kind, name).replace("NAME", name),
+        "@OBJECT@": "providers" if kind == "bridge" else class_name,
+        "@TESTS_NEED@": _TESTS_NEED.get(kind, ""),
     }
     for source in ("common", kind):
         for file in (files("zarr_conformance") / "templates" / source).iterdir():

@@ -12,21 +12,30 @@ pytest.register_assert_rewrite(
     *(
         f"{__name__}.{module}"
         for module in (
-            "array_to_array", "array_to_bytes", "bytes_to_bytes", "chunk_grid",
-            "chunk_key_encoding", "codec", "data_type", "documents", "extension", "format",
-            "format_case", "format_hierarchies", "junk", "storage_transformer", "store",
-            "store_case", "store_changes", "store_keys", "store_values",
+            "array_to_array", "array_to_bytes", "bridge", "bytes_to_bytes", "chunk_grid",
+            "chunk_key_encoding", "chunk_memory_layout", "codec", "data_type", "documents",
+            "extension", "format", "format_case", "format_hierarchies", "hooks", "installed",
+            "junk", "metadata_extension", "storage_transformer", "store", "store_case",
+            "store_changes", "store_keys", "store_values",
         )
     )
 )  # fmt: skip
 
 from zarr_conformance.kit.array_to_array import ArrayToArrayCodecTests  # noqa: E402 - after that
 from zarr_conformance.kit.array_to_bytes import ArrayToBytesCodecTests  # noqa: E402 - as above
+from zarr_conformance.kit.bridge import BridgeTests  # noqa: E402 - as above
 from zarr_conformance.kit.bytes_to_bytes import BytesToBytesCodecTests  # noqa: E402 - as above
 from zarr_conformance.kit.chunk_grid import ChunkGridTests  # noqa: E402 - as above
 from zarr_conformance.kit.chunk_key_encoding import ChunkKeyEncodingTests  # noqa: E402 - as above
+from zarr_conformance.kit.chunk_memory_layout import (  # noqa: E402 - as above
+    ChunkMemoryLayoutTests,
+)
 from zarr_conformance.kit.data_type import DataTypeTests  # noqa: E402 - as above
 from zarr_conformance.kit.format import FormatTests  # noqa: E402 - as above
+from zarr_conformance.kit.hooks import HooksTests  # noqa: E402 - as above
+from zarr_conformance.kit.metadata_extension import (  # noqa: E402 - as above
+    MetadataExtensionTests,
+)
 from zarr_conformance.kit.storage_transformer import (  # noqa: E402 - as above
     StorageTransformerTests,
 )
@@ -35,11 +44,15 @@ from zarr_conformance.kit.store import StoreTests  # noqa: E402 - as above
 __all__ = [
     "ArrayToArrayCodecTests",
     "ArrayToBytesCodecTests",
+    "BridgeTests",
     "BytesToBytesCodecTests",
     "ChunkGridTests",
     "ChunkKeyEncodingTests",
+    "ChunkMemoryLayoutTests",
     "DataTypeTests",
     "FormatTests",
+    "HooksTests",
+    "MetadataExtensionTests",
     "StorageTransformerTests",
     "StoreTests",
 ]

@@ -44,6 +44,8 @@ class ArrayToArrayCodecTests(CodecTests):
 
         def check(case: tuple[BoundChain, Array]) -> None:
             chain, chunk = case
+            if not chain.array_to_array:  # a memory layout may need none
+                return
             codec = chain.array_to_array[0]
             promised = codec.encoded_representation(chain.decoded)
             encoded = codec.encode(chunk)
@@ -62,6 +64,8 @@ class ArrayToArrayCodecTests(CodecTests):
 
         def check(case: tuple[BoundChain, Array]) -> None:
             chain, chunk = case
+            if not chain.array_to_array:  # as above
+                return
             codec = chain.array_to_array[0]
             assert isinstance(codec, ArrayToArrayCodec)
             for selection in some_selections(chunk.shape):

@@ -80,9 +80,19 @@ class CodecTests(ExtensionTests):
         """The whole list of codecs in which this one is tested."""
         raise TypeError(f"{type(self).__name__} inherits from the class of no kind of codec")
 
+    def chain(self, configuration: Mapping[str, Any], serializer: Any, ndim: int) -> CodecChain:
+        """The same, made, for chunks of so many dimensions."""
+        return CodecChain.of(*self.codecs(configuration, serializer), where="kit")
+
     def arguments(self, configuration: Mapping[str, Any], serializer: Any) -> dict[str, Any]:
         """The same as arguments of ``create_array``."""
         raise TypeError(f"{type(self).__name__} inherits from the class of no kind of codec")
+
+    def create(
+        self, configuration: Mapping[str, Any], serializer: Any, **options: Any
+    ) -> zarr.Array:
+        """An array in memory whose chunks are encoded so."""
+        return zarr.create_array(**options, **self.arguments(configuration, serializer))
 
     def make(self, configuration: Mapping[str, Any]) -> Any:
         """The codec, as it is in an array: what depends on the chunk is filled in."""
@@ -90,7 +100,7 @@ class CodecTests(ExtensionTests):
         check_examples(lambda case: found.append(case[0]), self._cases(configuration), 1)
         return super().make(configuration).resolve(found[0].decoded)
 
-    def written(self, made: Codec) -> ExtensionDefinition:
+    def written(self, made: Codec, configuration: Mapping[str, Any]) -> ExtensionDefinition:
         """The definition that is written into metadata."""
         return ExtensionDefinition(self.name, made.to_configuration())
 
@@ -200,7 +210,7 @@ class CodecTests(ExtensionTests):
             decoded = ArrayRepresentation(
                 shape, data_type, data_type.default_fill_value(), keep_empty=True
             )
-            chain = CodecChain.of(*self.codecs(configuration, serializer), where="kit")
+            chain = self.chain(configuration, serializer, len(shape))
             chunk: Array = draw(self.values(data_type, shape))
             return chain.resolve(decoded).bind(decoded), chunk
 
@@ -212,12 +222,13 @@ class CodecTests(ExtensionTests):
 
         def keep(case: tuple[tuple[int, ...], DataType, Any, Array]) -> None:
             chunk, data_type, serializer, original = case
-            array = zarr.create_array(
+            array = self.create(
+                configuration,
+                serializer,
                 shape=original.shape,
                 dtype=data_type.to_definition().to_json(),
                 chunks=chunk,
                 shards=tuple(2 * length for length in chunk) if sharded else None,
-                **self.arguments(configuration, serializer),
             )
             found.append((original, array))
 

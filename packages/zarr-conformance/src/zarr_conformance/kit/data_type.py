@@ -70,7 +70,7 @@ class DataTypeTests(ExtensionTests):
         made = [self.make(configuration) for configuration in self.configurations]
         for one in made:
             for other in made:
-                assert (one == other) == (self.written(one) == self.written(other))
+                assert (one == other) == (one.to_definition() == other.to_definition())
 
     def test_the_sizes_agree(self, configuration: Mapping[str, Any]) -> None:
         """``item_size`` is that of the NumPy dtype, or None for a size that varies."""

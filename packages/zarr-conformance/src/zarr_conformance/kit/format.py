@@ -14,6 +14,7 @@ from zarr_core.extension import ArrayMetadata, ExtensionError, GroupMetadata, Me
 from zarr_conformance.kit.examples import check_examples
 from zarr_conformance.kit.format_case import stored
 from zarr_conformance.kit.format_hierarchies import FormatHierarchyTests
+from zarr_conformance.kit.installed import check_installed
 from zarr_conformance.kit.junk import JUNK
 
 
@@ -32,13 +33,7 @@ class FormatTests(FormatHierarchyTests):
     def test_it_is_installed(self) -> None:
         """An entry point offers the name, and the class goes by it."""
         if self.extension is None:
-            lines = [
-                line
-                for line in zarr.installed_extensions(load=False)
-                if (line.kind, line.name) == ("format", self.name)
-            ]
-            assert lines, f'no entry point "{self.name}" in the group zarr_core.format'
-            assert any(line.wins for line in lines), f"conflict: {', '.join(map(str, lines))}"
+            check_installed("format", self.name)
         assert self.format().name == self.name
 
     def test_it_says_what_marks_a_node(self) -> None:

@@ -43,15 +43,6 @@ class StorageTransformerTests(ExtensionTests):
     detects_damage = False
     """Whether reading notices any change of what is stored."""
 
-    def written(self, made: Any) -> ExtensionDefinition:
-        """The definition in the metadata of a new array; it is written as it was given."""
-        return ExtensionDefinition(self.name, self._configuration)
-
-    def make(self, configuration: Mapping[str, Any]) -> Any:
-        """The transformer with a configuration."""
-        self._configuration = configuration
-        return super().make(configuration)
-
     def array(self, configuration: Mapping[str, Any]) -> zarr.Array:
         """A small array in memory that is stored through the transformer."""
         return zarr.create_array(

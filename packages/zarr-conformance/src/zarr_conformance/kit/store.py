@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import zarr_core as zarr
 
+from zarr_conformance.kit.installed import check_installed
 from zarr_conformance.kit.store_changes import StoreChangeTests
 from zarr_conformance.kit.store_keys import StoreKeyTests
 from zarr_conformance.kit.store_values import StoreValueTests
@@ -36,15 +37,8 @@ class StoreTests(StoreValueTests, StoreKeyTests, StoreChangeTests):
 
     def test_it_is_installed(self) -> None:
         """An entry point offers the scheme, and nobody else is in its way."""
-        if self.name is None:
-            return
-        found = [
-            line
-            for line in zarr.installed_extensions(load=False)
-            if (line.kind, line.name) == ("store", self.name)
-        ]
-        assert found, f'no entry point "{self.name}" in the group zarr_core.store'
-        assert any(line.wins for line in found), f"conflict: {', '.join(map(str, found))}"
+        if self.name is not None:
+            check_installed("store", self.name)
 
     def test_its_url_leads_to_it(self, store: Store) -> None:
         """``open`` finds the store by the URL that it gives for itself."""

@@ -1,0 +1,121 @@
+"""Chunk memory layouts, which the draft of 2022 has."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import zarr_core as zarr
+from hypothesis import strategies as st
+from zarr_core.extension import (
+    ArrayRepresentation,
+    ArrayToArrayCodec,
+    ChunkMemoryLayout,
+    CodecChain,
+    ExtensionDefinition,
+)
+
+from zarr_conformance.kit.array_to_array import ArrayToArrayCodecTests
+from zarr_conformance.kit.codec import make_data_type
+from zarr_conformance.kit.examples import check_examples
+from zarr_conformance.kit.extension import ExtensionTests
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_DOCUMENT = "meta/array.json"
+
+
+class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
+    """Inherit from this to test a memory layout of the draft; takes zarr-formats.
+
+    What every codec from arrays to arrays promises is asked of its codec.
+
+    Examples
+    --------
+    >>> class TestMortonLayout(ChunkMemoryLayoutTests):
+    ...     name = "https://acme.example/layouts/morton/1.0"
+    ...     configurations = [{"type": "morton"}]
+    """
+
+    kind = "chunk_memory_layout"
+    may_be_left_out = False
+
+    make = ExtensionTests.make
+    written = ExtensionTests.written
+
+    # Shards of the draft are made by a storage transformer, which knows no layouts.
+    test_shards_are_written_and_read = None  # type: ignore[assignment] # it is no test then
+
+    def chain(self, configuration: Mapping[str, Any], serializer: Any, ndim: int) -> CodecChain:
+        """The codec of the layout, then the elements as they are."""
+        codec = self.make(configuration).codec(ndim)
+        return CodecChain.of(serializer).after(ExtensionDefinition(self.name), codec)
+
+    def create(
+        self, configuration: Mapping[str, Any], serializer: Any, **options: Any
+    ) -> zarr.Array:
+        """An array of the draft in memory, whose document names the layout."""
+        made = zarr.create_array(
+            zarr_format="draft", serializer=serializer, compressors=None, **options
+        )
+        definition = self.written(self.make(configuration), configuration)
+        layout = {"extension": definition.name, **definition.configuration}
+        _write(made.store, _read(made.store) | {"chunk_memory_layout": layout})
+        return zarr.open_array(made.store, mode="r+")
+
+    # --- the object ---
+
+    def test_layouts_compare_by_value(self, configuration: Mapping[str, Any]) -> None:
+        """Two of one configuration are equal."""
+        one: Any = self.make(configuration)
+        assert isinstance(one, ChunkMemoryLayout)
+        assert one == self.make(configuration)
+        other: object = self.name
+        assert one != other
+
+    def test_elements_are_moved_and_nothing_else(self, configuration: Mapping[str, Any]) -> None:
+        """The codec gives the elements that it was given, of any shape, in one order."""
+        layout = self.make(configuration)
+        data_type = make_data_type("int32")
+
+        def check(shape: tuple[int, ...]) -> None:
+            codec = layout.codec(len(shape))
+            if codec is None:
+                return
+            assert isinstance(codec, ArrayToArrayCodec)
+            fill_value = data_type.default_fill_value()
+            found = codec.encoded_representation(ArrayRepresentation(shape, data_type, fill_value))
+            assert found.data_type == data_type
+            chunk = np.arange(int(np.prod(shape)), dtype="int32").reshape(shape)
+            encoded = np.asarray(codec.encode(chunk))
+            assert sorted(encoded.reshape(-1).tolist()) == list(range(chunk.size))
+            twice = np.asarray(codec.encode(chunk * 2))
+            assert np.array_equal(twice, encoded * 2), "the order depends on the values"
+
+        shapes = st.lists(st.integers(1, 6), max_size=4).map(tuple)
+        check_examples(check, shapes, self.examples)
+
+    # --- the document ---
+
+    def test_metadata_stay_as_they_were_written(self, configuration: Mapping[str, Any]) -> None:
+        """Changing an attribute leaves the layout as it is spelt."""
+        store = self.array(configuration).store
+        before = _read(store)
+        before["chunk_memory_layout"] = dict(reversed(before["chunk_memory_layout"].items()))
+        _write(store, before)
+        zarr.open_array(store, mode="r+").attrs["note"] = "changed"
+        after = _read(store)
+        assert after.pop("attributes") == {"note": "changed"}
+        del before["attributes"]
+        assert json.dumps(after) == json.dumps(before)
+
+
+def _read(store: Any) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(bytes(store.get(_DOCUMENT)))
+    return document
+
+
+def _write(store: Any, document: dict[str, Any]) -> None:
+    store.set(_DOCUMENT, json.dumps(document).encode())

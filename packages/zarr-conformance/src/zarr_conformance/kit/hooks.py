@@ -1,0 +1,218 @@
+"""Hooks, which carry policy."""
+
+from __future__ import annotations
+
+import inspect
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from importlib.metadata import entry_points
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from hypothesis import strategies as st
+from zarr_core.extension import (
+    ExtensionDefinition,
+    MetadataValidationError,
+    Problem,
+    Provider,
+    hookimpl,
+    make_extension,
+)
+
+from zarr_conformance.kit import documents
+from zarr_conformance.kit.codec import switching_often
+from zarr_conformance.kit.examples import check_examples
+from zarr_conformance.kit.installed import check_installed
+from zarr_conformance.kit.sample_documents import some_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_KINDS = ("codec", "data_type", "chunk_grid", "chunk_key_encoding", "storage_transformer")
+(_MARK,) = vars(hookimpl(lambda: None))  # the attribute by which pluggy knows a hook
+
+
+class HooksTests:
+    """Inherit from this to test hooks.
+
+    Examples
+    --------
+    >>> class TestRules(HooksTests):
+    ...     name = "acme-rules"
+    ...     accepted = [{"attributes": {"units": "m"}}]
+    ...     refused = [{"attributes": {"units": ""}}]
+    """
+
+    name: ClassVar[str]
+    """The name of the entry point."""
+
+    extension: ClassVar[Any] = None
+    """The class or object, while it is not yet installed; None to find it by its name."""
+
+    accepted: ClassVar[Sequence[Mapping[str, Any]]] = ({},)
+    """Members of the document of an array of one dimension to which nothing is objected."""
+
+    refused: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    """Such members to which something is."""
+
+    supplied: ClassVar[Sequence[tuple[str, Any]]] = ()
+    """Kinds with definitions, as in metadata, for which there is code from the hooks alone."""
+
+    examples = 50
+    """How many examples hypothesis tries in each test."""
+
+    @pytest.fixture(autouse=True)
+    def _hooks_given(self, plugin: object) -> Iterator[None]:
+        if self.extension is None:
+            yield
+            return
+        zarr.register_hooks(plugin)
+        yield
+        zarr.unregister_hooks(plugin)
+
+    @pytest.fixture
+    def plugin(self) -> object:
+        """The object whose functions are hooks."""
+        found = self.extension
+        if found is None:
+            check_installed("hooks", self.name)
+            (point,) = entry_points(group="zarr_core.hooks", name=self.name)
+            found = point.load()
+        return found() if isinstance(found, type) else found
+
+    # --- which hooks there are ---
+
+    def test_it_is_installed(self, plugin: object) -> None:
+        """Every hook and every argument exists: a misspelt one would never be called."""
+        if self.extension is None:
+            zarr.register_hooks(plugin)
+            zarr.unregister_hooks(plugin)
+
+    def test_every_hook_is_marked(self, plugin: object) -> None:
+        """A function that is not marked with ``hookimpl`` is never called."""
+        named = [name for name in dir(plugin) if name.startswith("zarr_")]
+        assert named, "nothing here is called zarr_...: there are no hooks"
+        unmarked = [name for name in named if not hasattr(getattr(plugin, name), _MARK)]
+        assert not unmarked, f"not marked with @hookimpl: {', '.join(unmarked)}"
+
+    # --- documents ---
+
+    def test_documents_are_left_as_they_are(self, plugin: object) -> None:
+        """``zarr_check_metadata`` objects to what it likes, fails at nothing, changes nothing."""
+        for document in some_documents():
+            before = deepcopy(document)
+            found = _call(plugin, "zarr_check_metadata", where="kit", document=document)
+            problems = [*(found or ())]
+            assert document == before, "the hook changed the document"
+            assert all(isinstance(problem, Problem) for problem in problems), problems
+            for problem in problems:
+                assert problem.message, f"nothing is said about {problem.pointer}"
+                assert problem.pointer[:1] in ("", "/"), f"{problem.pointer!r} is no JSON pointer"
+
+    def test_accepted_documents_open(self) -> None:
+        """Arrays with them are opened, written, read."""
+        for members in self.accepted:
+            array = zarr.open_array(self._store(members), mode="r+")
+            array[...] = np.arange(7)
+            assert np.array_equal(zarr.open_array(array.store)[...], np.arange(7))
+
+    def test_refused_documents_do_not_open(self) -> None:
+        """Nor are they written."""
+        for members in self.refused:
+            with pytest.raises(MetadataValidationError):
+                zarr.open_array(self._store(members))
+            store = zarr.MemoryStore()
+            document = documents.read(self._store(members))
+            given = {name: document[name] for name in ("attributes", "dimension_names")
+                     if name in document}  # fmt: skip
+            if members.keys() <= given.keys():
+                with pytest.raises(MetadataValidationError):
+                    zarr.create_array(store, shape=7, dtype="int16", **given)
+                assert not list(store.list()), "a document that is refused was written"
+
+    def _store(self, members: Mapping[str, Any]) -> Any:
+        store = zarr.MemoryStore()
+        plain = next(it for it in some_documents() if it.get("shape") == [7])
+        documents.write(store, {**plain, "dimension_names": ["x"], **members})
+        return store
+
+    # --- names ---
+
+    def test_names_are_supplied(self) -> None:
+        """The code that ``supplied`` promises is there, and makes what the document asks for."""
+        for kind, definition in self.supplied:
+            read = ExtensionDefinition.from_json(definition)
+            assert make_extension(kind, read, "kit") is not None
+
+    def test_other_names_are_left_to_others(self, plugin: object) -> None:
+        """``zarr_supply_extension`` gives a class or None for any name, always the same."""
+
+        def check(case: tuple[str, str, dict[str, Any]]) -> None:
+            kind, name, configuration = case
+            definition = ExtensionDefinition(name, configuration)
+            ask = {"kind": kind, "definition": definition}
+            found = _call(plugin, "zarr_supply_extension", **ask)
+            assert found is None or isinstance(found, type), f"{found!r} is no class"
+            assert found == _call(plugin, "zarr_supply_extension", **ask), "another class each time"
+
+        known = [ExtensionDefinition.from_json(it).name for _, it in self.supplied]
+        names = st.text(min_size=1) | st.sampled_from([*known, "gzip", "acme.x", "r7", "."])
+        members = st.dictionaries(st.text(max_size=3), st.none() | st.integers() | st.text())
+        check_examples(check, st.tuples(st.sampled_from(_KINDS), names, members), self.examples)
+
+    def test_the_order_of_providers_decides_nothing(self, plugin: object) -> None:
+        """``zarr_select_provider`` gives one of them or None, whichever comes first."""
+        ours = {self.name, type(plugin).__module__.partition(".")[0].replace("_", "-")}
+        distributions = sorted({*ours, "acme-codecs", "other", "zarr-codecs"})
+        for kind in _KINDS:
+            everybody = [Provider(kind, "x", f"m{n}:X", it) for n, it in enumerate(distributions)]
+            for count in (2, 3):
+                answers: dict[frozenset[Provider], set[Provider | None]] = {}
+                for some in permutations(everybody, count):
+                    found = _call(
+                        plugin, "zarr_select_provider", kind=kind, name="x", providers=[*some]
+                    )
+                    assert found is None or found in some, f"{found!r} is none of the providers"
+                    answers.setdefault(frozenset(some), set()).add(found)
+                several = [found for found in answers.values() if len(found) > 1]
+                assert not several, f"it depends on the order: {several[0]}"
+
+    def test_fallbacks_are_chosen_among_those_given(self, plugin: object) -> None:
+        """``zarr_choose_fallback`` gives one of them or None."""
+        unknown = ExtensionDefinition("acme.unknown", {"a": 1})
+        some = [ExtensionDefinition(name) for name in ("int16", "float32", "r24", "acme.other")]
+        for count in range(1, len(some) + 1):
+            found = _call(
+                plugin,
+                "zarr_choose_fallback",
+                definition=unknown, fallbacks=some[:count], where="kit",
+            )  # fmt: skip
+            assert found is None or found in some[:count], f"{found!r} is none of them"
+
+    def test_it_may_be_told_of_anything_in_any_thread(self, plugin: object) -> None:
+        """``zarr_extension_used`` fails at nothing; many nodes are opened at once."""
+
+        def tell(number: int) -> None:
+            for kind in (*_KINDS, "extension", "chunk_memory_layout"):
+                name = f"acme.x{number % 3}"
+                provider = Provider(kind, name, "m:X", "acme-x", "1.0")
+                _call(
+                    plugin,
+                    "zarr_extension_used",
+                    where="" if number % 2 else "kit", kind=kind, name=name, provider=provider,
+                )  # fmt: skip
+
+        with switching_often(), ThreadPoolExecutor(8) as pool:
+            list(pool.map(tell, range(100)))
+
+
+def _call(plugin: object, hook: str, **arguments: Any) -> Any:
+    """What a hook answers, given the arguments that it takes; None if it is not there."""
+    function = getattr(plugin, hook, None)
+    if function is None:
+        return None
+    taken = inspect.signature(function).parameters
+    return function(**{name: value for name, value in arguments.items() if name in taken})

@@ -1,0 +1,126 @@
+"""Further members of metadata."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.extension import MetadataExtension, MetadataValidationError, Problem
+
+from zarr_conformance.kit import documents
+from zarr_conformance.kit.extension import ExtensionTests
+from zarr_conformance.kit.sample_documents import some_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class MetadataExtensionTests(ExtensionTests):
+    """Inherit from this to test a member of metadata that the specification does not define.
+
+    A configuration is the member, without its ``must_understand``.
+
+    Examples
+    --------
+    >>> class TestAxes(MetadataExtensionTests):
+    ...     name = "acme.axes"
+    ...     configurations = [{"start": [0, 0], "step": [1, 0.5]}]
+    ...     nodes = ["array"]
+    ...     contradictions = [({"start": [0], "step": [1]}, {"shape": (4, 3)})]
+    """
+
+    kind = "extension"
+    may_be_left_out = True
+
+    nodes: ClassVar[Sequence[Literal["array", "group"]]] = ("array", "group")
+    """What may have the member; it is refused for others."""
+
+    arguments: ClassVar[Mapping[str, Any]] = {"shape": (4, 3), "dtype": "int16"}
+    """Arguments of ``create_array`` for an array that the configurations fit."""
+
+    contradictions: ClassVar[Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]] = ()
+    """Members that are right by themselves, each with arguments of an array that they do not fit."""
+
+    def array(self, configuration: Mapping[str, Any]) -> Any:
+        """A small array in memory that has the member; a group, if arrays may not."""
+        return self._node(self.nodes[0]).update_additional_fields({self.name: {**configuration}})
+
+    def _node(self, node_type: str) -> Any:
+        if node_type == "group":
+            return zarr.create_group()
+        return zarr.create_array(compressors=None, **self.arguments)
+
+    # --- the object ---
+
+    def test_documents_are_left_as_they_are(self, configuration: Mapping[str, Any]) -> None:
+        """``check`` gives a list of problems for any valid document, and changes none."""
+        made = self.make(configuration)
+        assert isinstance(made, MetadataExtension)
+        for document in some_documents():
+            document[self.name] = {**configuration}
+            before = deepcopy(document)
+            found = made.check(document)
+            assert document == before, "check changed the document"
+            assert isinstance(found, list), f"check gave {found!r}, which is no list"
+            assert all(isinstance(problem, Problem) for problem in found), found
+            for problem in found:
+                assert problem.message, f"nothing is said about {problem.pointer}"
+                assert problem.pointer[:1] in ("", "/"), f"{problem.pointer!r} is no JSON pointer"
+
+    def test_nodes_that_may_not_have_it_are_refused(self, configuration: Mapping[str, Any]) -> None:
+        """A group with what describes arrays, or the other way round."""
+        made = self.make(configuration)
+        for document in some_documents():
+            if document["node_type"] not in self.nodes:
+                found = made.check({**document, self.name: {**configuration}})
+                assert found, f"nothing is wrong with it in a {document['node_type']}"
+
+    # --- nodes ---
+
+    def test_nodes_have_it(self, configuration: Mapping[str, Any]) -> None:
+        """It is written and read again, whether or not others must understand it."""
+        for node_type in self.nodes:
+            for flag in ({}, {"must_understand": False}, {"must_understand": True}):
+                member = {**configuration, **flag}
+                node = self._node(node_type).update_additional_fields({self.name: member})
+                again = zarr.open(node.store, mode="r")
+                assert again.metadata.additional_fields == {self.name: member}
+
+    def test_elements_are_what_they_were(self, configuration: Mapping[str, Any]) -> None:
+        """Chunks of an array that has it are those of one that has not."""
+        if "array" not in self.nodes:
+            return
+        plain, array = self._node("array"), self.array(configuration)
+        values = np.arange(array.size).reshape(array.shape).astype(array.dtype)
+        plain[...] = array[...] = values
+        assert np.array_equal(zarr.open_array(array.store)[...], values)
+        chunks = {key for key in plain.store.list() if key != documents.DOCUMENT}
+        assert chunks == {key for key in array.store.list() if key != documents.DOCUMENT}
+        assert all(bytes(plain.store.get(key)) == bytes(array.store.get(key)) for key in chunks)
+
+    def test_contradictions_are_refused(self) -> None:
+        """What does not fit the array is an error, and is not written."""
+        for member, arguments in self.contradictions:
+            array = zarr.create_array(**{**self.arguments, **arguments})
+            before = documents.read(array.store)
+            with pytest.raises(MetadataValidationError):
+                array.update_additional_fields({self.name: {**member}})
+            assert documents.read(array.store) == before
+
+    def test_metadata_stay_as_they_were_written(self, configuration: Mapping[str, Any]) -> None:
+        """Changing an attribute changes nothing else: flags, order of members."""
+        for node_type in self.nodes:
+            for flag in ({}, {"must_understand": False}, {"must_understand": True}):
+                node = self._node(node_type)
+                member = dict(reversed({**configuration, **flag}.items()))
+                changed = {self.name: member, **documents.read(node.store)}
+                documents.write(node.store, changed)
+                zarr.open(node.store, mode="r+").attrs["note"] = "changed"
+                again = documents.read(node.store)
+                assert json.dumps(again.pop("attributes")) == '{"note": "changed"}'
+                changed.pop("attributes", None)
+                assert json.dumps(again) == json.dumps(changed)
