@@ -7,10 +7,12 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import zarr_core as zarr
 from zarr_core.extension import ByteRange, StoreError
+from zarr_stores.dbm import DBMStore
 from zarr_stores.lmdb import LMDBStore
 from zarr_stores.sqlite import SQLiteStore
 
@@ -157,6 +159,51 @@ def test_reading_creates_nothing(kind, tmp_path):
     kind(place).erase("k")
     kind(place).erase_prefix("")
     assert not place.exists()
+
+
+@pytest.mark.parametrize("kind", [SQLiteStore, DBMStore])
+def test_what_may_not_be_looked_at_is_not_missing(kind, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")  # fails for root, too
+    store = kind(tmp_path / "loop" / "field")
+    for call in (lambda: store.get("k"), lambda: store.exists("k"), lambda: list(store.list())):
+        with pytest.raises(StoreError, match="loop/field"):
+            call()
+
+
+@pytest.mark.parametrize("kind", [SQLiteStore])
+def test_closing_while_others_read(store):
+    store.set("k", b"value")
+    done = threading.Event()
+
+    def read():
+        while not done.is_set():
+            assert bytes(store.get("k")) == b"value"
+            assert list(store.list()) == ["k"]
+
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            readers = [pool.submit(read) for _ in range(4)]
+            end = time.monotonic() + 0.7
+            while time.monotonic() < end:
+                store.close()
+            done.set()
+            for reader in readers:
+                reader.result()
+    finally:
+        sys.setswitchinterval(switching)
+
+
+def test_a_sqlite_file_that_cannot_be_changed_is_read(tmp_path, monkeypatch):
+    with SQLiteStore(tmp_path / "field") as store:
+        store.set("k", b"value")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may do everything
+    with SQLiteStore(tmp_path / "field") as store:
+        assert bytes(store.get("k")) == b"value"
+        with pytest.raises(StoreError, match="'k': cannot be written"):
+            store.set("k", b"new")
+        assert bytes(store.get("k")) == b"value"
 
 
 def test_parts_of_a_large_value(store):

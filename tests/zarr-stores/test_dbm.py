@@ -132,3 +132,19 @@ def test_berkeley_db_that_is_not_installed(tmp_path, monkeypatch):
     ):
         with pytest.raises(StoreError, match=r"pip install zarr-stores\[berkeleydb\]"):
             store.set("k", b"")
+
+
+def test_what_was_not_erased_is_still_there(tmp_path):
+    with DBMStore(tmp_path / "d", backend="dumb") as store:
+        store.set("k", b"old")
+        (tmp_path / "d.dir").rename(tmp_path / "saved")
+        for name in ("d.dir", "d.bak"):  # where the index goes, and what was there before
+            (tmp_path / name).unlink(missing_ok=True)
+            (tmp_path / name / "in the way").mkdir(parents=True)
+        with pytest.raises(StoreError, match="'k': cannot be written"):
+            store.erase("k")
+        for name in ("d.dir", "d.bak"):
+            (tmp_path / name / "in the way").rmdir()
+            (tmp_path / name).rmdir()
+        (tmp_path / "saved").rename(tmp_path / "d.dir")
+        assert bytes(store.get("k")) == b"old"

@@ -218,6 +218,21 @@ def encoded(key: str) -> bytes:
         raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
 
 
+def is_there(path: str) -> bool:
+    """Whether there is anything at a path.
+
+    Raises
+    ------
+    OSError
+        If that cannot be known: what may not be looked at is not missing.
+    """
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def is_key(key: Any, prefix: str = "") -> bool:
     """Whether something that others may have stored is a key below a prefix."""
     try:

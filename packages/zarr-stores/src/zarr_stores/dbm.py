@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["DBMStore"]
 
 _BACKENDS = ("gnu", "ndbm", "dumb", "sqlite3", "berkeley")
+_SUFFIXES = ("", ".dat", ".dir", ".pag", ".db")
 _BERKELEY_MAGIC = {0x00053162: "btopen", 0x00061561: "hashopen"}
 
 
@@ -53,7 +54,8 @@ class DBMStore(DatabaseStore):
     For one process at a time; its threads take turns.  After each change the
     database is told to store it.  What a killed process was just changing may be
     damaged, most easily in a ``dumb`` database, which also becomes slow with its
-    number of keys: prefer :class:`zarr_stores.sqlite.SQLiteStore` for what is new.
+    number of keys; of a tree of Berkeley DB that is changed while the disk is full, other
+    keys as well.  Prefer :class:`zarr_stores.sqlite.SQLiteStore` for what is new.
     """
 
     scheme = "dbm"
@@ -188,6 +190,7 @@ class DBMStore(DatabaseStore):
             except StoreError:
                 raise
             except Exception as error:  # each kind has errors of its own, without a common class
+                shared.forget()
                 raise kind(f"cannot be {done}: {error}", self, key) from error
 
     def _open(self, create: bool) -> tuple[Any, bool]:
@@ -205,6 +208,7 @@ class DBMStore(DatabaseStore):
         if found == "":
             raise StoreError("not a DBM database of a kind that this Python knows", self)
         if found is None and not create:
+            _refuse_hidden(self.path)
             return None, False
         name = found or (f"dbm.{self._backend}" if self._backend else "dbm")
         try:
@@ -222,6 +226,13 @@ class DBMStore(DatabaseStore):
             reason = "needs berkeleydb: pip install zarr-stores[berkeleydb]"
             raise StoreError(reason, self) from error
         return getattr(module, kind)(self.path, flag)
+
+
+def _refuse_hidden(path: str) -> None:
+    """Raise OSError if there may be files of a database that cannot be read: it is not missing."""
+    for suffix in _SUFFIXES:
+        with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            open(f"{path}{suffix}", "rb").close()
 
 
 def _berkeley(path: str) -> str | None:
@@ -257,6 +268,11 @@ class _Database:
             opened, self.opened = self.opened, None
             if opened is not None:
                 opened.close()
+
+    def forget(self) -> None:
+        """Let go of what failed: it may show what is not stored."""
+        with suppress(Exception):
+            self.close()
 
     def __del__(self) -> None:
         self.close()

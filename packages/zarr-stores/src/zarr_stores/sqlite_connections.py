@@ -8,6 +8,8 @@ import threading
 import time
 from urllib.parse import quote
 
+from zarr_stores._database import is_there
+
 # Of a process that forked this one: neither used here nor closed, for closing
 # would release what the parent still holds.
 _inherited: list[object] = []
@@ -45,7 +47,7 @@ class Connections:
         sqlite3.Error
             If the file is not a database, or cannot be opened.
         OSError
-            If its directory cannot be made.
+            If its directory cannot be made, or not be looked at.
         """
         if self._process != os.getpid():
             _inherited.extend(self._idle)
@@ -76,11 +78,11 @@ class Connections:
     def _connect(self, *, create: bool) -> sqlite3.Connection | None:
         if create:
             os.makedirs(os.path.dirname(self._path), exist_ok=True)
-        elif not os.path.exists(self._path):
+        elif not is_there(self._path):
             return None
         mode = "ro" if self._read_only else "rwc" if create else "rw"
-        if self._read_only and self._cannot_change():
-            mode += "&immutable=1"  # a log cannot be made beside it, and nobody writes
+        if not create and self._cannot_change():
+            mode = "ro&immutable=1"  # a log cannot be made beside it, and nobody writes
         connection = sqlite3.connect(
             f"file:{quote(self._path)}?mode={mode}",
             timeout=_TIMEOUT,
