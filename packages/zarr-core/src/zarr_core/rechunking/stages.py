@@ -95,7 +95,8 @@ class Budget:
     between : bool
         Whether an array in between can be stored.
     firm : bool
-        Whether it is refused where one stored object takes more memory; else it gets that.
+        Whether it is refused where one stored object takes more memory.  Else that is what it
+        gets, and the memory is for elements alone, without chunks that are in hand.
     """
 
     memory: int
@@ -188,13 +189,15 @@ def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> Plan:
     bytes that are decoded and encoded, and from the numbers of stored objects.
     """
     least = memory_of(dest.longest, source, dest, budget.copies)
-    if least > budget.memory and budget.firm:
+    if not budget.firm:
+        besides = max(source.decoding(source.at_once), dest.encoding(dest.at_once)) + _BESIDES
+        budget = replace(budget, memory=max(least, budget.memory + besides))
+    if least > budget.memory:
         raise ValueError(
             f"a task takes {_amount(least)} of memory at least, as stored objects are decoded and "
             f"written whole, and {_amount(budget.memory)} are allowed: allow more, or choose "
             "smaller chunks or shards"
         )
-    budget = replace(budget, memory=max(least, budget.memory))
     sizes = dest.sizes
 
     def fits(box: Sequence[int]) -> bool:

@@ -33,13 +33,10 @@ def planned(old: Array, new: Array, memory: Memory) -> RechunkingPlan:
         If a stored object takes more memory than is allowed.
     """
     source, dest = (Chunking.of(array, thread_count()) for array in (old, new))
-    most = memory.most
-    if most is None:  # besides, the threads hold chunks
-        most = memory.copies * BUFFER
-        most += max(source.decoding(source.at_once), dest.encoding(dest.at_once))
-    budget = Budget(
-        most, memory.copies, between=may_have_pieces(old, new.store), firm=memory.most is not None
-    )
+    firm = memory.most is not None
+    most = memory.copies * BUFFER if memory.most is None else memory.most
+    pieces = may_have_pieces(old, new.store)
+    budget = Budget(most, memory.copies, between=pieces, firm=firm)
     return plan_stages(source, dest, budget)
 
 
