@@ -7,11 +7,8 @@ Library:        lmdb
 
 from __future__ import annotations
 
-import os
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
 from zarr_core.extension import (
     BufferReader,
@@ -19,12 +16,17 @@ from zarr_core.extension import (
     StoreKeyError,
     StoreReadError,
     ValueReader,
+    check_key,
     check_prefix,
+    only_keys,
 )
 
 from zarr_stores._database import DatabaseStore, encoded, is_key, joined
+from zarr_stores._forked import in_children
+from zarr_stores.lmdb_environment import MappedReader, open_once
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator
     from typing import Self
 
@@ -33,11 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["LMDBStore"]
 
 _KEY_LIMIT = 511
-_FILE_SUFFIXES = (".lmdb", ".mdb")
 
-# A process opens each environment once, or the locks of LMDB fail.
-_environments: WeakValueDictionary[str, Any] = WeakValueDictionary()
-_guard = threading.Lock()
+_COPIED = 1 << 14  # bytes: smaller values are copied, larger ones read where they lie
 
 
 class LMDBStore(DatabaseStore):
@@ -82,73 +81,150 @@ class LMDBStore(DatabaseStore):
         self._subdir = subdir
         self._map_size = map_size
         self._environment: Any = None
-        self._process = os.getpid()
+        in_children(self, LMDBStore.close)  # what is inherited must not be used
 
     # --- readable ---
 
-    def _get(self, key: str) -> bytes | None:
-        # In one piece, as this is what nearly always happens.
-        environment = self._open(create=False)
+    def get(self, key: str) -> bytes | None:
+        check_key(key)
+        environment = self._environment or self._open(create=False)
         if environment is None:
+            self._name(key)
             return None
         try:
-            with environment.begin() as transaction:
+            transaction = environment.begin()
+            try:
                 value: bytes | None = transaction.get(key.encode())
                 return value
+            finally:
+                transaction.abort()
         except _failures() as error:
-            raise _told(error, self, key, StoreReadError, "read") from error
+            raise self._failed(error, key, StoreReadError, "read") from error
+
+    _get = get
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
-        self._check(key)
-        with self._reading(key) as transaction:
-            value = transaction and transaction.get(encoded(key))
-            if value is None:
-                return None
-            count = min(len(value), len(buffer))
-            buffer[:count] = value[:count]
-            return len(value)
+        check_key(key)
+        environment = self._environment or self._open(create=False)
+        if environment is None:
+            self._name(key)
+            return None
+        try:
+            transaction = environment.begin(buffers=True)
+            try:
+                value = transaction.get(key.encode())
+                if value is None:
+                    return None
+                size = len(value)
+                if size <= len(buffer):
+                    buffer[:size] = value
+                else:
+                    buffer[:] = value[: len(buffer)]
+                return size
+            finally:
+                transaction.abort()
+        except _failures() as error:
+            raise self._failed(error, key, StoreReadError, "read") from error
 
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]
     ) -> list[Buffer | None]:
         """Parts of values, in the order asked for, all of the same moment."""
         wanted = list(key_ranges)
-        for key, _ in wanted:
-            self._check(key)
-        if not wanted:
-            return []
+        environment = self._environment or self._open(create=False)
+        if environment is None:
+            for key, _ in wanted:
+                self._name(key)
+            return [None] * len(wanted)
+        key = ""
         parts: list[Buffer | None] = []
-        with self._reading(wanted[0][0]) as transaction:
-            for key, (start, length) in wanted:
-                value = transaction and transaction.get(encoded(key))
-                if value is None:
-                    parts.append(None)
-                    continue
-                size = len(value)
-                first = min(size, max(0, size + start) if start < 0 else start)
-                last = size if length is None else min(size, first + length)
-                parts.append(bytes(value[first:last]))
+        try:
+            transaction = environment.begin(buffers=True)
+            try:
+                get = transaction.get
+                for key, (start, length) in wanted:
+                    value = get(check_key(key).encode())
+                    if value is None:
+                        parts.append(None)
+                        continue
+                    if start < 0:
+                        start = max(0, len(value) + start)
+                    parts.append(bytes(value[start : None if length is None else start + length]))
+            finally:
+                transaction.abort()
+        except _failures() as error:
+            raise self._failed(error, key, StoreReadError, "read") from error
         return parts
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        check_key(key)
+        environment = self._environment or self._open(create=False)
+        if environment is None:
+            self._name(key)
+            return None
+        try:
+            transaction = environment.begin(buffers=True)
+            kept = False
+            try:
+                value = transaction.get(key.encode())
+                if value is None:
+                    return None
+                if len(value) <= _COPIED:
+                    return BufferReader(bytes(value))
+                kept = True
+                return MappedReader(self, key, transaction, value)
+            finally:
+                if not kept:
+                    transaction.abort()
+        except _failures() as error:
+            raise self._failed(error, key, StoreReadError, "read") from error
 
     def exists(self, key: str) -> bool:
         return self.getsize(key) is not None
 
     def getsize(self, key: str) -> int | None:
-        self._check(key)
-        with self._reading(key) as transaction:
-            value = transaction and transaction.get(encoded(key))
-            return None if value is None else len(value)
+        check_key(key)
+        environment = self._environment or self._open(create=False)
+        if environment is None:
+            self._name(key)
+            return None
+        try:
+            transaction = environment.begin(buffers=True)
+            try:
+                value = transaction.get(key.encode())
+                return None if value is None else len(value)
+            finally:
+                transaction.abort()
+        except _failures() as error:
+            raise self._failed(error, key, StoreReadError, "read") from error
 
     # --- writeable ---
 
     def set(self, key: str, value: Pieces) -> None:
-        self._check_to_change(key)
-        data = joined(value)
-        with self._writing(key) as transaction:
-            transaction.put(encoded(key), data)
+        check_key(key)
+        if self.read_only:
+            self._require_writable(key)
+        data = value if type(value) is bytes else joined(value)
+        environment = self._environment or self._open(create=True)
+        try:
+            with environment.begin(write=True) as transaction:
+                transaction.put(key.encode(), data)
+        except _failures() as error:
+            raise self._failed(error, key, StoreError, "written") from error
 
     def erase(self, key: str) -> None:
-        self.erase_values([key])
+        check_key(key)
+        if self.read_only:
+            self._require_writable(key)
+        environment = self._environment or self._open(create=False)
+        if environment is None:
+            self._name(key)
+            return
+        try:
+            with environment.begin(write=True) as transaction:
+                transaction.delete(key.encode())
+        except _failures() as error:
+            raise self._failed(error, key, StoreError, "written") from error
 
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several keys in one transaction."""
@@ -198,7 +274,7 @@ class LMDBStore(DatabaseStore):
         check_prefix(prefix)
         first = encoded(prefix)
         keys: list[bytes] = []
-        with self._reading(prefix, buffers=False) as transaction:
+        with self._reading(prefix) as transaction:
             if transaction is None:
                 return iter(())
             with transaction.cursor() as cursor:
@@ -207,14 +283,14 @@ class LMDBStore(DatabaseStore):
                         if not key.startswith(first):
                             break
                         keys.append(key)
-        return filter(is_key, (key.decode(errors="replace") for key in keys))
+        return iter(only_keys([key.decode(errors="replace") for key in keys]))
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         check_prefix(prefix)
         first = encoded(prefix)
         keys: list[str] = []
         prefixes: list[str] = []
-        with self._reading(prefix, buffers=False) as transaction:
+        with self._reading(prefix) as transaction:
             if transaction is None:
                 return keys, prefixes
             with transaction.cursor() as cursor:
@@ -239,116 +315,74 @@ class LMDBStore(DatabaseStore):
 
     # --- the environment ---
 
+    def _name(self, key: str) -> bytes:
+        """What a key is called in the environment."""
+        check_key(key)
+        name = encoded(key)
+        if len(name) > _KEY_LIMIT:
+            raise self._too_long(key)
+        return name
+
+    def _too_long(self, key: str) -> StoreKeyError:
+        reason = f"too long: LMDB has keys of at most {_KEY_LIMIT} bytes"
+        return StoreKeyError(reason, self, f"{key[:40]}...")
+
     def _check(self, key: str) -> None:
-        super()._check(key)
-        if len(key) > _KEY_LIMIT or len(encoded(key)) > _KEY_LIMIT:
-            raise StoreKeyError(
-                f"too long: LMDB has keys of at most {_KEY_LIMIT} bytes", self, f"{key[:40]}..."
-            )
+        self._name(key)
 
     @contextmanager
-    def _reading(self, key: str, *, buffers: bool = True) -> Iterator[Any]:
+    def _reading(self, key: str) -> Iterator[Any]:
         environment = self._open(create=False)
         if environment is None:
             yield None
             return
-        with _naming(self, key, StoreReadError, "read"), environment.begin(buffers=buffers) as it:
+        with self._naming(key, StoreReadError, "read"), environment.begin() as it:
             yield it
 
     @contextmanager
     def _writing(self, key: str) -> Iterator[Any]:
         environment = self._open(create=True)
-        with _naming(self, key, StoreError, "written"), environment.begin(write=True) as it:
+        with self._naming(key, StoreError, "written"), environment.begin(write=True) as it:
             yield it
 
-    def _open(self, *, create: bool) -> Any:
-        environment = self._environment
-        if environment is not None and self._process == os.getpid():
-            return environment
-        if not create and not os.path.exists(self.path):
-            return None
-        real = os.path.realpath(self.path)
-        with _guard, _naming(self, "", StoreError, "opened"):
-            environment = _environments.get(real)
-            if environment is None:
-                environment = self._open_new(real, create)
-                if environment is not None:
-                    _environments[real] = environment
-        self._environment, self._process = environment, os.getpid()
-        return environment
+    @contextmanager
+    def _naming(self, key: str, kind: type[StoreError], done: str) -> Iterator[None]:
+        """Add store and key to what goes wrong in the database."""
+        try:
+            import lmdb  # noqa: F401, PLC0415 - lazy: an extra, wanted by few
+        except ImportError as error:
+            raise StoreError("needs lmdb: pip install zarr-stores[lmdb]", self) from error
+        try:
+            yield
+        except _failures() as error:
+            raise self._failed(error, key, kind, done) from error
 
-    def _open_new(self, path: str, create: bool) -> Any:
+    def _failed(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
         import lmdb  # noqa: PLC0415 - lazy: an extra, wanted by few
 
-        subdir = self._subdir
-        if os.path.exists(path):
-            subdir = os.path.isdir(path)
-        elif subdir is None:
-            subdir = not path.endswith(_FILE_SUFFIXES)
-        data = os.path.join(path, "data.mdb") if subdir else path
-        if not create and not os.path.exists(data):
-            return None
-        if create:
-            os.makedirs(path if subdir else os.path.dirname(path), exist_ok=True)
-        # One object serves readers and writers of this process.
-        writable = create or os.access(data, os.W_OK)
-        environment = lmdb.open(
-            path,
-            map_size=self._map_size,
-            subdir=subdir,
-            readonly=not writable,
-            create=create,
-            sync=self._fsync,
-            metasync=self._fsync,
-            lock=writable or os.access(os.path.dirname(data), os.W_OK),
-            max_readers=1024,
-            # A child that closes what it inherited gives up the places of kept
-            # transactions in the table that it shares with its parent: keep none.
-            max_spare_txns=0,
-        )
-        environment.reader_check()  # places that killed readers held
-        return environment
+        encoded(key)
+        if isinstance(error, lmdb.BadValsizeError):
+            return self._too_long(key)
+        reason = str(error)
+        if isinstance(error, lmdb.MapFullError):
+            reason = "the environment is full; open it with a larger map_size"
+        return kind(f"cannot be {done}: {reason}", self, key)
 
-
-@contextmanager
-def _naming(store: LMDBStore, key: str, kind: type[StoreError], done: str) -> Iterator[None]:
-    """Add store and key to what goes wrong in the database."""
-    try:
-        import lmdb  # noqa: F401, PLC0415 - lazy: an extra, wanted by few
-    except ImportError as error:
-        raise StoreError("needs lmdb: pip install zarr-stores[lmdb]", store) from error
-    try:
-        yield
-    except _failures() as error:
-        raise _told(error, store, key, kind, done) from error
+    def _open(self, *, create: bool) -> Any:
+        if self._environment is None:
+            with self._naming("", StoreError, "opened"):
+                self._environment = open_once(
+                    self.path,
+                    create=create,
+                    subdir=self._subdir,
+                    map_size=self._map_size,
+                    fsync=self._fsync,
+                )
+        return self._environment
 
 
 def _failures() -> tuple[type[Exception], ...]:
     """What can go wrong in the database; looked at only when something did."""
     import lmdb  # noqa: PLC0415 - lazy: an extra, wanted by few
 
-    return lmdb.Error, OSError, MemoryError
-
-
-def _told(
-    error: Exception, store: LMDBStore, key: str, kind: type[StoreError], done: str
-) -> StoreError:
-    import lmdb  # noqa: PLC0415 - lazy: an extra, wanted by few
-
-    if isinstance(error, lmdb.MapFullError):
-        reason = "the environment is full; open it with a larger map_size"
-    else:
-        reason = str(error)
-    return kind(f"cannot be {done}: {reason}", store, key)
-
-
-def _after_fork() -> None:
-    # What was inherited must not be used, and nothing else can be opened beside it.
-    global _guard
-    _guard = threading.Lock()
-    for environment in list(_environments.values()):
-        environment.close()
-    _environments.clear()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+    return lmdb.Error, OSError, MemoryError, UnicodeEncodeError

@@ -97,31 +97,27 @@ class BufferReader(ValueReader):
         The value; it is not copied.
     """
 
-    __slots__ = ("_data",)
+    __slots__ = ("_data", "size")
 
     def __init__(self, data: Buffer) -> None:
         self._data = memoryview(data)
-
-    @property
-    def size(self) -> int:
-        return len(self._data)
+        self.size: int = len(self._data)
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
-            piece = self._data[start : start + len(buffer)]
-            if start < 0 or len(piece) != len(buffer):
-                raise StoreReadError(
-                    f"bytes {start} to {start + len(buffer)} of a value of {self.size} bytes"
-                )
-            buffer[:] = piece
+            end = start + len(buffer)
+            if start < 0 or end > self.size:
+                raise self._beyond(start, end)
+            buffer[:] = self._data[start:end]
 
     def read(self, start: int, length: int) -> memoryview:
-        piece = self._data[start : start + length]
-        if start < 0 or len(piece) != length:
-            raise StoreReadError(
-                f"bytes {start} to {start + length} of a value of {self.size} bytes"
-            )
-        return piece
+        end = start + length
+        if start < 0 or length < 0 or end > self.size:
+            raise self._beyond(start, end)
+        return self._data[start:end]
+
+    def _beyond(self, start: int, end: int) -> StoreReadError:
+        return StoreReadError(f"bytes {start} to {end} of a value of {self.size} bytes")
 
 
 class WrapperReader(ValueReader):
