@@ -136,8 +136,8 @@ def convert(
     A document is written after its chunks, that of a group after its members.  So what
     can be seen is complete, and a conversion that was interrupted is continued by the same
     call without ``overwrite``: arrays whose document is there are done.  Of one that is
-    decoded, how far it came is noted every few seconds in a key ``.conversion`` beside its
-    chunks; with the same arguments it goes on from there, unless a carrier has it.  The source stays as it was until
+    decoded, how far it came is noted every few seconds in a key ``.copying`` beside its
+    chunks; with the same arguments it goes on from there.  The source stays as it was until
     everything is there, and nobody should write to it meanwhile.
 
     Arrays that are decoded are held in memory in pieces of at most 64 MiB (of decoded
