@@ -10,7 +10,8 @@ Compatible:     zarrs
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +21,7 @@ from zarr_core.extension import ArrayToBytesCodec, ChunkDecodeError
 from zarr_codecs import _libzfp
 
 if TYPE_CHECKING:
-    from zarr_core.extension import ArrayRepresentation, Buffer
+    from zarr_core.extension import ArrayRepresentation, Buffer, DataType
 
     Array = np.ndarray[Any, Any]
 
@@ -72,6 +73,7 @@ class ZfpCodec(ArrayToBytesCodec):
     maxbits: int | None = None
     maxprec: int | None = None
     minexp: int | None = None
+    _mode: _libzfp.Mode = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.mode not in _MEMBERS:
@@ -94,8 +96,9 @@ class ZfpCodec(ArrayToBytesCodec):
             value = getattr(self, member)
             if value is not None and not 1 <= value <= _libzfp.MOST_PLANES:
                 raise ValueError(f"{member} must be 1 to {_libzfp.MOST_PLANES}, not {value!r}")
+        object.__setattr__(self, "_mode", self._as_library())
         if self.mode == "expert":
-            _libzfp.check_expert(self._parameters["expert"])
+            _libzfp.check_expert(self._mode[1])
 
     def check(self, decoded: ArrayRepresentation) -> None:
         """Refuse what zfp has no blocks for."""
@@ -111,28 +114,35 @@ class ZfpCodec(ArrayToBytesCodec):
 
     def encode(self, array: Array, decoded: ArrayRepresentation) -> Buffer:
         """Compress to one stream."""
-        promoted = _promoted(array, decoded.data_type.to_definition().name)
-        return _libzfp.compress(np.ascontiguousarray(np.atleast_1d(promoted)), self._parameters)
+        promoted = _promoted(array, _name(decoded.data_type))
+        elements = np.ascontiguousarray(promoted if promoted.ndim else promoted.reshape(1))
+        return _libzfp.compress(elements, self._mode)
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> Array:
         """Decompress the stream."""
-        name = decoded.data_type.to_definition().name
-        shape = decoded.shape or (1,)
-        dtype = _carrier(name)
+        name = _name(decoded.data_type)
         try:
-            array = _libzfp.decompress(data, shape, dtype, self._parameters)
+            array = _libzfp.decompress(data, decoded.shape or (1,), _carrier(name), self._mode)
         except ValueError as error:
             raise ChunkDecodeError(str(error), _NAME) from error
-        return _demoted(array, name, decoded.data_type.numpy_dtype).reshape(decoded.shape)
+        elements = _demoted(array, name, decoded.data_type.numpy_dtype)
+        return elements if decoded.shape else elements.reshape(())
 
-    @property
-    def _parameters(self) -> _libzfp.Parameters:
+    def _as_library(self) -> _libzfp.Mode:
         members = _MEMBERS[self.mode]
-        if self.mode == "expert":
-            return {"expert": tuple(getattr(self, member) for member in members)}
-        return {member: getattr(self, member) for member in members}
+        if not members:
+            return _libzfp.REVERSIBLE
+        if len(members) == 1:
+            return members[0], getattr(self, members[0])
+        return self.mode, tuple(getattr(self, member) for member in members)
 
 
+@lru_cache(maxsize=256)
+def _name(data_type: DataType) -> str:
+    return data_type.to_definition().name
+
+
+@cache
 def _carrier(name: str) -> np.dtype[Any]:
     """The dtype in which zfp gets elements of a data type."""
     if name in _FEW_BITS:
@@ -167,6 +177,8 @@ def _promoted(array: Array, name: str) -> Array:
 
 def _demoted(array: Array, name: str, dtype: np.dtype[Any]) -> Array:
     """Elements in their own dtype again ("Decompression", step 2)."""
+    if array.dtype == dtype:
+        return array
     if name in _FEW_BITS:
         bits = _FEW_BITS[name]
         half = 1 << (bits - 1)

@@ -86,15 +86,15 @@ class ZfpyCodec(ArrayToBytesCodec):
         can read, and asked how many it took.  If it cannot be asked, they are once zeros
         and once ones: what depends on them was cut short.
         """
-        padding = _padding(data, decoded)
         try:
             array = _libzfp.decompress_with_header(
-                data, decoded.shape, decoded.data_type.numpy_dtype, padding
+                data, decoded.shape, decoded.data_type.numpy_dtype
             )
         except ValueError as error:
             raise ChunkDecodeError(str(error), _NAME) from error
         if array is not None:
             return array
+        padding = _padding(data, decoded)
         first, second = (_decompress(data, filling * padding) for filling in (b"\0", b"\xff"))
         if first.shape != decoded.shape or first.dtype != decoded.data_type.numpy_dtype:
             raise ChunkDecodeError("decodes to another shape or dtype", _NAME)
@@ -125,9 +125,7 @@ def _padding(data: Buffer, decoded: ArrayRepresentation) -> int:
     ]  # of a block; it may be filled up with nothing
     if blocks * least > len(data) * 8:
         raise _cut(data)
-    # Bits of a block that have a meaning.
-    most: int = _SIDE ** len(shape) * (dtype.itemsize * 8 + 2) + 32
-    return int(-(-blocks * most // 8)) + _HEADER
+    return _libzfp.padding_with_header(data, shape, dtype)
 
 
 def _decompress(data: Buffer, padding: bytes) -> np.ndarray[Any, Any]:
