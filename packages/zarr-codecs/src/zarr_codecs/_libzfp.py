@@ -127,7 +127,7 @@ def padding_with_header(data: Buffer, shape: tuple[int, ...], dtype: np.dtype[An
 
 
 def _keywords(mode: Mode) -> dict[str, Any]:
-    return {} if mode is REVERSIBLE else dict((mode,))
+    return {} if mode == REVERSIBLE else dict((mode,))
 
 
 def _cut(size: int) -> ValueError:
