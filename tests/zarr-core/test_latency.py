@@ -119,6 +119,23 @@ def test_neighbours_in_a_shard_are_read_together(store, sharded):
     assert 3 <= len(store.calls) <= 10
 
 
+def test_shards_in_a_shard_are_changed_with_few_reads(store):
+    codecs = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    index_codecs = [*codecs, {"name": "crc32c"}]
+    for length in (4, 16):
+        codecs = [{"name": "sharding_indexed", "configuration": {
+            "chunk_shape": [length] * 2, "codecs": codecs, "index_codecs": index_codecs,
+        }}]  # fmt: skip
+    data = np.arange(64 * 64, dtype="i4").reshape(64, 64)
+    array = zarr.create_array(
+        store, data=data, chunks=(64, 64), serializer=codecs[0], compressors=None
+    )
+    before = len(store.calls)
+    array[1:63, 2:62] = data[1:63, 2:62] = -1
+    assert len(store.calls) - before <= 6  # of 16 shards with 16 chunks each
+    assert np.array_equal(array[...], data)
+
+
 def test_writes(store, compressed):
     new = np.full((200, 50), 9, "i4")
     hurried(store, partial(compressed.__setitem__, ..., new))

@@ -103,13 +103,17 @@ def memory_of(reader: ValueReader, batch: Batch) -> Iterator[memoryview]:
         yield reader.read(start, stop - start)
         return
     with scratch(batch.nbytes) as memory:
-        parts = []
-        position = 0
-        for start, stop in batch.extents:
-            parts.append((start, memory[position : position + stop - start]))
-            position += stop - start
-        reader.read_into(parts)
+        _read(reader, batch, memory)
         yield memory
+
+
+def _read(reader: ValueReader, batch: Batch, memory: memoryview) -> None:
+    parts = []
+    position = 0
+    for start, stop in batch.extents:
+        parts.append((start, memory[position : position + stop - start]))
+        position += stop - start
+    reader.read_into(parts)
 
 
 def pieces(reader: ValueReader, batch: Batch) -> Iterator[tuple[memoryview, int]]:
@@ -128,6 +132,17 @@ def pieces(reader: ValueReader, batch: Batch) -> Iterator[tuple[memoryview, int]
     with memory_of(reader, batch) as memory:
         for _, position, nbytes, number in batch.items:
             yield memory[position : position + nbytes], number
+
+
+def lasting_pieces(reader: ValueReader, batch: Batch) -> Iterator[tuple[memoryview, int]]:
+    """The same, of bytes that stay valid: parts of them become parts of a new value."""
+    if isinstance(reader, BufferReader):
+        yield from pieces(reader, batch)
+        return
+    memory = memoryview(bytearray(batch.nbytes))
+    _read(reader, batch, memory)
+    for _, position, nbytes, number in batch.items:
+        yield memory[position : position + nbytes], number
 
 
 class SubrangeReader(ValueReader):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import (
+    BufferReader,
     ChunkDecodeError,
     project,
     put,
@@ -16,7 +17,7 @@ from zarr_core.extension import (
 
 from zarr_sharding.assembly import Kept, as_list, assemble
 from zarr_sharding.inner import in_batches, inside
-from zarr_sharding.ranges import Batch, pieces, subrange
+from zarr_sharding.ranges import Batch, lasting_pieces, pieces
 from zarr_sharding.shard import WINDOW, Shard
 
 if TYPE_CHECKING:
@@ -138,8 +139,9 @@ def _encode_parts(
             position = 0
             try:
                 if shard.nested:
-                    for offset, _, nbytes, position in batch.items:
-                        part = subrange(reader, offset, nbytes)
+                    # Whole, as all that stays in it has to be read: few reads, not many.
+                    for piece, position in lasting_pieces(reader, batch):
+                        part = BufferReader(piece)
                         encoded[position] = as_list(
                             inner.encode_part(part, parts[position].within, source(position))
                         )
