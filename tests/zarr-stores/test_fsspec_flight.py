@@ -75,9 +75,12 @@ class Slow(AsyncFileSystem):
                 return {"name": path, "type": "directory", "size": 0}
             raise FileNotFoundError(path)
 
-    async def _find(self, path, **options):
+    async def _find(self, path, detail=False, **options):
         async with self._request("find", path):
-            return [name for name in self.files if name.startswith(f"{path}/")]
+            found = [name for name in self.files if name.startswith(f"{path}/")]
+        if not detail:
+            return found
+        return {name: {"name": name, "size": len(self.files[name][0])} for name in found}
 
     async def _ls(self, path, detail=True, **options):
         async with self._request("ls", path):

@@ -22,7 +22,7 @@ from zarr_core.extension import (
 
 from zarr_stores._database import is_key, joined
 from zarr_stores.fsspec_calls import MISSING, Calls
-from zarr_stores.fsspec_files import PARTIAL, listed, objection, put, remove
+from zarr_stores.fsspec_files import PARTIAL, found, listed, objection, put, remove
 from zarr_stores.fsspec_place import SUFFIXES, Place, place_of
 from zarr_stores.fsspec_reader import opened_file, opened_ranges
 from zarr_stores.fsspec_secrets import without_secrets
@@ -138,12 +138,12 @@ class FsspecStore(Store):
         What leads to a local directory becomes a :class:`LocalStore`.  Which exceptions a
         mapper takes for a missing key is of no importance.
         """
-        found = place_of(place)
-        if found is None:
+        known = place_of(place)
+        if known is None:
             return None
-        if Traits(found.fs()).local:
-            return LocalStore(found.root, read_only=read_only)
-        return cls(found, read_only=read_only)
+        if Traits(known.fs()).local:
+            return LocalStore(known.root, read_only=read_only)
+        return cls(known, read_only=read_only)
 
     @property
     def url(self) -> str:
@@ -228,10 +228,10 @@ class FsspecStore(Store):
         try:
             with self.calls.reading(key) as fs:
                 fs.invalidate_cache()
-                found: Mapping[str, Any] = fs.info(path)
+                told: Mapping[str, Any] = fs.info(path)
         except MISSING:
             return None
-        return None if found.get("type") == "directory" else found
+        return None if told.get("type") == "directory" else told
 
     def exists(self, key: str) -> bool:
         return self.info(key) is not None
@@ -284,17 +284,17 @@ class FsspecStore(Store):
             try:
                 with self.calls.reading(prefix) as fs:
                     fs.invalidate_cache()
-                    names = fs.find(directory, detail=False)
+                    names = found(fs, directory)
             except MISSING:
                 return iter(())
             return iter([key for key in map(self._key, names) if _is_listed(key, prefix)])
-        found: list[str] = []
+        all_keys: list[str] = []
         below = [(prefix, directory)]
         while below:  # no recursion: keys may be deep
             keys, prefixes = self._children(*below.pop())
-            found += keys
+            all_keys += keys
             below += ((one, f"{self._base}{one}".rstrip("/")) for one in prefixes)
-        return iter(found)
+        return iter(all_keys)
 
     def list_dir(self, prefix: str) -> Listing:
         return self._children(prefix, self._directory(prefix))

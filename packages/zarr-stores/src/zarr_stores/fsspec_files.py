@@ -10,7 +10,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from zarr_stores.fsspec_traits import Traits
 
@@ -121,6 +121,21 @@ def listed(fs: Any, path: str) -> list[Mapping[str, Any]]:
     if len(entries) == 1 and _last(entries[0]["name"]) == _last(path) and _kind(fs, path) == "file":
         return []
     return entries
+
+
+def found(fs: Any, path: str) -> list[str]:
+    """All files below a directory; not the empty ones that some tools put where others lie."""
+    files: dict[str, Mapping[str, Any]] = fs.find(path, detail=True)
+    empty = {name for name, info in files.items() if not info.get("size")}
+    above = {part for name in files for part in _above(name, path)} if empty else set()
+    return [name for name in files if name not in empty or name not in above]
+
+
+def _above(name: str, path: str) -> Iterator[str]:
+    """The directories of a file below another one."""
+    while (slash := name.rfind("/")) > len(path):
+        name = name[:slash]
+        yield name
 
 
 def _last(path: str) -> str:

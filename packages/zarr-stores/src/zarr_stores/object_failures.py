@@ -28,6 +28,8 @@ _MESSAGE: Final = re.compile(r"<Message>([^<]{1,300})")
 # An address may have a password in front of the host, and a signature behind "?".
 _USER: Final = re.compile(r"(?<=://)[^/@\s]*@")
 _QUERY: Final = re.compile(r"(?<=[\w/%.~*-])\?[^\s\"')>,]*")
+# obstore lists nothing at all beside objects that it has no path for.
+_FOREIGN: Final = re.compile(r'object with invalid path: (?:Error parsing )?Path "([^"]*)"')
 _CREDENTIALS: Final = (
     "check the credentials: what the service's own tools find in the environment, "
     "or storage_options"
@@ -121,9 +123,13 @@ def failure(
         Where.
     """
     said = reason(error)
+    advice = _ADVICE.get(type(error).__name__)
     if place_is_missing(error):
         said = f"the bucket or container does not exist ({said})"
-    advice = _ADVICE.get(type(error).__name__)
+    elif foreign := _FOREIGN.search(str(error)):
+        said = f"someone has stored {foreign[1]!r} there, which can be no key"
+        scheme = str(store).partition("://")[0]
+        advice = f"remove it, or open the place as fsspec+{scheme}://..., which leaves it out"
     return kind(f"cannot be {done}: {said}" + (f"; {advice}" if advice else ""), store, key)
 
 

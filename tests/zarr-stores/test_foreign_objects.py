@@ -1,0 +1,67 @@
+"""Objects of others in a bucket, whose names can be no keys: left out, or named by an error."""
+
+import os
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from object_stores import FEW_RETRIES, azure_environment, s3_environment
+from zarr_core.extension import StoreReadError
+from zarr_stores.fsspec import FsspecStore
+from zarr_stores.object import ObjectStore
+
+pytest_plugins = ["servers.fixtures"]
+
+
+@pytest.fixture(params=["s3", "az", "gs"])
+def bucket(request, monkeypatch):
+    """The URL of a bucket, options for obstore, a file system of fsspec."""
+    if request.param == "s3":
+        server = request.getfixturevalue("s3_server")
+        kind = pytest.importorskip("s3fs").S3FileSystem
+        for name, value in s3_environment(server).items():
+            monkeypatch.setenv(name, value)
+        files = kind(endpoint_url=server.url, key=server.access_key, secret=server.secret_key)
+        return f"s3://{server.bucket}", {}, files
+    if request.param == "az":
+        server = request.getfixturevalue("azure_server")
+        kind = pytest.importorskip("adlfs").AzureBlobFileSystem
+        for name, value in azure_environment(server).items():
+            monkeypatch.setenv(name, value)
+        account = {"AccountName": server.account, "AccountKey": server.key}
+        given = {"DefaultEndpointsProtocol": "http", "BlobEndpoint": server.url, **account}
+        words = ";".join(f"{name}={value}" for name, value in given.items())
+        return f"az://{server.container}", {}, kind(connection_string=words)
+    server = request.getfixturevalue("gcs_server")
+    kind = pytest.importorskip("gcsfs.core").GCSFileSystem
+    options = {"base_url": server.url, "skip_signature": True, "retry_config": FEW_RETRIES}
+    return f"gs://{server.bucket}", options, kind(token="anon", endpoint_url=server.url)
+
+
+@pytest.mark.parametrize("name", ["a//b", "//b", "a/"])
+def test_foreign_objects(bucket, name):
+    url, options, files = bucket
+    place = f"{url.partition('://')[2]}/foreign{os.getpid()}"
+    by_fsspec = FsspecStore(files, place)
+    root = zarr.create_group(by_fsspec, overwrite=True)
+    for member in ("a", "b"):
+        root.create_array(member, data=np.arange(3))
+    files.pipe_file(f"{place}/{name}", b"" if name.endswith("/") else b"foreign")
+    store = ObjectStore.from_url(f"{url.partition('://')[0]}://{place}", **options)
+    try:
+        assert zarr.open(store, mode="r")["a"][2] == 2  # who does not list is not concerned
+        assert store.list_dir("b/") == (["b/zarr.json"], ["b/c/"])
+        keys = ["a/c/0", "a/zarr.json", "b/c/0", "b/zarr.json", "zarr.json"]
+        assert sorted(by_fsspec.list()) == keys
+        assert [member for member, _ in zarr.open_group(by_fsspec).members()] == ["a", "b"]
+        if name.endswith("/"):
+            assert sorted(store.list()) == keys
+            return
+        for call in (store.list, lambda: store.list_sizes("")):
+            with pytest.raises(StoreReadError) as caught:
+                list(call())
+            assert f"foreign{os.getpid()}/{name}" in str(caught.value)
+            assert f"fsspec+{url.partition(':')[0]}://" in str(caught.value)
+    finally:
+        files.rm_file(f"{place}/{name}")
+        by_fsspec.erase_prefix("")
