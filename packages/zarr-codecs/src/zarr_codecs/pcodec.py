@@ -11,7 +11,7 @@ Compatible:     zarr-python, zarrs
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -70,26 +70,8 @@ class PcodecCodec(ArrayToBytesCodec):
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Compress to one file."""
-        library = optional("pcodec", "pcodec", _NAME)
-        deltas, order = library.DeltaSpec, self.delta_encoding_order
-        match self.delta_spec:
-            case "auto":
-                delta = deltas.auto() if order is None else deltas.try_consecutive(order)
-            case "try_consecutive":
-                delta = deltas.try_consecutive(order)
-            case "try_lookback":
-                delta = deltas.try_lookback()
-            case _:
-                delta = deltas.no_op()
-        modes = library.ModeSpec
-        settings = library.ChunkConfig(
-            compression_level=self.level,
-            mode_spec=modes.auto() if self.mode_spec == "auto" else modes.classic(),
-            delta_spec=delta,
-            paging_spec=library.PagingSpec.equal_pages_up_to(self.equal_pages_up_to),
-        )
         elements = np.ascontiguousarray(array).reshape(-1)
-        compressed: bytes = _standalone().simple_compress(elements, settings)
+        compressed: bytes = _standalone().simple_compress(elements, _settings(self))
         return compressed
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
@@ -111,3 +93,26 @@ class PcodecCodec(ArrayToBytesCodec):
 @cache
 def _standalone() -> Any:
     return optional("pcodec.standalone", "pcodec", _NAME)
+
+
+@lru_cache(maxsize=64)
+def _settings(codec: PcodecCodec) -> Any:
+    """The configuration as the library has it."""
+    library = optional("pcodec", "pcodec", _NAME)
+    deltas, order = library.DeltaSpec, codec.delta_encoding_order
+    match codec.delta_spec:
+        case "auto":
+            delta = deltas.auto() if order is None else deltas.try_consecutive(order)
+        case "try_consecutive":
+            delta = deltas.try_consecutive(order)
+        case "try_lookback":
+            delta = deltas.try_lookback()
+        case _:
+            delta = deltas.no_op()
+    modes = library.ModeSpec
+    return library.ChunkConfig(
+        compression_level=codec.level,
+        mode_spec=modes.auto() if codec.mode_spec == "auto" else modes.classic(),
+        delta_spec=delta,
+        paging_spec=library.PagingSpec.equal_pages_up_to(codec.equal_pages_up_to),
+    )
