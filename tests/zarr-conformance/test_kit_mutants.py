@@ -1,8 +1,11 @@
 """The kit finds what is wrong: extensions with one mistake each fail the test meant for it."""
 
+import tomllib
+
 import planted_mistakes
 import pytest
 from zarr_conformance.template import new_distribution
+from zarr_core.registry import discovery
 
 pytest_plugins = ["pytester"]
 
@@ -14,6 +17,14 @@ SHARED = """        import time
         time.sleep(1e-4)
         data = bytes(SHARED)
 """
+
+CREATE = "return store_new(store, _key(path), lambda: self._bytes(metadata))"
+NO_CHILDREN = "    def child_names(self, store, path): return iter(())\n\n"
+HOOK = "    @hookimpl\n    def zarr_check_metadata"
+SELECT = "    @hookimpl\n    def zarr_select_provider(self, providers): return providers[0]\n\n"
+SUPPLY = "    @hookimpl\n    def zarr_supply_extension(self, kind): return kind\n\n"
+FALLBACK = "    @hookimpl\n    def zarr_choose_fallback(self, fallbacks): return fallbacks\n\n"
+USED = "    @hookimpl\n    def zarr_extension_used(self, provider): provider.module[9]\n\n"
 
 MUTANTS = [
     # kind, what is replaced in the code or the schema, by what, the tests that must fail
@@ -71,20 +82,15 @@ MUTANTS = [
     ("storage-transformer", "!= stored", "is None", "damaged_values_are_refused"),
     ("storage-transformer", "self.store.set(key,", 'self.store.set("x/" + key,', "nothing_else_is_touched"),
     ("storage-transformer", "self.store.erase(key)", "pass", "the_values_of_chunks_come_back"),
-    ("format", "created = reader is None", "created = True", "a_node_is_made_once"),
+    ("format", CREATE, CREATE + " or True", "a_node_is_made_once"),
     (
         "format",
-        "        store.update(_key(path), change)\n        return created",
-        "        if created := not store.exists(_key(path)):\n"
-        "            store.set(_key(path), self._bytes(metadata))\n        return created",
+        CREATE,
+        "if new := not store.exists(_key(path)):\n"
+        "            store.set(_key(path), self._bytes(metadata))\n        return new",
         "of_several_that_make_a_node_one_succeeds",
     ),
-    (
-        "format",
-        "created = reader is None\n",
-        "created = True\n",
-        "the_documents_of_several_are_not_mixed",
-    ),
+    ("format", CREATE, CREATE + " or True", "the_documents_of_several_are_not_mixed"),
     (
         "format",
         "return metadata.to_json()",
@@ -92,7 +98,7 @@ MUTANTS = [
         "copies_of_documents_are_kept_or_refused",
     ),
     ("format", "strictjson.loads(value, where)", "json.loads(value)", "damaged_documents_are_metadata_errors"),
-    ("format", "names = sorted(", "names = reversed(", "groups_have_members"),
+    ("format", "    def foreign_key", NO_CHILDREN + "    def foreign_key", "groups_have_members"),
     ("format", "return next((key for", "return None and next((key for", "what_is_foreign_is_found"),
     (
         "format",
@@ -100,6 +106,33 @@ MUTANTS = [
         "json.dumps(self.to_json(metadata) | {'attributes': {}}",
         "documents_come_back_as_they_were",
     ),
+    ("extension", 'value = document["', 'value = document.pop("attributes", 0) or document["', "documents_are_left_as_they_are"),
+    ("extension", "return []", "return ()", "documents_are_left_as_they_are"),
+    ("extension", "            return [", "            return [] and [", "nodes_that_may_not_have_it_are_refused"),
+    ("extension", "not self.least <= value", "not value", "contradictions_are_refused"),
+    ("extension", 'Problem("/fill_value"', 'Problem("fill_value"', "contradictions_are_refused"),
+    ("extension", "if self.least > self.greatest", "if False", "bad_configurations_are_refused"),
+    ("hooks", "    @hookimpl\n", "", "every_hook_is_marked"),
+    ("hooks", "zarr_check_metadata", "zarr_check_metdata", "it_is_installed"),
+    ("hooks", 'document.get("dimension_names")', 'document["dimension_names"]', "documents_are_left_as_they_are"),
+    ("hooks", ".get(", ".pop(", "documents_are_left_as_they_are"),
+    ("hooks", "name is not None and", "", "documents_are_left_as_they_are"),
+    ("hooks", "name != name.lower()", "False", "refused_documents_do_not_open"),
+    ("hooks", "name != name.lower()", "name.lower()", "accepted_documents_open"),
+    ("hooks", HOOK, SELECT + HOOK, "the_order_of_providers_decides_nothing"),
+    ("hooks", HOOK, SUPPLY + HOOK, "other_names_are_left_to_others"),
+    ("hooks", HOOK, FALLBACK + HOOK, "fallbacks_are_chosen_among_those_given"),
+    ("hooks", HOOK, USED + HOOK, "it_may_be_told_of_anything_in_any_thread"),
+    ("bridge", 'distribution="', 'distribution="no-such-', "it_says_who_provides_what"),
+    ("bridge", '("crc32",', '("crc32", "crc32",', "it_says_who_provides_what"),
+    ("bridge", 'kind="codec",', 'kind="codec", version=__import__("uuid").uuid4().hex,', "it_says_the_same_each_time"),
+    ("bridge", 'f"zlib:{function}"', '__import__("colorsys").__name__ + ":rgb_to_hsv"', "it_imports_nothing_of_it"),
+    ("bridge", "return type(", "return found or type(", "what_it_has_to_offer_is_there"),
+    ("bridge", "= bytes(data)[:-_SIZE]", "= bytes(data)[-_SIZE:]", "contents_come_back"),
+    ("chunk-memory-layout", "return np.flip(array)", "return array + 1", "elements_are_moved_and_nothing_else"),
+    ("chunk-memory-layout", "return np.flip(array)", "return np.roll(array, 1)", "chunks_come_back"),
+    ("chunk-memory-layout", "frozen=True, slots=True", "eq=False", "layouts_compare_by_value"),
+    ("chunk-memory-layout", "if definition.configuration !=", "if ... ==", "wrong_configurations_are_refused"),
 ]  # fmt: skip
 
 
@@ -117,17 +150,28 @@ def failed_tests(pytester, kind, number, old, new, only=""):
     assert changed or not old, "the template has changed: nothing is replaced"
     module = source / "__init__.py"
     module.write_text(module.read_text() + "\n\nSHARED = bytearray()\n")
-    test = folder / "tests" / f"test_{package}.py"
-    class_name = f"MutantM{number}"
-    text = test.read_text()
-    named = f'    name = "{name}"\n'
-    given = "    name = None\n" if kind == "store" else named + f"    extension = {class_name}\n"
-    importing = f"from {package} import {class_name}\n"
-    head, docstring, rest = text.partition('"""\n')
-    rest = rest.replace(importing, "").replace(named, given)
-    test.write_text(head + docstring + importing + rest)
+    install(folder)
     pytester.syspathinsert(folder / "src")
-    return planted_mistakes.failed_tests(pytester, test, package, only)
+    test = folder / "tests" / f"test_{package}.py"
+    discovery.refresh()
+    try:
+        return planted_mistakes.failed_tests(pytester, test, package, only)
+    finally:
+        discovery.refresh()
+
+
+def install(folder):
+    """Write what an installer would: name and entry points, beside the package."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    information = folder / "src" / f"{folder.name.replace('-', '_')}-0.1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(f"Name: {project['name']}\nVersion: 0.1.0\n")
+    lines = [
+        line
+        for group, points in project["entry-points"].items()
+        for line in (f"[{group}]", *(f"{name} = {target}" for name, target in points.items()))
+    ]
+    (information / "entry_points.txt").write_text("\n".join(lines))
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.extension import MetadataExtension, MetadataValidationError, Problem
+from zarr_core.extension import MetadataExtension, MetadataValidationError
 
 from zarr_conformance.kit import documents
 from zarr_conformance.kit.extension import ExtensionTests
-from zarr_conformance.kit.sample_documents import some_documents
+from zarr_conformance.kit.sample_documents import check_problems, some_documents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,10 +66,7 @@ class MetadataExtensionTests(ExtensionTests):
             found = made.check(document)
             assert document == before, "check changed the document"
             assert isinstance(found, list), f"check gave {found!r}, which is no list"
-            assert all(isinstance(problem, Problem) for problem in found), found
-            for problem in found:
-                assert problem.message, f"nothing is said about {problem.pointer}"
-                assert problem.pointer[:1] in ("", "/"), f"{problem.pointer!r} is no JSON pointer"
+            check_problems(found)
 
     def test_nodes_that_may_not_have_it_are_refused(self, configuration: Mapping[str, Any]) -> None:
         """A group with what describes arrays, or the other way round."""
@@ -107,8 +104,9 @@ class MetadataExtensionTests(ExtensionTests):
         for member, arguments in self.contradictions:
             array = zarr.create_array(**{**self.arguments, **arguments})
             before = documents.read(array.store)
-            with pytest.raises(MetadataValidationError):
+            with pytest.raises(MetadataValidationError) as caught:
                 array.update_additional_fields({self.name: {**member}})
+            check_problems(caught.value.problems)
             assert documents.read(array.store) == before
 
     def test_metadata_stay_as_they_were_written(self, configuration: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Valid metadata documents of many kinds, for code that looks at documents."""
+"""What code that judges metadata documents is given, what it may answer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from copy import deepcopy
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.extension import Problem
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _ATTRIBUTES: tuple[dict[str, Any], ...] = (
     {},
@@ -27,6 +29,16 @@ def some_documents() -> Iterator[dict[str, Any]]:
     yield _array((7, 2), {}) | {"dimension_names": [None, ""]}
     yield _array((7,), {}) | {"data_type": {"name": "acme.unknown", "configuration": {"a": 1}}}
     yield _array((7,), {}) | {"chunk_grid": {"name": "acme.unknown", "must_understand": True}}
+
+
+def check_problems(found: Iterable[Any]) -> list[Problem]:
+    """Fail unless all is a Problem that says something about a place."""
+    problems = list(found)
+    for problem in problems:
+        assert isinstance(problem, Problem), f"{problem!r} is no Problem"
+        assert problem.message, f"nothing is said about {problem.pointer}"
+        assert problem.pointer[:1] in ("", "/"), f"{problem.pointer!r} is no JSON pointer"
+    return problems
 
 
 def _array(shape: tuple[int, ...], attributes: dict[str, Any]) -> dict[str, Any]:
