@@ -224,3 +224,33 @@ def test_any_keys(source, dest, path, choice, requests):
         }
         zarr.rmdir(store, "s")
         assert not list(store.list_prefix("s/"))
+
+
+KEYS = ["g/x", "g/h/x", "g/h/h/x"]
+
+
+@pytest.mark.parametrize("if_exists", ["replace", "skip", "update"])
+@pytest.mark.parametrize(("source", "dest"), [("g", "g/h"), ("g/h", "g"), ("", "g"), ("g/h", "")])
+@pytest.mark.parametrize("roots", [False, True])
+def test_copies_never_replace_what_is_copied(tmp_path, source, dest, if_exists, roots):
+    store = zarr.LocalStore(tmp_path)
+    for key in KEYS if source else [*KEYS, "x", "h/x"]:
+        store.set(key, key.encode())
+    there = {key: bytes(store.get(key)) for key in store.list()}
+    places = [tmp_path / source, tmp_path / dest] if roots else [store, store, source, dest]
+    if (source, dest) == ("g/h", ""):  # which has h/x, h/h/x, but no copy goes there
+        store.set("h/h/x", b"old")
+        zarr.copy_store(*places, if_exists=if_exists)
+        assert bytes(store.get("x")) == b"g/h/x"
+    else:
+        with pytest.raises(NodeExistsError, match="copied themselves, such as .*excludes="):
+            zarr.copy_store(*places, if_exists=if_exists)
+    assert {key: bytes(store.get(key)) for key in there} == there
+
+
+def test_a_copy_below_its_source_is_made_again_without_itself():
+    store = zarr.MemoryStore({"a": b"1", "b/c": b"2"})
+    for _ in range(2):
+        zarr.copy_store(store, store, "", "saved", excludes="^saved/", if_exists="update")
+    assert sorted(store.list()) == ["a", "b/c", "saved/a", "saved/b/c"]
+    assert zarr.copy_store(store, store, if_exists="update").skipped == 4

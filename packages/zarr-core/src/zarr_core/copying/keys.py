@@ -15,6 +15,7 @@ from zarr_core.interfaces.progress import reporting
 from zarr_core.names import join
 from zarr_core.nodes.erasing import erase_documents, require_erasing
 from zarr_core.nodes.key_order import to_write
+from zarr_core.stores.nesting import path_within
 from zarr_core.transfer.ends import lies_in
 from zarr_core.transfer.plan import Copied
 from zarr_core.transfer.there import existing
@@ -84,7 +85,8 @@ def copy_store(
     NodeNotFoundError
         If there is no key below the path, or at a place that is given by its name.
     NodeExistsError
-        If a key is there already, unless ``if_exists`` says otherwise.
+        If a key is there already, unless ``if_exists`` says otherwise; if one that is
+        copied would be replaced by the copy of another.
     StoreCapabilityError
         If the source cannot list its keys.
 
@@ -104,6 +106,7 @@ def copy_store(
         if not keys:
             refuse_misspelt(source, from_store, from_path, "there is nothing to copy")
         targets = _targets(filter(_chosen(excludes, includes, flags), keys), from_path, to_path)
+        _refuse_overlap(from_store, from_path, to_store, to_path, targets)
         there = _there(to_store, to_path, set(targets.values()))
         if there and if_exists == "raise":
             raise NodeExistsError(
@@ -212,6 +215,24 @@ def _targets(keys: Iterable[str], old: str, new: str) -> dict[str, str]:
     """What keys below a path become below another."""
     skip, prefix = len(_prefix(old)), _prefix(new)
     return {key: prefix + key[skip:] for key in keys}
+
+
+def _refuse_overlap(
+    source: Store, path: str, dest: Store, dest_path: str, targets: dict[str, str]
+) -> None:
+    """Raise if the copy of one key would replace another that is copied, read by then or not."""
+    between = path_within(dest, dest_path, source, path)
+    if between is None:
+        between = path_within(source, path, dest, dest_path)
+    if not between:  # neither lies in the other, or they are the same
+        return
+    keys = {key[len(_prefix(path)) :] for key in targets}
+    if hit := sorted(keys.intersection(f"{between}/{key}" for key in keys)):
+        raise NodeExistsError(
+            f"{dest} {'/' + dest_path!r}",
+            f"the copies would replace keys that are copied themselves, such as {hit[0]!r}; "
+            "leave those out by excludes=, or copy to another place",
+        )
 
 
 def _there(store: Store, path: str, keys: set[str]) -> set[str]:

@@ -25,11 +25,28 @@ def lies_within(store: Store, path: str, other: Store, other_path: str) -> bool:
     equal are compared by their addresses, local ones with symbolic links followed.  Two
     buckets of one name at different endpoints are two.
     """
+    return path_within(store, path, other, other_path) is not None
+
+
+def path_within(store: Store, path: str, other: Store, other_path: str) -> str | None:
+    """The path by which a place is reached from another around it; None if it is not inside.
+
+    Parameters
+    ----------
+    store, path, other, other_path
+        As for :func:`lies_within`.
+    """
     if store == other:
-        return not other_path or f"{path}/".startswith(f"{other_path}/")
+        return _rest(path, other_path)
     if store.realm != other.realm:
-        return False
-    return f"{_address(store, path)}/".startswith(f"{_address(other, other_path)}/")
+        return None
+    return _rest(_address(store, path), _address(other, other_path))
+
+
+def _rest(path: str, around: str) -> str | None:
+    if not around:
+        return path
+    return path[len(around) + 1 :] if f"{path}/".startswith(f"{around}/") else None
 
 
 def _address(store: Store, path: str) -> str:
