@@ -185,6 +185,20 @@ def test_copies_that_are_not_true_are_found(run):
     assert not found["up_to_date"]
 
 
+def test_bars_are_drawn_where_they_are_wanted(run, monkeypatch):
+    survey()
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as if it were a terminal
+    for words, title in (
+        (("consolidate", "survey.zarr"), "reading documents"),
+        (("consolidate", "survey.zarr", "--check"), "reading documents"),
+        (("remove", "survey.zarr", "-y"), "removing"),
+    ):
+        drawn = CliRunner().invoke(cli, [*words, "--progress"])
+        assert drawn.exit_code == 0, drawn.output
+        assert title in drawn.stderr
+        assert "100%" in drawn.stderr
+
+
 def test_between_stores_everything_is_moved(run):
     survey()
     run("move", "survey.zarr", "other.zip#below")

@@ -276,3 +276,21 @@ def test_copies_are_removed(zarr_format):
     assert list(bare) == ["x"]
     assert {key: bytes(root.store.get(key)) for key in root.store.list()} == before
     assert zarr.unconsolidate_metadata(root.store).metadata.consolidated is None
+
+
+@pytest.mark.parametrize("requests", [None, 2])
+def test_how_far_reading_has_come(requests, monkeypatch):
+    monkeypatch.setattr("zarr_core.interfaces.progress._EVERY", 0.0)
+    store = zarr.MemoryStore()
+    root = zarr.create_group(store)
+    root.require_groups("b", *(f"g{number}" for number in range(40)), "b/c")
+    store.requests = requests
+    told = []
+    group = zarr.consolidate_metadata(store, progress=told.append)
+    assert len(group.metadata.consolidated.entries) == 42
+    assert (told[-1].done, told[-1].total, told[-1].unit) == (42, 42, "nodes")
+    assert [it.done for it in told] == sorted(it.done for it in told)
+    assert len(told) > 40
+    told.clear()
+    assert not zarr.check_consolidated(group, progress=told.append)
+    assert told[-1].done == 42

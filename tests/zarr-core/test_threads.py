@@ -207,3 +207,13 @@ print("fine")
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stdout, done.stderr) == ("30\nfine\n", "")
+
+
+def test_who_waits_for_requests_hears_of_some_before_all_are_done():
+    done = []
+    found = threads.in_flight(range(100), lambda number: done.append(number) or -number, 2)
+    assert not done
+    assert next(found) == (0, 0)
+    assert 2 <= len(done) < 100
+    assert list(found) == [(number, -number) for number in range(1, 100)]
+    assert sorted(done) == list(range(100))

@@ -22,6 +22,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _TRIALS = 4
+_ROUNDS = 16  # of requests in flight, after which who waits for them hears of it
 
 
 class _Here(threading.local):
@@ -121,19 +122,21 @@ def in_flight(
     work : callable
         Asks a store.
     requests : int or None
-        How many to have in flight, all of which are finished before the first is given;
-        None, for a store without latency, to do each when it is asked for.
+        How many to have in flight; some rounds of them are finished before the first of
+        these is given.  None, for a store without latency, to do each when it is asked for.
     """
     if requests is None:
-        return ((task, work(task)) for task in tasks)
-    listed = list(tasks)
-    results: list[R | None] = [None] * len(listed)
+        yield from ((task, work(task)) for task in tasks)
+        return
+    left = iter(tasks)
+    while some := list(islice(left, requests * _ROUNDS)):
+        results: list[R] = [None] * len(some)  # type: ignore[list-item]  # until it is there
 
-    def put(number: int) -> None:
-        results[number] = work(listed[number])
+        def put(number: int, some: list[T] = some, results: list[R] = results) -> None:
+            results[number] = work(some[number])
 
-    run(range(len(listed)), put, True, requests)
-    return zip(listed, results, strict=True)  # type: ignore[arg-type]  # none is missing
+        run(range(len(some)), put, True, requests)
+        yield from zip(some, results, strict=True)
 
 
 def _pays(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool:

@@ -7,6 +7,7 @@ import click
 from zarr_cli.failing import Failure, Findings
 from zarr_cli.output import json_option, print_json
 from zarr_cli.place import Place, takes_places
+from zarr_cli.progress import Progressing, progress_options
 
 
 @click.command
@@ -15,8 +16,9 @@ from zarr_cli.place import Place, takes_places
     "--check", is_flag=True, help="Only say whether the copies are true: status 1 if not."
 )
 @click.option("--remove", is_flag=True, help="Remove the copies.")
+@progress_options
 @json_option
-def command(place: Place, check: bool, remove: bool, as_json: bool) -> None:
+def command(place: Place, check: bool, remove: bool, progress: Progressing, as_json: bool) -> None:
     """Copy the documents of all nodes below a group into its own: it then opens by one read."""
     import zarr_core  # noqa: PLC0415 - lazy: not for help
 
@@ -26,12 +28,17 @@ def command(place: Place, check: bool, remove: bool, as_json: bool) -> None:
         group = place.open()
         if not isinstance(group, zarr_core.Group):
             raise Failure(f"{place} is an array; consolidated metadata are those of a group")
-        _check(place, group, as_json)
+        _check(place, group, progress, as_json)
         return
     store, path = place.locate(read_only=False)
     try:
-        work = zarr_core.unconsolidate_metadata if remove else zarr_core.consolidate_metadata
-        group = work(store, path, zarr_format=place.zarr_format)
+        if remove:
+            group = zarr_core.unconsolidate_metadata(store, path, zarr_format=place.zarr_format)
+        else:
+            with progress.bar("reading documents") as reports:
+                group = zarr_core.consolidate_metadata(
+                    store, path, zarr_format=place.zarr_format, progress=reports
+                )
     finally:
         store.close()
     metadata = group.metadata.consolidated
@@ -44,13 +51,14 @@ def command(place: Place, check: bool, remove: bool, as_json: bool) -> None:
         click.echo(f"{place} has copies of the documents of {nodes} nodes")
 
 
-def _check(place: Place, group: object, as_json: bool) -> None:
+def _check(place: Place, group: object, progress: Progressing, as_json: bool) -> None:
     import zarr_core  # noqa: PLC0415 - lazy: not for help
 
     assert isinstance(group, zarr_core.Group)
     if group.metadata.consolidated is None:
         raise Failure(f"{place} has no consolidated metadata; zarr-core consolidate {place}")
-    difference = zarr_core.check_consolidated(group)
+    with progress.bar("reading documents") as reports:
+        difference = zarr_core.check_consolidated(group, progress=reports)
     if as_json:
         parts = {name: list(getattr(difference, name)) for name in ("stale", "missing", "extra")}
         print_json({"place": str(place), "up_to_date": not difference, **parts})

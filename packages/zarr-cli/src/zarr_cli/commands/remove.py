@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from zarr_cli.changing.stopping import stoppable
 from zarr_cli.failing import Failure
 from zarr_cli.output import json_option, print_json
 from zarr_cli.place import Place, takes_places
+from zarr_cli.progress import Progressing, progress_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zarr_core import Progress
 
 
 @click.command
@@ -19,8 +27,11 @@ from zarr_cli.place import Place, takes_places
     help="Remove every key below the place, also what is no Zarr node or is damaged.",
 )
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would be removed, remove nothing.")
+@progress_options
 @json_option
-def command(place: Place, yes: bool, force: bool, dry_run: bool, as_json: bool) -> None:
+def command(
+    place: Place, yes: bool, force: bool, dry_run: bool, progress: Progressing, as_json: bool
+) -> None:
     """Remove an array or a group, with all below it.
 
     Asks before, after saying how much it is. What belongs to no Zarr node is not
@@ -38,8 +49,8 @@ def command(place: Place, yes: bool, force: bool, dry_run: bool, as_json: bool) 
             click.confirm(f"Remove {place} ({what})?", abort=True, err=True)
         left = f"Some of {place} is removed, documents first. The same command removes the rest"
         more = "." if force else "; if it finds no node any more, add --force."
-        with stoppable(left + more):
-            _remove(place, force=force)
+        with stoppable(left + more), progress.bar("removing") as reports:
+            _remove(place, reports, force=force)
     if as_json:
         print_json({"place": str(place), "dry_run": dry_run, "nodes": nodes, "nbytes": nbytes})
     else:
@@ -64,7 +75,7 @@ def _found(place: Place, *, force: bool, measured: bool) -> tuple[dict[str, int]
     return {"array": arrays, "group": groups + 1}, nbytes
 
 
-def _remove(place: Place, *, force: bool) -> None:
+def _remove(place: Place, reports: Callable[[Progress], None] | None, *, force: bool) -> None:
     import zarr_core  # noqa: PLC0415 - lazy: not for help
 
     from zarr_cli.changing.places import open_in  # noqa: PLC0415 - as above
@@ -72,8 +83,8 @@ def _remove(place: Place, *, force: bool) -> None:
     store, path = place.locate(read_only=False)
     try:
         if force:
-            zarr_core.rmdir(store, path)
+            zarr_core.rmdir(store, path, progress=reports)
         else:
-            zarr_core.remove(open_in(store, place, "r+"))
+            zarr_core.remove(open_in(store, place, "r+"), progress=reports)
     finally:
         store.close()

@@ -8,17 +8,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from zarr_core.interfaces.progress import reporting
 from zarr_core.metadata.consolidated import ConsolidatedMetadata, Difference
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.nodes.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from zarr_core.definition import JSON
     from zarr_core.hierarchy.group import Group
     from zarr_core.hierarchy.location import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
 
 
@@ -142,7 +144,11 @@ class Consolidation:
 
 
 def consolidate_metadata(
-    store: StoreLike, path: str | None = None, zarr_format: int | str | None = None
+    store: StoreLike,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    *,
+    progress: Callable[[Progress], object] | bool | None = None,
 ) -> Group:
     """Copy the documents of all nodes below a group into the group's own document.
 
@@ -156,6 +162,9 @@ def consolidate_metadata(
         Path of the group in the store.
     zarr_format : int or str, optional
         Accept this format only.
+    progress : callable or True, optional
+        Called with a :class:`Progress` a few times a second; True draws a line on
+        standard error.
 
     Returns
     -------
@@ -173,7 +182,7 @@ def consolidate_metadata(
     # The documents are read under the lock that those take who keep the copies in step.
     group._rewrite(
         lambda metadata: metadata.replace(
-            consolidated=ConsolidatedMetadata.from_documents(_documents(group))
+            consolidated=ConsolidatedMetadata.from_documents(_documents(group, progress))
         )
     )
     return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
@@ -207,13 +216,17 @@ def unconsolidate_metadata(
     return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
 
 
-def check_consolidated(group: Group) -> Difference:
+def check_consolidated(
+    group: Group, *, progress: Callable[[Progress], object] | bool | None = None
+) -> Difference:
     """How the consolidated metadata of a group differs from the stored documents.
 
     Parameters
     ----------
     group : Group
         A group that has some.
+    progress : callable or True, optional
+        As for :func:`consolidate_metadata`.
 
     Returns
     -------
@@ -229,12 +242,22 @@ def check_consolidated(group: Group) -> Difference:
     metadata = group._format.read(group.store, group.path)
     if not isinstance(metadata, GroupMetadata) or metadata.consolidated is None:
         raise ValueError(f"{group._where()} has no consolidated metadata")
-    return metadata.consolidated.compare(_documents(group))
+    return metadata.consolidated.compare(_documents(group, progress))
 
 
-def _documents(group: Group) -> dict[str, JSON]:
+def _documents(
+    group: Group, progress: Callable[[Progress], object] | bool | None
+) -> dict[str, JSON]:
+    """The documents of all nodes below a group, by their paths relative to it."""
     prefix = len(group.path) + 1 if group.path else 0
-    return {
-        path[prefix:]: group._format.to_json(metadata)
-        for path, metadata in walk(group._format, group.store, group.path, None)
-    }
+    with reporting(progress, group.path, None, "nodes") as reporter:
+
+        def children(path: str) -> Iterator[tuple[str, NodeMetadata]]:
+            for child in group._format.children(group.store, path):
+                reporter.advance(1)
+                yield child
+
+        return {
+            path[prefix:]: group._format.to_json(metadata)
+            for path, metadata in walk(group._format, group.store, group.path, None, children)
+        }

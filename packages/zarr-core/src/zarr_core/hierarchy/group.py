@@ -16,6 +16,7 @@ from zarr_core.errors import (
 )
 from zarr_core.hierarchy.listed import ListedGroup
 from zarr_core.hierarchy.node import Node
+from zarr_core.interfaces.progress import Reporter
 from zarr_core.nodes.erasing import erase_node
 from zarr_core.registry.scope import extensions
 
@@ -59,15 +60,7 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         KeyError
             If there is none.
         """
-        self._check_writable()
-        try:
-            child = names.join(self.path, path)
-        except NodeNameError:
-            raise KeyError(path) from None
-        if child == self.path or not self._is_there(child):
-            raise KeyError(path)
-        erase_node(self._format, self.store, child)
-        self._record(gone=[child])
+        self._remove(path, None)
 
     # Equality is that of the node, not of a mapping.
     __eq__ = Node.__eq__
@@ -233,8 +226,17 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         moved = move_node(Ends(format_, store, old, format_, store, new), progress)
         self._record(gone=[old], there=moved)
 
-    def delete(self, path: str) -> None:
+    def delete(
+        self, path: str, *, progress: Callable[[Progress], object] | bool | None = None
+    ) -> None:
         """Remove the node at a path, with everything below it.
+
+        Parameters
+        ----------
+        path : str
+            The path, relative to the group.
+        progress : callable or True, optional
+            As for :func:`zarr_core.remove`.
 
         Raises
         ------
@@ -243,16 +245,36 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         """
         child = self._child_path(path)
         try:
-            del self[path]
+            with Reporter(progress, 1) as reporter:
+                self._remove(path, reporter)
         except KeyError:
             raise NodeNotFoundError(f"{self.store} {'/' + child!r}", "no node here") from None
 
-    def clear(self) -> None:
-        """Remove all members."""
+    def clear(self, *, progress: Callable[[Progress], object] | bool | None = None) -> None:
+        """Remove all members.
+
+        Parameters
+        ----------
+        progress : callable or True, optional
+            As for :func:`zarr_core.remove`; each member is a part.
+        """
         self._check_writable()
-        for name in list(self._format.child_names(self.store, self.path)):
-            with suppress(KeyError):  # someone else was faster
-                del self[name]
+        members = list(self._format.child_names(self.store, self.path))
+        with Reporter(progress, len(members)) as reporter:
+            for name in members:
+                with suppress(KeyError):  # someone else was faster
+                    self._remove(name, reporter)
+
+    def _remove(self, path: str, reporter: Reporter | None) -> None:
+        self._check_writable()
+        try:
+            child = names.join(self.path, path)
+        except NodeNameError:
+            raise KeyError(path) from None
+        if child == self.path or not self._is_there(child):
+            raise KeyError(path)
+        erase_node(self._format, self.store, child, reporter)
+        self._record(gone=[child])
 
     # --- as a context, in a shell ---
 

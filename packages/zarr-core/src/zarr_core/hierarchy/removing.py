@@ -8,13 +8,22 @@ from zarr_core.errors import NodeExistsError, NodeNotFoundError
 from zarr_core.formats.detect import read_node
 from zarr_core.hierarchy.briefly import briefly, refuse_misspelt
 from zarr_core.hierarchy.node import Node
-from zarr_core.nodes.erasing import erase_documents, erase_node, require_erasing
+from zarr_core.interfaces.progress import Reporter
+from zarr_core.nodes.erasing import erase_documents, erase_keys, erase_node, require_erasing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from zarr_core.hierarchy.location import StoreLike
+    from zarr_core.interfaces.progress import Progress
 
 
-def remove(store: StoreLike, path: str | None = None) -> None:
+def remove(
+    store: StoreLike,
+    path: str | None = None,
+    *,
+    progress: Callable[[Progress], object] | bool | None = None,
+) -> None:
     """Remove an array, or a group with everything below it, wherever it is.
 
     Parameters
@@ -23,6 +32,9 @@ def remove(store: StoreLike, path: str | None = None) -> None:
         Where; an array or group for the node itself.
     path : str, optional
         Path of the node in the store; without it, the root.
+    progress : callable or True, optional
+        Called with a :class:`Progress` a few times a second; True draws a line on
+        standard error.
 
     Raises
     ------
@@ -51,12 +63,18 @@ def remove(store: StoreLike, path: str | None = None) -> None:
                 f"removing it would remove {foreign!r}, which is part of no Zarr node; move that "
                 "away, or remove all keys whatever they are with rmdir",
             )
-        erase_node(format_, place, below)
+        with Reporter(progress, 1) as reporter:
+            erase_node(format_, place, below, reporter)
     if isinstance(store, Node):
         store._record(gone=[below])
 
 
-def rmdir(store: StoreLike, path: str | None = None) -> None:
+def rmdir(
+    store: StoreLike,
+    path: str | None = None,
+    *,
+    progress: Callable[[Progress], object] | bool | None = None,
+) -> None:
     """Remove all keys below a path, whatever they mean.
 
     Parameters
@@ -65,6 +83,8 @@ def rmdir(store: StoreLike, path: str | None = None) -> None:
         Where.
     path : str, optional
         The path; all keys of the place without it.
+    progress : callable or True, optional
+        As for :func:`remove`.
 
     Raises
     ------
@@ -85,5 +105,9 @@ def rmdir(store: StoreLike, path: str | None = None) -> None:
         keys = list(place.list_prefix(prefix))
         if not keys:
             refuse_misspelt(store, place, below, "there is nothing to remove")
-        erase_documents(place, keys)
+        with Reporter(progress, 1) as reporter:
+            if reporter.is_heard:
+                erase_keys(place, below, keys, reporter)
+            else:
+                erase_documents(place, keys)
         place.erase_prefix(prefix)

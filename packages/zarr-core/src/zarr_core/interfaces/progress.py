@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Self
 
 _EVERY = 0.1  # seconds
 _WIDTH = 24  # characters of the bar
@@ -18,7 +19,7 @@ _WIDTH = 24  # characters of the bar
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a copy or a conversion has come.
+    """How far something has come that takes a while, such as a copy.
 
     Parameters
     ----------
@@ -29,8 +30,9 @@ class Progress:
     total : int or None
         How much there is to do; None if that is not known.
     unit : str
-        What is counted: ``"keys"`` of a copy; ``"chunks"`` of a conversion, or
-        ``"elements"`` where chunks are decoded.
+        What is counted: ``"keys"`` that are copied or removed; ``"chunks"`` of a
+        conversion, or ``"elements"`` where chunks are decoded; ``"nodes"`` of which the
+        documents are read.
     node, nodes : int
         Which part of the work it is, counted from 1; how many there are.
     nbytes : int
@@ -104,6 +106,17 @@ class Reporter:
         if self._line is not None:
             self._line.close()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody wants to know."""
+        return self._callback is not None
+
     def _tell(self, *, always: bool) -> None:
         if self._callback is None:
             return
@@ -125,13 +138,10 @@ def reporting(
     path, total, unit
         As :class:`Progress` has them.
     """
-    reporter = Reporter(callback, 1)
-    try:
+    with Reporter(callback, 1) as reporter:
         reporter.begin(path, total, unit)
         yield reporter
         reporter.end()
-    finally:
-        reporter.close()
 
 
 class _Line:
