@@ -6,7 +6,6 @@ URL:            sqlite:///absolute/path.sqlite, or a path that ends in .sqlite o
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import weakref
 from contextlib import contextmanager
@@ -17,14 +16,18 @@ from zarr_core.extension import (
     StoreError,
     StoreReadError,
     ValueReader,
+    check_key,
     check_prefix,
+    only_keys,
 )
 
-from zarr_stores._database import DatabaseStore, is_key, joined
-from zarr_stores.sqlite_connections import Connections, has_log
+from zarr_stores._database import DatabaseStore, encoded, is_key, joined
+from zarr_stores.sqlite_connections import Connections
+from zarr_stores.sqlite_reader import BlobReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    import os
+    from collections.abc import Iterable, Iterator
     from typing import Self
 
     from zarr_core.extension import Buffer, ByteRange, Change, Pieces
@@ -33,14 +36,17 @@ __all__ = ["SQLiteStore"]
 
 _WHOLE = 1 << 16  # bytes: smaller values are read at once, larger ones in parts
 
-_FAILURES = (sqlite3.Error, OverflowError, MemoryError, OSError)
+_MOST = 1 << 30  # bytes; no value is as long
+
+_FAILURES = (sqlite3.Error, OverflowError, MemoryError, OSError, UnicodeEncodeError)
 _GET = "SELECT v FROM zarr WHERE k = ?"
 _SET = "INSERT INTO zarr(k, v) VALUES(?, ?) ON CONFLICT(k) DO UPDATE SET v = excluded.v"
 _ERASE = "DELETE FROM zarr WHERE k = ?"
 _BELOW = "FROM zarr WHERE k >= ? AND k < ?"
-_LOOK = f"""
-    SELECT rowid, typeof(v), length(v), CASE WHEN length(v) <= {_WHOLE} THEN v END
-    FROM zarr WHERE k = ?"""
+_WHERE = "SELECT rowid FROM zarr WHERE k = ?"
+_LOOK = f"SELECT CASE WHEN length(v) <= {_WHOLE} THEN v END, typeof(v) FROM zarr WHERE k = ?"
+_PART = f"SELECT CASE WHEN length(v) <= {_WHOLE} THEN substr(v, ?, ?) END FROM zarr WHERE k = ?"
+_END = _PART.replace("(v, ?", "(v, max(1, length(v) + ?)")
 
 # From each child to the first key behind all that it may have below it: as many
 # steps as there are children, however many keys lie deeper.
@@ -92,50 +98,86 @@ class SQLiteStore(DatabaseStore):
 
     # --- readable ---
 
-    def _get(self, key: str) -> bytes | None:
+    def get(self, key: str) -> bytes | None:
+        check_key(key)
         row = self._row(_GET, key)
         return None if row is None else self._bytes(key, row[0])
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
-        self._check(key)
-        with self._reading(key) as connection:
-            if connection is None:
-                return None
-            row = connection.execute(_LOOK, (key,)).fetchone()
-            if row is None:
-                return None
-            if row[3] is not None or row[1] != "blob":
-                return BufferReader(self._bytes(key, row[3]))
-            whole = not has_log(connection)
-        if whole:  # a reader that stays open would keep everyone from writing
-            value = self._get(key)
-            return None if value is None else BufferReader(value)
-        return self._open_large(key)
+    _get = get
 
-    def _open_large(self, key: str) -> ValueReader | None:
+    def get_partial_values(
+        self, key_ranges: Iterable[tuple[str, ByteRange]]
+    ) -> list[Buffer | None]:
+        """Parts of values, in the order asked for, all of the same moment."""
+        asked = list(key_ranges)
+        for key, _ in asked:
+            self._check(key)
+        if len(asked) == 1:
+            return [self._part(*asked[0])]
+        values: list[Buffer | None] = []
+        with self._reading(asked[0][0] if asked else "") as cursor:
+            if cursor is None:
+                return [None] * len(asked)
+            cursor.execute("BEGIN")
+            for key, part in asked:
+                row = cursor.execute(*_part_of(key, part)).fetchone()
+                if row is not None and row[0] is None:  # it is large, or no bytes
+                    row = cursor.execute(_WHERE, (key,)).fetchone()
+                    with cursor.connection.blobopen("zarr", "v", row[0], readonly=True) as blob:
+                        start, stop = part.within(len(blob))
+                        values.append(cast("bytes", blob[start:stop]))
+                else:
+                    values.append(None if row is None else self._bytes(key, row[0]))
+            cursor.execute("COMMIT")
+        return values
+
+    def _part(self, key: str, part: ByteRange) -> Buffer | None:
+        statement, arguments = _part_of(key, part)
+        row = self._row(statement, key, arguments)
+        if row is None:
+            return None
+        value: bytes | None = row[0]
+        return super()._part(key, part) if value is None else self._bytes(key, value)
+
+    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        check_key(key)
+        row = self._row(_LOOK, key)
+        if row is None:
+            return None
+        if row[0] is not None or row[1] != "blob":
+            return BufferReader(self._bytes(key, row[0]))
         with self._naming(key, StoreReadError, "read"):
-            connection = self._connections.take()
-            if connection is None:
+            cursor = self._connections.take()
+            if cursor is None:
                 return None
             try:
-                connection.execute("BEGIN")  # until the reader is closed it sees this version
-                row = connection.execute(_LOOK, (key,)).fetchone()
-                if row is not None:
-                    blob = connection.blobopen("zarr", "v", row[0], readonly=True)
-                    return _BlobReader(self, key, blob, self._connections, connection)
-                connection.execute("COMMIT")
+                if self._connections.has_log(cursor):
+                    reader = self._open_large(key, cursor)
+                    if reader is not None:
+                        return reader
             except BaseException:
-                connection.close()
+                cursor.connection.close()
                 raise
-            self._connections.give_back(connection)
-            return None
+            self._connections.idle.append(cursor)
+        # A reader that stays open would keep everyone from writing; or it was just erased.
+        value = self.get(key)
+        return None if value is None else BufferReader(value)
+
+    def _open_large(self, key: str, cursor: sqlite3.Cursor) -> ValueReader | None:
+        cursor.execute("BEGIN")  # until the reader is closed it sees this version
+        row = cursor.execute(_WHERE, (key,)).fetchone()
+        if row is not None:
+            blob = cursor.connection.blobopen("zarr", "v", row[0], readonly=True)
+            return BlobReader(self, key, blob, self._connections, cursor)
+        cursor.execute("COMMIT")
+        return None
 
     def exists(self, key: str) -> bool:
-        self._check(key)
+        check_key(key)
         return self._row("SELECT 1 FROM zarr WHERE k = ?", key) is not None
 
     def getsize(self, key: str) -> int | None:
-        self._check(key)
+        check_key(key)
         row = self._row("SELECT length(v), typeof(v) FROM zarr WHERE k = ?", key)
         if row is None:
             return None
@@ -143,18 +185,23 @@ class SQLiteStore(DatabaseStore):
             return len(self._bytes(key, row[1]))
         return int(row[0])
 
-    def _row(self, statement: str, key: str) -> Any:
+    def _row(self, statement: str, key: str, arguments: tuple[Any, ...] = ()) -> Any:
         # In one piece, as this is what nearly always happens.
+        connections = self._connections
         try:
-            connection = self._connections.take()
-            if connection is None:
+            cursor = connections.take()
+            if cursor is None:
+                encoded(key)
                 return None
             try:
-                return connection.execute(statement, (key,)).fetchone()
-            finally:
-                self._connections.give_back(connection)
+                row = cursor.execute(statement, arguments or (key,)).fetchone()
+            except BaseException:
+                cursor.connection.close()
+                raise
         except _FAILURES as error:
             raise self._told(error, key, StoreReadError, "read") from error
+        connections.idle.append(cursor)
+        return row
 
     def _bytes(self, key: str, value: Any) -> bytes:
         if isinstance(value, bytes):
@@ -164,29 +211,30 @@ class SQLiteStore(DatabaseStore):
     # --- writeable ---
 
     def set(self, key: str, value: Pieces) -> None:
-        self._check_to_change(key)
-        data = joined(value)
-        with self._writing(key) as connection:
-            connection.execute(_SET, (key, data))
+        check_key(key)
+        if self.read_only:
+            self._require_writable(key)
+        self._write(_SET, key, (key, value if type(value) is bytes else joined(value)))
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
         """Store parts of values, all in one transaction."""
         changes = list(key_start_values)
         for key, _, _ in changes:
             self._check_to_change(key)
-        with self._transaction() as connection:
+        with self._transaction() as cursor:
             values: dict[str, bytearray] = {}
             for key, start, part in changes:
                 if key not in values:
-                    row = connection.execute(_GET, (key,)).fetchone()
+                    row = cursor.execute(_GET, (key,)).fetchone()
                     values[key] = bytearray(b"" if row is None else self._bytes(key, row[0]))
                 value = values[key]
                 value.extend(bytes(max(0, start + len(part) - len(value))))
                 value[start : start + len(part)] = part
-            connection.executemany(_SET, ((key, bytes(value)) for key, value in values.items()))
+            cursor.executemany(_SET, ((key, bytes(value)) for key, value in values.items()))
 
     def erase(self, key: str) -> None:
-        self.erase_values([key])
+        self._check_to_change(key)
+        self._write(_ERASE, key, (key,), create=False)
 
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several keys in one transaction."""
@@ -194,51 +242,67 @@ class SQLiteStore(DatabaseStore):
         for key in names:
             self._check_to_change(key)
         if names and self._is_there():
-            with self._transaction(names[0]) as connection:
-                connection.executemany(_ERASE, ((key,) for key in names))
+            with self._transaction(names[0]) as cursor:
+                cursor.executemany(_ERASE, ((key,) for key in names))
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix in one transaction."""
         self._check_prefix_to_change(prefix)
-        if self._is_there():
-            with self._writing(prefix) as connection:
-                connection.execute(f"DELETE {_BELOW}", _bounds(prefix))
+        self._write(f"DELETE {_BELOW}", prefix, _bounds(prefix), create=False)
 
     def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
-        with self._writing(key) as connection:
-            if old is None:
-                statement = "INSERT INTO zarr(k, v) VALUES(?, ?) ON CONFLICT(k) DO NOTHING"
-                return connection.execute(statement, (key, new)).rowcount == 1
-            if new is None:
-                return connection.execute(f"{_ERASE} AND v = ?", (key, old)).rowcount == 1
-            statement = "UPDATE zarr SET v = ? WHERE k = ? AND v = ?"
-            return connection.execute(statement, (new, key, old)).rowcount == 1
+        if old is None:
+            statement = "INSERT INTO zarr(k, v) VALUES(?, ?) ON CONFLICT(k) DO NOTHING"
+            return self._write(statement, key, (key, new)) == 1
+        if new is None:
+            return self._write(f"{_ERASE} AND v = ?", key, (key, old)) == 1
+        return self._write("UPDATE zarr SET v = ? WHERE k = ? AND v = ?", key, (new, key, old)) == 1
 
     def _change_alone(self, key: str, change: Change) -> None:
-        with self._transaction(key) as connection:
-            row = connection.execute(_GET, (key,)).fetchone()
+        with self._transaction(key) as cursor:
+            row = cursor.execute(_GET, (key,)).fetchone()
             value = change(None if row is None else BufferReader(self._bytes(key, row[0])))
             if value is None:
-                connection.execute(_ERASE, (key,))
+                cursor.execute(_ERASE, (key,))
             elif not isinstance(value, ValueReader):
-                connection.execute(_SET, (key, joined(value)))
+                cursor.execute(_SET, (key, joined(value)))
+
+    def _write(
+        self, statement: str, key: str, arguments: tuple[Any, ...], *, create: bool = True
+    ) -> int:
+        """Change values in a transaction of its own; how many."""
+        connections = self._connections
+        try:
+            cursor = connections.take(create=create)
+            if cursor is None:
+                return 0
+            try:
+                with connections.writing:
+                    count = cursor.execute(statement, arguments).rowcount
+            except BaseException:
+                cursor.connection.close()
+                raise
+        except _FAILURES as error:
+            raise self._told(error, key, StoreError, "written") from error
+        connections.idle.append(cursor)
+        return count
 
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
-        with self._reading(prefix) as connection:
-            if connection is None:
+        with self._reading(prefix) as cursor:
+            if cursor is None:
                 return iter(())
-            rows = connection.execute(f"SELECT k {_BELOW}", _bounds(prefix)).fetchall()
-        return (key for (key,) in rows if is_key(key))
+            rows = cursor.execute(f"SELECT k {_BELOW}", _bounds(prefix)).fetchall()
+        return iter(only_keys([key for (key,) in rows]))
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         check_prefix(prefix)
         first, end = _bounds(prefix)
         place = {"prefix": first, "end": end, "skip": len(prefix) + 1}
-        with self._reading(prefix) as connection:
-            rows = () if connection is None else connection.execute(_CHILDREN, place).fetchall()
+        with self._reading(prefix) as cursor:
+            rows = () if cursor is None else cursor.execute(_CHILDREN, place).fetchall()
         keys: list[str] = []
         prefixes: list[str] = []
         for (key,) in rows:
@@ -259,42 +323,36 @@ class SQLiteStore(DatabaseStore):
     # --- connections ---
 
     def _is_there(self) -> bool:
-        with self._reading("") as connection:
-            return connection is not None
+        with self._reading("") as cursor:
+            return cursor is not None
 
     @contextmanager
-    def _reading(self, key: str) -> Iterator[sqlite3.Connection | None]:
+    def _reading(self, key: str) -> Iterator[sqlite3.Cursor | None]:
         with self._naming(key, StoreReadError, "read"):
-            connection = self._connections.take()
+            cursor = self._connections.take()
             try:
-                yield connection
-            finally:
-                if connection is not None:
-                    self._connections.give_back(connection)
+                yield cursor
+            except BaseException:
+                if cursor is not None:
+                    cursor.connection.close()
+                raise
+            if cursor is not None:
+                self._connections.idle.append(cursor)
 
     @contextmanager
-    def _writing(self, key: str) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, key: str = "") -> Iterator[sqlite3.Cursor]:
         with self._naming(key, StoreError, "written"):
-            # First, as it may begin the life of this process.
-            connection = self._connections.take(create=True)
-            assert connection is not None
+            cursor = self._connections.take(create=True)
+            assert cursor is not None
             try:
                 with self._connections.writing:
-                    yield connection
-            finally:
-                self._connections.give_back(connection)
-
-    @contextmanager
-    def _transaction(self, key: str = "") -> Iterator[sqlite3.Connection]:
-        with self._writing(key) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
+                    cursor.execute("BEGIN IMMEDIATE")
+                    yield cursor
+                    cursor.execute("COMMIT")
             except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                cursor.connection.close()  # nothing of it has happened
                 raise
+            self._connections.idle.append(cursor)
 
     @contextmanager
     def _naming(self, key: str, kind: type[StoreError], done: str) -> Iterator[None]:
@@ -305,6 +363,7 @@ class SQLiteStore(DatabaseStore):
             raise self._told(error, key, kind, done) from error
 
     def _told(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
+        encoded(key)
         reason = str(error)
         if (
             isinstance(error, sqlite3.OperationalError)
@@ -314,49 +373,13 @@ class SQLiteStore(DatabaseStore):
         return kind(f"cannot be {done}: {reason}", self, key)
 
 
-class _BlobReader(ValueReader):
-    """A large value, read where it lies in the file; its connection is nobody else's."""
-
-    def __init__(self, store: SQLiteStore, key: str, blob: sqlite3.Blob, *held: Any) -> None:
-        self._store = store
-        self._key = key
-        self._blob = blob
-        self._size = len(blob)
-        self._closing = weakref.finalize(self, _end_reading, os.getpid(), blob, *held)
-
-    @property
-    def size(self) -> int:
-        return self._size
-
-    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        for start, buffer in parts:
-            end = start + len(buffer)
-            if start < 0 or end > self._size:
-                raise StoreReadError(
-                    f"bytes {start} to {end} of a value of {self._size} bytes",
-                    self._store,
-                    self._key,
-                )
-            if buffer:
-                try:
-                    part = cast("bytes", self._blob[start:end])
-                except sqlite3.Error as error:
-                    raise StoreReadError(str(error), self._store, self._key) from error
-                buffer[:] = part
-
-    def close(self) -> None:
-        self._closing()
-
-
-def _end_reading(
-    process: int, blob: sqlite3.Blob, connections: Connections, connection: sqlite3.Connection
-) -> None:
-    if process != os.getpid():
-        connections.keep_inherited(connection, blob)
-        return
-    blob.close()
-    connection.execute("COMMIT")
-    connections.give_back(connection)
+def _part_of(key: str, part: ByteRange) -> tuple[str, tuple[int, int, str]]:
+    """The statement that reads a part of a value, with its arguments."""
+    start, length = part
+    count = _MOST if length is None or length > _MOST else length
+    if start < 0:
+        return _END, (max(start, -_MOST) + 1, count, key)
+    return _PART, (min(start, _MOST) + 1, count, key)
 
 
 def _bounds(prefix: str) -> tuple[str, str | bytes]:

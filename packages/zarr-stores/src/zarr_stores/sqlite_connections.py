@@ -9,6 +9,7 @@ import time
 from urllib.parse import quote
 
 from zarr_stores._database import is_there
+from zarr_stores._forked import in_children
 
 # Of a process that forked this one: neither used here nor closed, for closing
 # would release what the parent still holds.
@@ -19,6 +20,8 @@ _TIMEOUT = 60.0
 
 class Connections:
     """Connections to one file; each is used by one thread at a time.
+
+    They are lent as cursors, since to make one takes a seventh of a small read.
 
     Parameters
     ----------
@@ -34,12 +37,19 @@ class Connections:
         self._path = path
         self._read_only = read_only
         self._fsync = fsync
-        self._idle: list[sqlite3.Connection] = []
-        self._process = os.getpid()
+        self._has_log: bool | None = None
+        self.idle: list[sqlite3.Cursor] = []
+        """Those that nobody has; who is done puts back what is in no transaction."""
         self.writing = threading.Lock()
         """Held while writing: SQLite has one writer, and lets others sleep, not queue."""
+        in_children(self, Connections._renew)
 
-    def take(self, *, create: bool = False) -> sqlite3.Connection | None:
+    def _renew(self) -> None:
+        _inherited.extend(self.idle)
+        self.idle = []
+        self.writing = threading.Lock()
+
+    def take(self, *, create: bool = False) -> sqlite3.Cursor | None:
         """A connection; None if the file has no table yet and is not to be created.
 
         Raises
@@ -49,26 +59,24 @@ class Connections:
         OSError
             If its directory cannot be made, or not be looked at.
         """
-        if self._process != os.getpid():
-            _inherited.extend(self._idle)
-            self._idle = []
-            self.writing = threading.Lock()
-            self._process = os.getpid()
         try:
-            return self._idle.pop()
+            return self.idle.pop()
         except IndexError:
-            return self._connect(create=create)
-
-    def give_back(self, connection: sqlite3.Connection) -> None:
-        """Lend it to the next; it must not be in a transaction."""
-        self._idle.append(connection)
+            connection = self._connect(create=create)
+            return None if connection is None else connection.cursor()
 
     def close(self) -> None:
         """Close what is not lent out; the last one of all puts the log into the file."""
-        if self._process != os.getpid():
-            return
-        while self._idle:
-            self._idle.pop().close()
+        self._has_log = None
+        while self.idle:
+            self.idle.pop().connection.close()
+
+    def has_log(self, cursor: sqlite3.Cursor) -> bool:
+        """Whether someone who reads keeps nobody from writing."""
+        if self._has_log is None:  # nobody changes it while there is a connection
+            (mode,) = cursor.execute("PRAGMA journal_mode").fetchone()
+            self._has_log = mode == "wal"
+        return self._has_log
 
     @staticmethod
     def keep_inherited(*used: object) -> None:
@@ -130,9 +138,3 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             time.sleep(0.01)
         else:
             return
-
-
-def has_log(connection: sqlite3.Connection) -> bool:
-    """Whether someone who reads keeps nobody from writing."""
-    (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
-    return bool(mode == "wal")
