@@ -1,13 +1,14 @@
-"""What the hooks do."""
+"""What all hooks promise, and what these do."""
 
 from acme_hooks import Hooks
+from zarr_conformance.kit import HooksTests
 from zarr_core.extension import Provider
 
 
-def test_empty_units_are_refused():
-    assert Hooks().zarr_check_metadata({"attributes": {"units": ""}})
-    assert not Hooks().zarr_check_metadata({"attributes": {"units": "m"}})
-    assert not Hooks().zarr_check_metadata({"attributes": None})
+class TestHooks(HooksTests):
+    name = "acme"
+    accepted = [{}, {"attributes": {"units": "m"}}]
+    refused = [{"attributes": {"units": ""}}]
 
 
 def test_the_provider_of_the_house_is_preferred():

@@ -7,13 +7,19 @@ import pytest
 import zarr_core as zarr
 from acme_morton import MortonCodec
 from acme_morton.layout import URI, MortonLayout
-from zarr_conformance.kit import ArrayToArrayCodecTests
+from zarr_conformance.kit import ArrayToArrayCodecTests, ChunkMemoryLayoutTests
 
 LAYOUT = {"extension": URI, "type": "morton"}
 
 
 class TestMorton(ArrayToArrayCodecTests):
     name = "acme.morton"
+
+
+class TestMortonLayout(ChunkMemoryLayoutTests):
+    name = URI
+    configurations = [{"type": "morton"}]
+    bad_configurations = [{"type": "morton", "curve": "hilbert"}]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +72,3 @@ def test_of_one_dimension_nothing_moves():
     array[...] = np.arange(5)
     assert MortonLayout().codec(1) is None
     assert array[...].tolist() == [0, 1, 2, 3, 4]
-
-
-def test_members_that_nobody_knows_are_refused():
-    with pytest.raises(zarr.errors.ExtensionConfigurationError, match="curve"):
-        draft(LAYOUT | {"curve": "hilbert"})

@@ -18,8 +18,8 @@ class MortonLayout(ChunkMemoryLayout):
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> MortonLayout:
         # In the draft, members stand beside the URI; a type is demanded, the rest is ours.
-        if unknown := definition.configuration.keys() - {"type"}:
-            raise ValueError(f"has no members {', '.join(sorted(unknown))}")
+        if definition.configuration != {"type": "morton"}:
+            raise ValueError('must have the type "morton" and nothing else')
         return cls()
 
     def to_definition(self) -> ExtensionDefinition:
