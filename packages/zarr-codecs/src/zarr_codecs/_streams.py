@@ -47,14 +47,20 @@ def gather(pieces: Iterator[bytes], decoded_size: int | None, name: str) -> Buff
     """Join pieces; those of a promised size, if it is known."""
     if decoded_size is None:
         return b"".join(pieces)
-    out = bytearray()  # grows, so that no more is taken than there is, whatever was promised
+    out: Any = b""  # grows, so that no more is taken than there is, whatever was promised
     for piece in pieces:
-        out += piece
+        if not out:
+            out = piece  # most often the only one
+        elif type(out) is bytes:
+            out = bytearray(out) + piece
+        else:
+            out += piece
         if len(out) > decoded_size:
             raise ChunkDecodeError(f"decodes to more than {decoded_size} bytes", name)
     if len(out) != decoded_size:
         raise ChunkDecodeError(f"decodes to {len(out)} bytes instead of {decoded_size}", name)
-    return out
+    whole: Buffer = out
+    return whole
 
 
 def inflated(
