@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import MemoryStore, installed_extensions, locate
+from zarr_core import MemoryStore, locate
 from zarr_core import extensions as scope
 from zarr_core.extension import (
     ArrayMetadata,
@@ -28,7 +28,9 @@ from zarr_formats.conversion.costing import costed
 from zarr_formats.conversion.errors import ConversionError
 from zarr_formats.conversion.expressing import express_group, problems_of
 from zarr_formats.conversion.memory import opened, planned
+from zarr_formats.conversion.other_formats import formats_without, has_node
 from zarr_formats.conversion.steps import Memory, Plan, Side, Step, is_in_place
+from zarr_formats.conversion.strangers import with_strangers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -115,6 +117,7 @@ def plan(
         if step.cost == "recode" and not step.problems:
             step = _weighed(origin, to, step, memory)
         steps.append(step)
+    steps = list(with_strangers(origin, to, steps))
     more = (*_in_the_way(origin, to, overwrite, remove_source), *_unknown_names(asked, steps))
     if steps and more:
         steps[0] = replace(steps[0], problems=(*more, *steps[0].problems))
@@ -134,16 +137,6 @@ def _source(
         problem = Problem("", f"has documents of the formats {names}; choose by source_format")
         raise ConversionError(f"{store} {'/' + path!r} to {avoid}", [problem])
     return others[0] if others else read_node(store, path)
-
-
-def formats_without(name: str) -> Iterator[Format]:
-    """The installed formats but one."""
-    for line in installed_extensions(load=False):
-        if line.kind == "format" and line.name != name:
-            try:
-                yield format_named(line.name)
-            except ExtensionError:  # broken: no other is affected
-                continue
 
 
 def nodes(
@@ -338,7 +331,7 @@ def _in_the_way(
         if isinstance(dest.format_.read(dest.store, ancestor), ArrayMetadata):
             yield Problem("", f"the destination lies below {'/' + ancestor!r}, which is an array")
     for other in formats_without(dest.format_.name):
-        if _has_node(other, dest):
+        if has_node(other, dest):
             yield Problem("", f"the destination has a node of the format {other.name}; remove it")
     if overwrite and (key := dest.format_.foreign_key(dest.store, dest.path)):
         yield Problem("", f"overwriting would remove {key!r}, which is part of no node")
@@ -355,14 +348,6 @@ def _unknown_names(asked: Asked, steps: list[Step]) -> Iterator[Problem]:
             if name not in known:
                 there = ", ".join(sorted(map(repr, known - {None}))) or "none has a name"
                 yield Problem("", f"{what}: no dimension is called {name!r}; there: {there}")
-
-
-def _has_node(format_: Format, side: Side) -> bool:
-    """Whether there is a node of another format, damaged or not."""
-    try:
-        return format_.read(side.store, side.path) is not None
-    except (MetadataError, ExtensionError):
-        return True
 
 
 def _overlap(source: Side, dest: Side) -> bool:

@@ -14,7 +14,8 @@ from zarr_core.extension import (
 )
 
 from zarr_formats.conversion.errors import ConversionError
-from zarr_formats.conversion.planning import formats_without, nodes
+from zarr_formats.conversion.other_formats import formats_without
+from zarr_formats.conversion.planning import nodes
 from zarr_formats.conversion.steps import Side
 
 if TYPE_CHECKING:
