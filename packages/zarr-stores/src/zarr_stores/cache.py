@@ -6,7 +6,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zarr_core.extension import BufferReader, ByteRange, StoreError, check_prefix
+from zarr_core.extension import BufferReader, ByteRange, Store, StoreError, check_prefix
 
 from zarr_stores._forked import in_children
 from zarr_stores.cache_memory import Memory, Opened
@@ -16,7 +16,7 @@ from zarr_stores.changing import ChangeWatchingStore
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from zarr_core.extension import Buffer, Store, ValueReader
+    from zarr_core.extension import Buffer, ValueReader
 
     from zarr_stores.wrapper import Listing, Values
 
@@ -120,37 +120,33 @@ class LRUCacheStore(ChangeWatchingStore):
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
-        held = self._memory.find(key, _WHOLE)
+        held = self._memory.use(key)
         if held is not None:
             return held
-        change = self._memory.changes(key)
+        change = self._memory.missed(key)
         value = self.inner.get(key)
         return None if value is None else self._memory.keep(key, _WHOLE, value, change)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        asked = [(key, ByteRange(*part)) for key, part in key_ranges]
-        values: Values = [self._memory.find(key, part) for key, part in asked]
+        asked = list(key_ranges)
+        find = self._memory.find
+        values: Values = [find(key, part) for key, part in asked]
+        if None not in values:
+            return values
         gaps = [number for number, value in enumerate(values) if value is None]
         changes = [self._memory.changes(asked[number][0]) for number in gaps]
-        if gaps:
-            read = self.inner.get_partial_values([asked[number] for number in gaps])
-            for number, value, change in zip(gaps, read, changes, strict=True):
-                if value is not None:
-                    values[number] = self._memory.keep(*asked[number], value, change)
+        read = self.inner.get_partial_values([asked[number] for number in gaps])
+        for number, value, change in zip(gaps, read, changes, strict=True):
+            if value is not None:
+                values[number] = self._memory.keep(*asked[number], value, change)
         return values
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
-        value = self.get(key)
-        if value is None:
-            return None
-        count = min(len(value), len(buffer))
-        buffer[:count] = memoryview(value)[:count]
-        return len(value)
+        return Store.get_into(self, key, buffer)
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
-        held = self._memory.peek(key)
+        held = self._memory.use(key)
         if held is not None:
-            self._memory.find(key, _WHOLE)
             return BufferReader(held)
         memory = self._memory
         change = memory.changes(key)

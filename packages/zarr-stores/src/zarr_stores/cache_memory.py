@@ -53,7 +53,8 @@ class Memory:
         self.nbytes = 0
         self._max_bytes = max_bytes
         self._guard = threading.Lock()
-        self._held: OrderedDict[tuple[str, ByteRange], Buffer] = OrderedDict()
+        # A value under its key, a part under key and range.
+        self._held: OrderedDict[str | tuple[str, ByteRange], Buffer] = OrderedDict()
         self._parts: dict[str, set[ByteRange]] = {}
         self._opened: dict[str, Opened] = {}
         self._all_changes = 0
@@ -80,24 +81,48 @@ class Memory:
     def _changes(self, key: str) -> Changes:
         return self._all_changes, self._some_changes[hash(key) % _STRIPES]
 
+    def use(self, key: str) -> Buffer | None:
+        """The whole value if it is held, which is counted; that it is not, is not."""
+        with self._guard:
+            value = self._held.get(key)
+            if value is not None:
+                self._held.move_to_end(key)
+                self.hits += 1
+            return value
+
+    def missed(self, key: str) -> Changes:
+        """Count that a value is not held; the state of the key."""
+        with self._guard:
+            self.misses += 1
+            return self._changes(key)
+
     def find(self, key: str, part: ByteRange, changes: Changes | None = None) -> Buffer | None:
         """What is held of a part, if the state is still the given one; counted."""
         with self._guard:
             if changes is None or changes == self._changes(key):
-                for name in ((key, part), (key, _WHOLE)):
-                    value = self._held.get(name)
-                    if value is None:
-                        continue
-                    self._held.move_to_end(name)
+                held = self._held
+                value = held.get(key)
+                if value is not None:
+                    held.move_to_end(key)
                     self.hits += 1
-                    return value if name[1] == part else _cut(value, part)
+                    start, length = part
+                    if start < 0:
+                        start = max(0, len(value) + start)
+                    stop = None if length is None else start + length
+                    return memoryview(value)[start:stop].toreadonly()
+                name = (key, part)
+                value = held.get(name)
+                if value is not None:
+                    held.move_to_end(name)
+                    self.hits += 1
+                    return value
             self.misses += 1
             return None
 
     def peek(self, key: str) -> Buffer | None:
         """The whole value if it is held; not counted, not a use."""
         with self._guard:
-            return self._held.get((key, _WHOLE))
+            return self._held.get(key)
 
     def keep(self, key: str, part: ByteRange, value: Buffer, changes: Changes) -> Buffer:
         """Hold a value unless it was forgotten meanwhile; returns it, read-only."""
@@ -105,15 +130,15 @@ class Memory:
         size = len(frozen)
         if not self.fits(size):
             return frozen
-        name = (key, part)
         with self._guard:
             if changes == self._changes(key):
                 self._drop(key, part)
-                self._held[name] = frozen
+                self._held[_name(key, part)] = frozen
                 self._parts.setdefault(key, set()).add(part)
                 self.nbytes += size
                 while self._max_bytes is not None and self.nbytes > self._max_bytes:
-                    self._drop(*next(iter(self._held)))
+                    oldest = next(iter(self._held))
+                    self._drop(*((oldest, _WHOLE) if isinstance(oldest, str) else oldest))
         return frozen
 
     def opened(self, key: str) -> Opened | None:
@@ -151,7 +176,7 @@ class Memory:
             self.nbytes = 0
 
     def _drop(self, key: str, part: ByteRange) -> None:
-        value = self._held.pop((key, part), None)
+        value = self._held.pop(_name(key, part), None)
         if value is None:
             return
         self.nbytes -= len(value)
@@ -162,6 +187,10 @@ class Memory:
             self._opened.pop(key, None)
 
 
+def _name(key: str, part: ByteRange) -> str | tuple[str, ByteRange]:
+    return key if part == _WHOLE else (key, part)
+
+
 def _frozen(value: Buffer) -> Buffer:
     """The value, such that nobody can change it, holding no more memory than its own."""
     if type(value) is bytes:
@@ -170,10 +199,3 @@ def _frozen(value: Buffer) -> Buffer:
     if isinstance(view.obj, bytes | bytearray) and len(view.obj) == len(view):
         return view.toreadonly()
     return bytes(view)
-
-
-def _cut(value: Buffer, part: ByteRange) -> memoryview:
-    size = len(value)
-    first = min(size, max(0, size + part.start) if part.start < 0 else part.start)
-    last = size if part.length is None else min(size, first + part.length)
-    return memoryview(value)[first:last].toreadonly()
