@@ -6,23 +6,28 @@ so arrays with the same document share it.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zarr_core.engine.chain import CodecChain
-from zarr_core.errors import CodecChainError, MetadataValidationError
+from zarr_core.errors import CodecChainError, MetadataValidationError, ZarrError
+from zarr_core.interfaces.chunk_grid import ChunkAxis
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.problem import Problem
 from zarr_core.registry.fallback import make_data_type
-from zarr_core.registry.resolve import make, require
+from zarr_core.registry.provider import is_fault
+from zarr_core.registry.resolve import make, reason, require
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Iterator
 
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.engine.bound import BoundChain
-    from zarr_core.interfaces.chunk_grid import ChunkAxis, ChunkGrid
+    from zarr_core.interfaces.chunk_grid import ChunkGrid
     from zarr_core.interfaces.chunk_key_encoding import ChunkKeyEncoding
     from zarr_core.interfaces.data_type import DataType
     from zarr_core.interfaces.storage_transformer import StorageTransformer
@@ -161,20 +166,21 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
         "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
     )
     chain = CodecChain.from_definitions(metadata.codecs, where, "/codecs")
-    problems = []
-    try:
+    problems: list[Problem] = []
+    axes: tuple[ChunkAxis, ...] = ()
+    with _objections(where, "/data_type", problems):
+        if not isinstance(data_type.numpy_dtype, np.dtype):
+            raise TypeError(f"numpy_dtype is {data_type.numpy_dtype!r}, which is no dtype")
+    with _objections(where, "/fill_value", problems):
         fill_value = _fill_value(metadata, data_type, chain, used is not None)
-    except ValueError as error:
-        problems.append(Problem("/fill_value", str(error)))
-    try:
+    with _objections(where, "/chunk_grid", problems):
         axes = grid.axes(metadata.shape)
-    except ValueError as error:
-        problems.append(Problem("/chunk_grid", str(error)))
-    else:
-        try:
+        if not isinstance(axes, tuple) or not all(isinstance(axis, ChunkAxis) for axis in axes):
+            raise TypeError(f"axes gave {axes!r}, which is no tuple of ChunkAxis")
+    if len(axes) == len(metadata.shape):
+        with _objections(where, "/chunk_key_encoding", problems):
             key_encoding.check(tuple(axis.count for axis in axes))
-        except ValueError as error:
-            problems.append(Problem("/chunk_key_encoding", str(error)))
+            key_encoding.affixes(len(axes))
     if problems:
         raise MetadataValidationError(where, problems)
     transformers: list[StorageTransformer] = []
@@ -185,10 +191,10 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
         if transformer is None:
             skipped.append(definition)
             continue
-        try:
+        with _objections(where, pointer, problems):
             transformer.check(metadata.shape)
-        except ValueError as error:
-            raise MetadataValidationError(where, [Problem(pointer, str(error))]) from error
+        if problems:
+            raise MetadataValidationError(where, problems)
         transformers.append(transformer)
     if transformers and not skipped and not chain.skipped:
         same, transformers = _by_codecs(metadata, transformers)
@@ -218,6 +224,19 @@ def bind(metadata: ArrayMetadata, where: str, keep_empty: bool = False) -> Bindi
         raise CodecChainError(f"{where} /codecs: {error}") from error
 
 
+@contextmanager
+def _objections(where: str, pointer: str, problems: list[Problem]) -> Iterator[None]:
+    """Note what an extension objects to in a document; raise what is its own fault."""
+    try:
+        yield
+    except ValueError as error:
+        problems.append(Problem(pointer, str(error)))
+    except BaseException as error:
+        if isinstance(error, ZarrError) or not is_fault(error):
+            raise
+        raise MetadataValidationError(where, [Problem(pointer, reason(error))]) from error
+
+
 def _by_codecs(
     metadata: ArrayMetadata, transformers: list[StorageTransformer]
 ) -> tuple[ArrayMetadata, list[StorageTransformer]]:
@@ -232,8 +251,14 @@ def _fill_value(
 ) -> np.ndarray[Any, Any]:
     """The fill value; that of a data type which nobody knows is anyone's guess."""
     try:
-        return data_type.fill_value_as_stored(metadata.fill_value, chain.byte_order)
+        value = data_type.fill_value_as_stored(metadata.fill_value, chain.byte_order)
     except ValueError:
-        if is_fallback:
-            return data_type.default_fill_value()
-        raise
+        if not is_fallback:
+            raise
+        value = data_type.default_fill_value()
+    if not isinstance(value, np.ndarray) or value.shape or value.dtype != data_type.numpy_dtype:
+        raise TypeError(
+            f"{value!r} is no array of shape () and dtype {data_type.numpy_dtype}, as which the "
+            "data type must give a fill value"
+        )
+    return value

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
+_SIZE = (int, type(None))
+_DTYPE = (np.dtype, type(None))
 _ADDRESSABLE = sys.maxsize  # bytes
 _PARTS_PAY = 1 << 17  # bytes; a smaller chunk is read faster in one piece
 
@@ -95,12 +97,13 @@ class BoundChain:
         self._name, self._middle = middle
         self._steps = tuple(steps)
         self._last = steps[-1]
-        self.memory_dtype = self._middle.memory_dtype(self._last)
-        size = self._middle.encoded_size(self._last)
+        name, last = self._name, self._last
+        self.memory_dtype = calls.asked(name, _DTYPE, self._middle.memory_dtype, last)
+        size = calls.asked(name, _SIZE, self._middle.encoded_size, last)
         do, undo = [], []
         for name, codec in after:
             undo.append((name, codec, size))
-            size = None if size is None else codec.encoded_size(size)
+            size = None if size is None else calls.asked(name, _SIZE, codec.encoded_size, size)
             do.append((name, codec, size))
         self.encoded_size = size
         self._after = tuple(do)
@@ -264,7 +267,7 @@ class BoundChain:
             self.decode_part_of(reader.read(0, reader.size), selection, out)
             return
         selection, target = moved
-        self._middle.decode_part(reader, self._last, selection, target)
+        calls.decode_part(self._name, self._middle, reader, self._last, selection, target)
         if self._boolean:
             _check_booleans(out.view(np.uint8))
 
@@ -335,7 +338,7 @@ class BoundChain:
             put(whole, selection, value)
             return self.encode(whole)
         selection, source = moved
-        return self._middle.encode_part(reader, self._last, selection, source)
+        return calls.encode_part(self._name, self._middle, reader, self._last, selection, source)
 
     def writable(self, reader: ValueReader | None) -> Array:
         """The chunk as it is now, in memory of its own that may be changed."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.errors import ChunkDecodeError, CodecError
+from zarr_core.errors import ChunkDecodeError, CodecChainError, CodecError, ZarrError
 from zarr_core.registry.provider import is_fault
+from zarr_core.registry.resolve import reason
 
 if TYPE_CHECKING:
     from zarr_core.interfaces.codec import (
@@ -21,11 +22,48 @@ if TYPE_CHECKING:
         BytesToBytesCodec,
     )
     from zarr_core.interfaces.store import Pieces
+    from zarr_core.interfaces.value import ValueReader
+    from zarr_core.selection.normalised import Selection
 
     Array = np.ndarray[Any, Any]
 
 _BUFFERS = (bytes, bytearray, memoryview)
 _BUFFER_TYPES = frozenset(_BUFFERS)
+
+
+# --- opening ---
+
+
+def asked(name: str, answers: type[Any] | tuple[type[Any], ...], ask: Any, *about: Any) -> Any:
+    """Ask a codec about the chunks that it will be given.
+
+    Parameters
+    ----------
+    name : str
+        Of the codec.
+    answers : type or tuple of type
+        What it may answer.
+    ask : callable
+        Its method.
+    *about
+        The arguments.
+
+    Raises
+    ------
+    CodecChainError
+        If it fails, or answers something else.
+    """
+    try:
+        answer = ask(*about)
+    except BaseException as error:
+        if isinstance(error, ZarrError) or not is_fault(error):
+            raise
+        raise CodecChainError(f"the codec {name!r} cannot be used: {reason(error)}") from error
+    if not isinstance(answer, answers):
+        raise CodecChainError(
+            f"the codec {name!r} cannot be used: {ask.__name__} gave {_described(answer)}"
+        )
+    return answer
 
 
 # --- encoding ---
@@ -65,12 +103,35 @@ def encode_elements(
         result = codec.encode(array, decoded)
     except BaseException as error:
         raise _not_encoded(name, error) from error
+    return _pieces(name, result)
+
+
+def encode_part(
+    name: str,
+    codec: ArrayToBytesCodec,
+    reader: ValueReader | None,
+    decoded: ArrayRepresentation,
+    selection: Selection,
+    value: Array,
+) -> Pieces | None:
+    """Encode a part with an array -> bytes codec; errors as for :func:`encode_array`."""
+    try:
+        result = codec.encode_part(reader, decoded, selection, value)
+    except BaseException as error:
+        if isinstance(error, ZarrError | OSError):  # of the store
+            raise
+        raise _not_encoded(name, error) from error
+    return _pieces(name, result)
+
+
+def _pieces(name: str, result: Any) -> Pieces | None:
     if (
         result is None
         or isinstance(result, _BUFFERS)
         or (isinstance(result, list | tuple) and _BUFFER_TYPES.issuperset(map(type, result)))
     ):
-        return result
+        pieces: Pieces | None = result
+        return pieces
     raise CodecError(f"the codec {name!r} encoded a chunk to {_described(result)} instead of bytes")
 
 
@@ -147,6 +208,23 @@ def decode_array(
     if problem := _not_as_promised(result, decoded):
         raise ChunkDecodeError(f"decodes to {problem}", name)
     return result
+
+
+def decode_part(
+    name: str,
+    codec: ArrayToBytesCodec,
+    reader: ValueReader,
+    decoded: ArrayRepresentation,
+    selection: Selection,
+    out: Array,
+) -> None:
+    """Decode a part with an array -> bytes codec; errors as for :func:`decode_bytes`."""
+    try:
+        codec.decode_part(reader, decoded, selection, out)
+    except BaseException as error:
+        if isinstance(error, ZarrError | OSError):  # of the store
+            raise
+        raise _not_decoded(name, error) from error
 
 
 def _not_decoded(name: str, error: BaseException) -> ChunkDecodeError:

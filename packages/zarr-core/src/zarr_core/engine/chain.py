@@ -6,12 +6,14 @@ codec, bytes -> bytes codecs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from zarr_core.definition import ExtensionDefinition
+from zarr_core.engine import calls
 from zarr_core.engine.bound import BoundChain
-from zarr_core.errors import CodecChainError
+from zarr_core.errors import CodecChainError, ZarrError
 from zarr_core.interfaces.codec import (
     ArrayRepresentation,
     ArrayToArrayCodec,
@@ -20,7 +22,8 @@ from zarr_core.interfaces.codec import (
     Codec,
 )
 from zarr_core.registry.naming import name_of
-from zarr_core.registry.resolve import make
+from zarr_core.registry.provider import is_fault
+from zarr_core.registry.resolve import make, reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,8 +128,9 @@ class CodecChain:
         for definition, codec in zip(self.definitions, self.codecs, strict=True):
             resolved = codec
             if codec is not None:
-                resolved = codec.resolve(decoded)
-                configuration = resolved.to_configuration()
+                name = definition.name
+                resolved = calls.asked(name, Codec, codec.resolve, decoded)
+                configuration = calls.asked(name, Mapping, resolved.to_configuration)
                 if configuration != dict(definition.configuration):
                     definition = replace(definition, configuration=configuration, spelling=None)
             if isinstance(resolved, ArrayToArrayCodec):
@@ -161,7 +165,7 @@ class CodecChain:
                 middle = (definition.name, codec)
                 try:
                     codec.check(steps[-1])
-                except ValueError as error:
+                except BaseException as error:
                     raise _refused(definition.name, steps[-1], error) from error
             elif isinstance(codec, BytesToBytesCodec):
                 after.append((definition.name, codec))
@@ -196,7 +200,8 @@ _KIND_NAMES = ("array -> array", "array -> bytes", "bytes -> bytes")
 def codec_definition(item: ExtensionDefinition | Codec | str) -> ExtensionDefinition:
     """The definition of a codec that is given in any form."""
     if isinstance(item, Codec):
-        return ExtensionDefinition(name_of("codec", type(item)), item.to_configuration())
+        name = name_of("codec", type(item))
+        return ExtensionDefinition(name, calls.asked(name, Mapping, item.to_configuration))
     return ExtensionDefinition(item) if isinstance(item, str) else item
 
 
@@ -211,13 +216,18 @@ def encoded_representation(
         If it does not support it.
     """
     try:
-        return codec.encoded_representation(decoded)
-    except ValueError as error:
+        encoded = codec.encoded_representation(decoded)
+        if not isinstance(encoded, ArrayRepresentation):
+            raise TypeError(f"encoded_representation gave {encoded!r}")
+    except BaseException as error:
         raise _refused(name, decoded, error) from error
+    return encoded
 
 
-def _refused(name: str, decoded: ArrayRepresentation, error: Any) -> CodecChainError:
+def _refused(name: str, decoded: ArrayRepresentation, error: BaseException) -> CodecChainError:
+    if not is_fault(error) or (isinstance(error, ZarrError) and not isinstance(error, ValueError)):
+        raise error
     return CodecChainError(
         f"the codec {name!r} does not support chunks of shape {decoded.shape} and data type "
-        f"{decoded.data_type.to_definition().name}: {error}"
+        f"{decoded.data_type.to_definition().name}: {reason(error)}"
     )

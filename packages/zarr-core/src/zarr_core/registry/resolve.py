@@ -166,7 +166,7 @@ def make(
         if not is_fault(error):
             raise
         # Whatever the code of an author raises about stored data.
-        problem = Problem(f"{pointer}/configuration", _reason(error))
+        problem = Problem(f"{pointer}/configuration", reason(error))
         raise ExtensionConfigurationError(kind, definition.name, place, [problem]) from error
     finally:
         _around.reset(token)
@@ -212,7 +212,8 @@ def _place(where: str, pointer: str) -> str:
     return f"{where} at {pointer}" if where and pointer else where or pointer
 
 
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
+    """What to say of an error in the code of an extension: its class unless that says nothing."""
     message = str(error)
     if message and isinstance(error, (ValueError, TypeError)):
         return message

@@ -1,0 +1,218 @@
+"""Opening an array whose extensions fail in ways that their interfaces do not allow."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.chunk_grids.regular import RegularGrid
+from zarr_core.chunk_key_encodings.default import DefaultEncoding
+from zarr_core.data_types.integer import Integer
+from zarr_core.errors import CodecChainError, CodecError, MetadataValidationError, ZarrError
+from zarr_core.extension import (
+    ArrayToArrayCodec,
+    ArrayToBytesCodec,
+    BytesToBytesCodec,
+    ChunkDecodeError,
+    put,
+    take,
+)
+
+NAME = "acme.x"
+
+
+class Same(ArrayToArrayCodec):
+    def encoded_representation(self, decoded):
+        return decoded
+
+    def encode(self, array):
+        return array
+
+    def decode(self, array, decoded):
+        return array
+
+
+class Whole(ArrayToBytesCodec):
+    def encode(self, array, decoded):
+        return array.tobytes()
+
+    def decode(self, data, decoded):
+        return np.frombuffer(data, decoded.data_type.numpy_dtype).reshape(decoded.shape)
+
+
+class Parts(Whole):
+    supports_parts = True
+
+    def decode_part(self, reader, decoded, selection, out):
+        out[...] = take(self.decode(reader.read(0, reader.size), decoded), selection)
+
+    def encode_part(self, reader, decoded, selection, value):
+        array = np.zeros(decoded.shape, decoded.data_type.numpy_dtype)
+        if reader is not None:
+            array[...] = self.decode(reader.read(0, reader.size), decoded)
+        put(array, selection, value)
+        return array.tobytes()
+
+
+class Octets(BytesToBytesCodec):
+    def encode(self, data):
+        return bytes(data)
+
+    def decode(self, data, decoded_size):
+        return bytes(data)
+
+
+class Grid(RegularGrid):
+    __slots__ = ()
+
+    @classmethod
+    def from_definition(cls, definition):
+        return cls((2,))
+
+
+class Keys(DefaultEncoding):
+    __slots__ = ()
+
+    @classmethod
+    def from_definition(cls, definition):
+        return cls("/")
+
+
+class Int32(Integer):
+    __slots__ = ()
+
+    @classmethod
+    def from_definition(cls, definition):
+        return cls("int32")
+
+
+BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
+PLACES = {
+    Same: ("codec", {"codecs": [NAME, BYTES]}),
+    Whole: ("codec", {"codecs": [NAME]}),
+    Parts: ("codec", {"codecs": [NAME]}),
+    Octets: ("codec", {"codecs": [BYTES, NAME]}),
+    Grid: ("chunk_grid", {"chunk_grid": NAME}),
+    Keys: ("chunk_key_encoding", {"chunk_key_encoding": NAME}),
+    Int32: ("data_type", {"data_type": NAME}),
+}
+
+
+def stored(member):
+    document = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [4],
+        "data_type": "int32",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_key_encoding": "default",
+        "fill_value": 0,
+        "codecs": [BYTES],
+    }
+    store = zarr.MemoryStore()
+    store.set("zarr.json", json.dumps(document | member).encode())
+    store.set("c/0", np.array([1, 2], "<i4").tobytes())
+    return store
+
+
+def fails(*_):
+    raise KeyError("oops")
+
+
+def nothing(*_):
+    return None
+
+
+USES = {
+    "open": lambda array: array,
+    "read": lambda array: array[1:3],
+    "write": lambda array: array.__setitem__(slice(1, 3), 7),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("base", PLACES)
+def test_what_is_whole_works(base, use):
+    kind, member = PLACES[base]
+    with zarr.extensions({kind: {NAME: base}}):
+        USES[use](zarr.open_array(stored(member), mode="r+"))
+
+
+@pytest.mark.parametrize(
+    ("base", "method", "use", "expected"),
+    [
+        (Same, "encoded_representation", "open", CodecChainError),
+        (Same, "encode", "write", CodecError),
+        (Same, "decode", "read", ChunkDecodeError),
+        (Whole, "check", "open", CodecChainError),
+        (Whole, "encoded_size", "open", CodecChainError),
+        (Whole, "memory_dtype", "open", CodecChainError),
+        (Parts, "decode_part", "read", ChunkDecodeError),
+        (Parts, "encode_part", "write", CodecError),
+        (Octets, "encoded_size", "open", CodecChainError),
+        (Octets, "decode", "read", ChunkDecodeError),
+        (Grid, "axes", "open", MetadataValidationError),
+        (Keys, "check", "open", MetadataValidationError),
+        (Keys, "affixes", "open", MetadataValidationError),
+        (Int32, "numpy_dtype", "open", MetadataValidationError),
+        (Int32, "fill_value_from_json", "open", MetadataValidationError),
+    ],
+)
+def test_a_failure_is_named_and_its_cause_kept(base, method, use, expected):
+    failing = type("Failing", (base,), {"__slots__": (), method: fails})
+    if method == "numpy_dtype":
+        failing.numpy_dtype = property(fails)
+    kind, member = PLACES[base]
+    with (
+        zarr.extensions({kind: {NAME: failing}}),
+        pytest.raises(expected, match="KeyError: 'oops'") as caught,
+    ):
+        USES[use](zarr.open_array(stored(member), mode="r+"))
+    place = f"/{next(iter(member))}" if kind != "codec" else NAME
+    if method == "fill_value_from_json":
+        place = "/fill_value"
+    assert place in str(caught.value)
+    causes, error = [], caught.value
+    while error is not None:
+        causes.append(type(error))
+        error = error.__cause__
+    assert KeyError in causes
+
+
+@pytest.mark.parametrize(
+    ("base", "method"),
+    [
+        (Same, "encoded_representation"),
+        (Grid, "axes"),
+        (Int32, "numpy_dtype"),
+        (Int32, "fill_value_from_json"),
+    ],
+)
+def test_so_is_the_lack_of_a_result(base, method):
+    kind, member = PLACES[base]
+    failing = type("Forgetful", (base,), {"__slots__": (), method: nothing})
+    if method == "numpy_dtype":
+        failing.numpy_dtype = property(nothing)
+    with zarr.extensions({kind: {NAME: failing}}), pytest.raises(ZarrError, match="None"):
+        zarr.open_array(stored(member))
+
+
+@pytest.mark.parametrize("method", ["resolve", "to_configuration"])
+@pytest.mark.parametrize("does", [fails, nothing])
+def test_so_is_a_codec_that_fails_when_an_array_is_made(method, does):
+    failing = type("Failing", (Octets,), {method: does})
+    said = "KeyError: 'oops'" if does is fails else "gave None"
+    with zarr.extensions({"codec": {NAME: failing}}):
+        for compressor in (NAME, failing()):
+            with pytest.raises(CodecChainError, match=f"{NAME}.*{said}"):
+                zarr.create_array(shape=4, compressors=compressor)
+
+
+def test_an_error_of_the_store_stays_one():
+    class Reading(Parts):
+        def decode_part(self, reader, decoded, selection, out):
+            raise ConnectionResetError("by the peer")
+
+    kind, member = PLACES[Parts]
+    with zarr.extensions({kind: {NAME: Reading}}), pytest.raises(ConnectionResetError):
+        zarr.open_array(stored(member))[1:3]
