@@ -12,6 +12,7 @@ __all__ = [
     "is_node_name",
     "is_path_part",
     "join",
+    "located",
     "normalise_path",
 ]
 
@@ -146,3 +147,8 @@ def check_extension_name(name: str) -> str:
             "least one of a-z, 0-9, '_', '.' and '-'"
         )
     return name
+
+
+def located(store: object, path: str) -> str:
+    """What errors call the node at a path of a store."""
+    return f"{store} {'/' + path!r}"

@@ -12,7 +12,7 @@ from zarr_core.hierarchy.briefly import briefly, refuse_misspelt
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.carrier import Pair
 from zarr_core.interfaces.progress import reporting
-from zarr_core.names import join
+from zarr_core.names import join, located
 from zarr_core.nodes.erasing import erase_documents, require_erasing
 from zarr_core.nodes.key_order import to_write
 from zarr_core.stores.nesting import path_within
@@ -171,13 +171,13 @@ def rename(
     with briefly(store, source_path) as (place, old):
         above = store.path if isinstance(store, Node) else ""
         new = join(above, dest_path)
-        where = f"{place} {'/' + new!r}"
+        where = located(place, new)
         require_erasing(place)
         if lies_in(new, old) or lies_in(old, new):
             raise NodeExistsError(where, f"{'/' + old!r} and its new place would overlap")
         keys = list(place.list_prefix(_prefix(old)))
         if not keys:
-            raise NodeNotFoundError(f"{place} {'/' + old!r}", "there is nothing to rename")
+            raise NodeNotFoundError(located(place, old), "there is nothing to rename")
         targets = _targets(keys, old, new)
         there = _there(place, new, set(targets.values()))
         pairs = [Pair(*pair) for pair in targets.items()]
@@ -229,7 +229,7 @@ def _refuse_overlap(
     keys = {key[len(_prefix(path)) :] for key in targets}
     if hit := sorted(keys.intersection(f"{between}/{key}" for key in keys)):
         raise NodeExistsError(
-            f"{dest} {'/' + dest_path!r}",
+            located(dest, dest_path),
             f"the copies would replace keys that are copied themselves, such as {hit[0]!r}; "
             "leave those out by excludes=, or copy to another place",
         )

@@ -16,6 +16,7 @@ from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
 from zarr_core.interfaces.progress import reporting
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.names import located
 from zarr_core.stores.nesting import lies_within
 from zarr_core.transfer.executing import execute, make_places
 from zarr_core.transfer.planning import plan
@@ -156,7 +157,7 @@ def copy(
         if lies_within(store, path, source.store, source.path) or (
             replaces and lies_within(source.store, source.path, store, path)
         ):
-            where = f"{store} {'/' + path!r}"
+            where = located(store, path)
             raise NodeExistsError(where, f"the copy and its source {source.name!r} would overlap")
         format_ = dest._format if isinstance(dest, Node) else None
         ends = ends_of(source, store, path, format_, layout, overwrite=replaces)
@@ -232,7 +233,7 @@ def copy_all(
         for member, _ in nodes if within else ():
             if same or lies_within(store, path, source.store, member):
                 raise NodeExistsError(
-                    f"{store} {'/' + ends.target(member)!r}",
+                    located(store, ends.target(member)),
                     f"the copy and its source {'/' + member!r} would overlap",
                 )
         if dry_run:

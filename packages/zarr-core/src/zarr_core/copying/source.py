@@ -8,6 +8,7 @@ from zarr_core.errors import NodeExistsError, NodeNotFoundError
 from zarr_core.formats.detect import format_of_new, rival
 from zarr_core.hierarchy.group import Group
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.names import located
 from zarr_core.transfer.ends import Ends
 from zarr_core.transfer.source import chosen, nodes_of
 
@@ -74,7 +75,7 @@ def ends_of(
             other = rival(store, place, own)
     if other is not None:
         raise NodeExistsError(
-            f"{store} {'/' + path!r}",
+            located(store, path),
             f"{source._where()} is of the format {own.name}, which does not go into a hierarchy of "
             f"{other.name} as it is stored: bring it there with zarr_formats.conversion.convert "
             "(pip install zarr-formats), or say how chunks are to be stored, as in "
@@ -121,7 +122,7 @@ def _of_copy(ends: Ends, path: str, metadata: NodeMetadata, asked: Asked) -> Nod
     if not isinstance(metadata, GroupMetadata):
         return metadata
     if ends.format_.name != ends.dest_format.name:
-        where = f"{ends.dest} {'/' + ends.target(path)!r}"
+        where = located(ends.dest, ends.target(path))
         return ends.dest_format.express(GroupMetadata(attributes=metadata.attributes), where)
     # Copies of documents that are not copied, or not as they are, would be wrong.
     if asked.is_partial or asked.without_attrs or asked.layout:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from zarr_core.errors import ExtensionError, MetadataError, NodeNotFoundError
 from zarr_core.formats.nothing_here import nothing_here
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.names import located
 from zarr_core.registry.listing import names
 from zarr_core.registry.resolve import find, state
 
@@ -85,7 +86,7 @@ def read_node(
                 _warn_of_rivals(store, path, format_.name, metadata)
             return format_, metadata
         marks += format_.marks
-    where = f"{store} {('/' + path)!r}"
+    where = located(store, path)
     raise NodeNotFoundError(where, " ".join([nothing_here(store, path, marks), *broken]))
 
 

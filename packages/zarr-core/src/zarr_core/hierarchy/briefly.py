@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeNotFoundError
 from zarr_core.hierarchy.location import locate
+from zarr_core.names import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,4 +43,4 @@ def refuse_misspelt(place: StoreLike, store: Store, below: str, missing: str) ->
         If the place has a name.
     """
     if below or isinstance(place, str | os.PathLike):
-        raise NodeNotFoundError(f"{store} {'/' + below!r}", f"{missing}; check the path")
+        raise NodeNotFoundError(located(store, below), f"{missing}; check the path")

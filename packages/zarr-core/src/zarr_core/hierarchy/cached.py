@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from zarr_core.engine.binding import bind
+from zarr_core.names import located
 from zarr_core.registry.resolve import state
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def binding(metadata: ArrayMetadata, store: object, path: str, keep_empty: bool 
     # The metadata kept beside it proves that the id still means the same object.
     if found is not None and found[0] is metadata and found[1] == now:
         return found[2]
-    new = bind(metadata, f"{store} {'/' + path!r}", keep_empty)
+    new = bind(metadata, located(store, path), keep_empty)
     # Of a fallback of the data type who chose it has warned, or was not to.
     left_out = [definition for definition in new.skipped if definition is not metadata.data_type]
     if left_out:

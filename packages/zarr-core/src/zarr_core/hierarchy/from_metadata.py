@@ -9,6 +9,7 @@ from zarr_core.formats.detect import format_named
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.open import node
+from zarr_core.names import located
 from zarr_core.registry.scope import extensions as scope
 
 if TYPE_CHECKING:
@@ -65,5 +66,5 @@ def array_from_metadata(
     format_ = format_named(zarr_format)
     found = node(place, below, format_, metadata, read_only=read_only, config=config)
     if not isinstance(found, Array):
-        raise NodeTypeError(f"{place} {'/' + below!r}", "the metadata are those of a group")
+        raise NodeTypeError(located(place, below), "the metadata are those of a group")
     return found

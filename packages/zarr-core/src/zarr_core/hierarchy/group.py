@@ -17,6 +17,7 @@ from zarr_core.errors import (
 from zarr_core.hierarchy.listed import ListedGroup
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.progress import Reporter
+from zarr_core.names import located
 from zarr_core.nodes.erasing import erase_node
 from zarr_core.registry.scope import extensions
 
@@ -248,7 +249,7 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
             with Reporter(progress, 1) as reporter:
                 self._remove(path, reporter)
         except KeyError:
-            raise NodeNotFoundError(f"{self.store} {'/' + child!r}", "no node here") from None
+            raise NodeNotFoundError(located(self.store, child), "no node here") from None
 
     def clear(self, *, progress: Callable[[Progress], object] | bool | None = None) -> None:
         """Remove all members.

@@ -20,6 +20,7 @@ from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.names import located
 from zarr_core.nodes.checking import check
 from zarr_core.registry.scope import extensions as scope
 
@@ -325,6 +326,6 @@ def reopen(
     with scope(extensions):
         format_ = format_named(zarr_format)
         return node(
-            store, path, format_, format_.from_json(document, f"{store} {'/' + path!r}"),
+            store, path, format_, format_.from_json(document, located(store, path)),
             read_only=read_only, use_consolidated=use_consolidated, config=config,
         )  # fmt: skip

@@ -9,6 +9,7 @@ from zarr_core.formats.detect import read_node
 from zarr_core.hierarchy.briefly import briefly, refuse_misspelt
 from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.progress import Reporter
+from zarr_core.names import located
 from zarr_core.nodes.erasing import erase_documents, erase_keys, erase_node, require_erasing
 
 if TYPE_CHECKING:
@@ -55,11 +56,11 @@ def remove(
     with briefly(store, path) as (place, below):
         format_ = store._format if isinstance(store, Node) else read_node(place, below)[0]
         if format_.read(place, below) is None:
-            raise NodeNotFoundError(f"{place} {'/' + below!r}", "no node here")
+            raise NodeNotFoundError(located(place, below), "no node here")
         require_erasing(place)
         if (foreign := format_.foreign_key(place, below)) is not None:
             raise NodeExistsError(
-                f"{place} {'/' + below!r}",
+                located(place, below),
                 f"removing it would remove {foreign!r}, which is part of no Zarr node; move that "
                 "away, or remove all keys whatever they are with rmdir",
             )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError
 from zarr_core.metadata.problem import Problem, json_pointer
+from zarr_core.names import located
 from zarr_core.registry import hooks
 from zarr_core.registry.resolve import make
 
@@ -37,7 +38,7 @@ def check(store: Store, path: str, metadata: NodeMetadata) -> None:
     members = metadata.additional_fields
     if not members and not hooks.active():
         return
-    where = f"{store} {('/' + path)!r}"
+    where = located(store, path)
     document = metadata.to_json()
     problems = hooks.check_metadata(where, document)
     for name, value in members.items():

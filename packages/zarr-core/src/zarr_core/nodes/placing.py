@@ -9,6 +9,7 @@ from zarr_core.errors import NodeExistsError, StoreCapabilityError, StoreReadOnl
 from zarr_core.formats.detect import rival
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.names import located
 from zarr_core.nodes.checking import check
 from zarr_core.nodes.erasing import erase_node
 
@@ -57,14 +58,14 @@ def make_room(
 ) -> list[str]:
     """Do what :func:`place_node` does before it stores the document."""
     if store.read_only:
-        raise StoreReadOnlyError("the store is open for reading only", f"{store} {'/' + path!r}")
+        raise StoreReadOnlyError("the store is open for reading only", located(store, path))
     format_.check_path(path)
     check(store, path, metadata)
     missing = _missing_ancestors(store, path, format_)
     for place in missing if overwrite else [path, *missing]:
         if other := rival(store, place, format_):
             raise NodeExistsError(
-                f"{store} {'/' + place!r}",
+                located(store, place),
                 f"has a node of the format {other.name}, with which one of {format_.name} at "
                 f"{'/' + path!r} does not go together: give zarr_format={other.name!r}, or "
                 "choose another place",
@@ -81,7 +82,7 @@ def make_room(
 def occupied(store: Store, path: str) -> NodeExistsError:
     """What to raise where there is a node already."""
     return NodeExistsError(
-        f"{store} {'/' + path!r}",
+        located(store, path),
         "there is a node already; open it, or give overwrite=True to remove it first",
     )
 
@@ -95,7 +96,7 @@ def _missing_ancestors(store: Store, path: str, format_: Format) -> list[str]:
         found = format_.read(store, ancestor)
         if isinstance(found, ArrayMetadata):
             raise NodeExistsError(
-                f"{store} {'/' + ancestor!r}",
+                located(store, ancestor),
                 f"is an array, and nothing can be made below it (at {'/' + path!r})",
             )
         if found is not None:
@@ -127,7 +128,7 @@ def refuse_leftovers(chunks: Chunks, format_: Format, path: str) -> None:
             else "remove it from the store if it is one, or choose another place"
         )
         raise NodeExistsError(
-            f"{store} {('/' + path)!r}",
+            located(store, path),
             f"holds {key!r}, perhaps a chunk of an array that was not removed completely; {remedy}",
         )
 
@@ -139,7 +140,7 @@ def _clear(store: Store, path: str, format_: Format) -> None:
     foreign = format_.foreign_key(store, path)
     if foreign is not None:
         raise NodeExistsError(
-            f"{store} {'/' + path!r}",
+            located(store, path),
             f"overwriting would remove {foreign!r}, which is not part of a Zarr node; "
             "move it away, or choose another place",
         )

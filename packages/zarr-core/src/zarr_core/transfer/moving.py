@@ -13,6 +13,7 @@ from zarr_core.errors import (
 )
 from zarr_core.interfaces.carrier import Pair
 from zarr_core.interfaces.progress import reporting
+from zarr_core.names import located
 from zarr_core.nodes.erasing import erase_node, require_erasing
 from zarr_core.nodes.key_order import is_document
 from zarr_core.nodes.placing import occupied
@@ -58,7 +59,7 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
         If something was stored at the source meanwhile, which is left there.
     """
     require_erasing(ends.source)
-    format_, where = ends.format_, f"{ends.dest} {'/' + ends.dest_path!r}"
+    format_, where = ends.format_, located(ends.dest, ends.dest_path)
     metadata = format_.read(ends.source, ends.source_path)
     if lies_within(ends.dest, ends.dest_path, ends.source, ends.source_path):
         raise NodeExistsError(where, f"lies in the node to move, {'/' + ends.source_path!r}")
@@ -70,7 +71,7 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
             erase_node(format_, ends.source, ends.source_path)
             return [path for path, _ in nodes_of(ends.turned(), there)]
         if metadata is None:
-            raise NodeNotFoundError(f"{ends.source} {'/' + ends.source_path!r}", "no node to move")
+            raise NodeNotFoundError(located(ends.source, ends.source_path), "no node to move")
     nodes = nodes_of(ends, metadata)
     made: list[str] = []
     if there is not None and any(map(ends.dest.exists, format_.documents(ends.dest_path))):

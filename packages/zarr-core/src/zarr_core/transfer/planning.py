@@ -8,6 +8,7 @@ from zarr_core import strictjson
 from zarr_core.errors import MetadataError, NodeExistsError, StoreCapabilityError
 from zarr_core.interfaces.carrier import Pair
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.names import located
 from zarr_core.nodes.placing import occupied
 from zarr_core.transfer.plan import Plan, Step, tops_of
 from zarr_core.transfer.source import Owners, other_keys
@@ -158,6 +159,6 @@ def _refuse_strangers(ends: Ends, steps: list[Step], pairs: list[Pair], there: s
             path = prefixes.get("".join(f"{part}/" for part in parts[:depth]))
             if path is not None:
                 raise NodeExistsError(
-                    f"{ends.dest} {'/' + path!r}",
+                    located(ends.dest, path),
                     f"holds {key!r}, which is not part of a node; remove it first",
                 )

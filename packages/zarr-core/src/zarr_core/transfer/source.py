@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from zarr_core.errors import StoreCapabilityError, ZarrError
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.names import located
 from zarr_core.nodes.walk import walk
 from zarr_core.registry.resolve import make, require
 
@@ -145,7 +146,7 @@ def _possible_keys(ends: Ends, path: str, metadata: NodeMetadata) -> Iterator[tu
     """Keys of all chunks that an array may have, whether or not they are stored."""
     if not isinstance(metadata, ArrayMetadata):
         return
-    where = f"{ends.source} {'/' + path!r}"
+    where = located(ends.source, path)
     if metadata.storage_transformers:
         raise StoreCapabilityError(
             f"{'/' + path!r} has storage transformers, so that its keys are known by listing only, "
