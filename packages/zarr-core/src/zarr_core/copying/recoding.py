@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.copying.note import left_by, refuse_strangers
+from zarr_core.copying.leftovers import left_by, refuse_strangers
 from zarr_core.engine.stored import stored_chunks
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.convenience import empty_like
@@ -43,13 +43,9 @@ def recode(plan: Plan, source: Array | Group, asked: Asked) -> None:
         is.  Also the progress, and the carrier.
     """
     arrays = [step for step in plan.steps if step.is_array and not step.stays]
-    reporter = Reporter(asked.progress, len(arrays))
-    try:
-        with extensions(source._extensions):
-            for step in arrays:
-                _recode(plan.ends, step, asked.layout, reporter, asked.carrier)
-    finally:
-        reporter.close()
+    with Reporter(asked.progress, len(arrays)) as reporter, extensions(source._extensions):
+        for step in arrays:
+            _recode(plan.ends, step, asked.layout, reporter, asked.carrier)
     write_groups(plan)
 
 
