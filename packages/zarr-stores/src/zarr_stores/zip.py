@@ -11,7 +11,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from urllib.parse import unquote
-from zipfile import ZIP_DEFLATED, ZIP_STORED
+from zipfile import ZIP_STORED
 
 from zarr_core.extension import (
     StoreCapabilityError,
@@ -21,6 +21,7 @@ from zarr_core.extension import (
 )
 
 from zarr_stores.zip_archive import Writer, read_entries
+from zarr_stores.zip_methods import check_method
 from zarr_stores.zip_place import Place, ValuePlace, place_of
 from zarr_stores.zip_read import ReadableZip, check_name
 
@@ -51,7 +52,7 @@ class ZipStore(ReadableZip):
         anew; begin anew unless the file exists.
     compression : int
         ``zipfile.ZIP_STORED``, the default since chunks are compressed already,
-        or ``zipfile.ZIP_DEFLATED``.
+        ``ZIP_DEFLATED``, ``ZIP_BZIP2`` or ``ZIP_LZMA``: how new values are stored.
     read_only : bool
         The same as mode ``"r"``.
 
@@ -81,8 +82,7 @@ class ZipStore(ReadableZip):
     ) -> None:
         if mode not in ("a", "r", "w", "x"):
             raise StoreError(f'mode must be "a", "r", "w" or "x", not {mode!r}', store=path)
-        if compression not in (ZIP_STORED, ZIP_DEFLATED):
-            raise StoreError("compression must be ZIP_STORED or ZIP_DEFLATED", store=path)
+        check_method(compression, path)
         self._place = place_of(path)
         self.requests = self._place.requests
         self.path: str | None = self._place.path

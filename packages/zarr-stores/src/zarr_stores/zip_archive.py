@@ -14,10 +14,11 @@ import time
 import weakref
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
 
+from zarr_stores.zip_methods import METHODS, decompress, most_bytes
 from zarr_stores.zip_source import Descriptor, SourceFile
 
 if TYPE_CHECKING:
@@ -39,11 +40,10 @@ _ENCRYPTED = 0x1
 EXTRA = 128  # bytes that further fields of a header may take; usually none, or up to 36
 TAIL = (1 << 16) + 22  # bytes in which the directory ends, and a small one lies
 _ZIP64_LIMIT = 1 << 31
-# A bit of deflated data stands for at most 258 bytes in 2 bits: a ratio of 1032.
-_DEFLATE_LIMIT = 1032
+_CHECKSUM = "damaged archive: the checksum of the entry is another"
 _DAMAGE = (
-    "it is no zip archive, was cut short, or its writer was stopped before close(). "
-    "zarr_stores.zip_recover.recover(path, new_path) saves what is complete in it"
+    "it is no zip archive, was cut short, is still being written, or its writer was stopped before "
+    "close(). zarr_stores.zip_recover.recover(path, new_path) saves what is complete in it"
 )
 
 
@@ -150,7 +150,7 @@ def data_start(source: Source, entry: Entry) -> int:
     """
     if entry.encrypted:
         raise StoreReadError("the entry is encrypted")
-    if entry.method not in (ZIP_STORED, ZIP_DEFLATED):
+    if entry.method not in METHODS:
         raise StoreReadError(
             f"compression method {entry.method} of the entry is not supported; "
             "pack the archive anew with stored or deflated entries"
@@ -169,7 +169,8 @@ def data_start(source: Source, entry: Entry) -> int:
         raise StoreReadError("damaged archive: an entry reaches beyond the end of the file")
     if entry.method == ZIP_STORED and entry.size != entry.compressed_size:
         raise StoreReadError("damaged archive: an uncompressed entry with two sizes")
-    if entry.size > (entry.compressed_size + 1) * _DEFLATE_LIMIT:
+    most = most_bytes(entry.method, entry.compressed_size)
+    if most is not None and entry.size > most:
         raise StoreReadError(f"damaged archive: {entry.size} bytes cannot come of so few")
     return start
 
@@ -187,21 +188,27 @@ def read_start(source: Source, start: int, entry: Entry, buffer: memoryview) -> 
     if entry.method == ZIP_STORED:
         source.fill(start, buffer)
     elif len(buffer):
-        buffer[:] = _inflated(source, start, entry, len(buffer))
+        buffer[:] = _decompressed(source, start, entry, len(buffer))
     if len(buffer) == entry.size and zlib.crc32(buffer) != entry.checksum:
-        raise StoreReadError("damaged archive: the checksum of the entry is another")
+        raise StoreReadError(_CHECKSUM)
 
 
-def _inflated(source: Source, start: int, entry: Entry, length: int) -> bytes:
+def read_whole(source: Source, start: int, entry: Entry) -> Buffer:
+    """Read an entry into memory of its own; a large claim of little data costs nothing."""
+    if entry.method != ZIP_STORED:
+        data = _decompressed(source, start, entry, entry.size)
+        if zlib.crc32(data) != entry.checksum:
+            raise StoreReadError(_CHECKSUM)
+        return data
+    buffer = memoryview(bytearray(entry.size))
+    read_start(source, start, entry, buffer)
+    return buffer.toreadonly()
+
+
+def _decompressed(source: Source, start: int, entry: Entry, length: int) -> bytes:
     compressed = memoryview(bytearray(entry.compressed_size))
     source.fill(start, compressed)
-    try:
-        data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(compressed, length)
-    except zlib.error as error:
-        raise StoreReadError(f"damaged archive: {error}") from error
-    if len(data) != length:
-        raise StoreReadError("damaged archive: the entry is shorter than it says")
-    return data
+    return decompress(entry.method, compressed, length, entry.size)
 
 
 # --- writing ---
@@ -246,7 +253,7 @@ class Writer:
         try:
             self._lock(path)
             if empty:
-                self._stream.truncate(0)
+                descriptor = self._begin_anew(path)
             elif os.fstat(descriptor).st_size:
                 read_entries(
                     open_file(path), path
@@ -270,6 +277,30 @@ class Writer:
                 "another store object or process is writing this archive; close that first",
                 store=path,
             ) from error
+
+    def _begin_anew(self, path: str) -> int:
+        """Put an empty file in the place of the one that is there, which others may be reading."""
+        old = self._stream
+        if not os.fstat(old.fileno()).st_size:
+            return old.fileno()
+        real = os.path.realpath(path)
+        new = f"{real}.{os.getpid()}-{id(self):x}.new"
+        mode = stat.S_IMODE(os.fstat(old.fileno()).st_mode)
+        try:
+            descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        except OSError:  # the file may be changed, its directory not
+            old.truncate(0)
+            return old.fileno()
+        self._stream = _Stream(descriptor, "r+b")
+        with old:
+            try:
+                os.fchmod(descriptor, mode)
+                self._lock(path)
+                os.replace(new, real)
+            except BaseException:
+                os.unlink(new)
+                raise
+        return descriptor
 
     def append(self, key: str, pieces: Sequence[Buffer], method: int) -> Entry:
         """Add a value; if that fails, the archive is as before."""

@@ -19,7 +19,7 @@ from zarr_core.extension import (
     check_prefix,
 )
 
-from zarr_stores.zip_archive import EXTRA, data_start, head, read_start, span
+from zarr_stores.zip_archive import EXTRA, data_start, head, read_start, read_whole, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -55,10 +55,7 @@ class ReadableZip(Store):
     def get(self, key: str) -> Buffer | None:
         def work(source: Source, entry: Entry) -> Buffer:
             near = source.near([span(key, entry)])
-            start = data_start(near, entry)
-            buffer = memoryview(bytearray(entry.size))
-            read_start(near, start, entry, buffer)
-            return buffer.toreadonly()
+            return read_whole(near, data_start(near, entry), entry)
 
         return self._with(key, work)
 

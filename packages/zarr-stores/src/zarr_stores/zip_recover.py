@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
 
 from zarr_stores.zip import ZipStore
-from zarr_stores.zip_archive import LOCAL_HEADER, Entry, data_start, open_file, read_start
+from zarr_stores.zip_archive import LOCAL_HEADER, Entry, data_start, open_file, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from zarr_core.extension import Buffer
 
     from zarr_stores.zip_source import Descriptor
 
 _UNKNOWN_SIZE = 0xFFFFFFFF
 _SIZES_FOLLOW = 0x8
 _ZIP64 = 1
+_MARK = b"PK\7\x08"
+_SHORT, _LONG = struct.Struct("<3I"), struct.Struct("<I2Q")
+_WINDOW = 1 << 20
 
 
 def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> int:
@@ -53,38 +58,65 @@ def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> i
     return count
 
 
-def _complete_values(descriptor: Descriptor) -> Iterator[tuple[str, memoryview]]:
+def _complete_values(descriptor: Descriptor) -> Iterator[tuple[str, Buffer]]:
     """Walk from entry to entry, as the directory at the end of the file is not there."""
     position = 0
     while (found := _entry_at(descriptor, position)) is not None:
-        name, entry = found
+        name, entry, position = found
         try:
-            start = data_start(descriptor, entry)
-            value = memoryview(bytearray(entry.size))
-            read_start(descriptor, start, entry, value)
+            value = read_whole(descriptor, data_start(descriptor, entry), entry)
         except (StoreReadError, MemoryError):
             return
-        position = start + entry.compressed_size
         try:
             yield check_key(name), value
         except StoreKeyError:
             continue
 
 
-def _entry_at(descriptor: Descriptor, position: int) -> tuple[str, Entry] | None:
+def _entry_at(descriptor: Descriptor, position: int) -> tuple[str, Entry, int] | None:
+    """The name of an entry, where and how it is stored, where the next one begins."""
     header = descriptor.read(position, LOCAL_HEADER.size)
     if len(header) < LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
         return None
     fields = LOCAL_HEADER.unpack(header)
     flags, method = fields[2:4]
     checksum, compressed_size, size, name_length, extra_length = fields[6:]
-    if flags & _SIZES_FOLLOW:
-        return None
     rest = descriptor.read(position + len(header), name_length + extra_length)
     extra = rest[name_length:]
-    if _UNKNOWN_SIZE in (size, compressed_size):
+    start, behind = position + len(header) + len(rest), 0
+    if flags & _SIZES_FOLLOW:
+        described = _described(descriptor, start)
+        if described is None:
+            return None
+        checksum, compressed_size, size, behind = described
+    elif _UNKNOWN_SIZE in (size, compressed_size):
         if len(extra) < 20 or struct.unpack_from("<H", extra)[0] != _ZIP64:
             return None
         size, compressed_size = struct.unpack_from("<QQ", extra, 4)
     name = rest[:name_length].decode("utf-8", "replace")
-    return name, Entry(position, size, compressed_size, method, checksum, bool(flags & 1))
+    entry = Entry(position, size, compressed_size, method, checksum, bool(flags & 1))
+    return name, entry, start + compressed_size + behind
+
+
+def _described(descriptor: Descriptor, start: int) -> tuple[int, int, int, int] | None:
+    """Checksum and sizes of data, and the length of what says so behind them.
+
+    So write programs that cannot go back, to a pipe or a network.  What stands there begins
+    with a mark; whether a mark is one is told by the size before it.
+    """
+    position = start
+    while block := descriptor.read(position, _WINDOW):
+        at = block.find(_MARK)
+        while at >= 0:
+            place = position + at
+            fields = descriptor.read(place + len(_MARK), _LONG.size + 2)
+            for form in (_SHORT, _LONG):
+                if len(fields) >= form.size and fields[form.size : form.size + 2] in (b"PK", b""):
+                    checksum, compressed_size, size = form.unpack_from(fields)
+                    if compressed_size == place - start:
+                        return checksum, compressed_size, size, len(_MARK) + form.size
+            at = block.find(_MARK, at + 1)
+        if len(block) < _WINDOW:
+            return None
+        position += _WINDOW - len(_MARK) + 1
+    return None
