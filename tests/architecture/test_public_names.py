@@ -26,7 +26,7 @@ NAMES = {
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
         UnknownExtensionError UnsupportedFieldError ValueReader ValueReplacedError WrapperReader ZarrError
         check_key
-        check_prefix data_type_for foreign_key format_named format_of_new in_flight in_one_thread installed_entry_points is_node_name
+        check_prefix data_type_for foreign_key format_named format_of_new formats_without in_flight in_one_thread installed_entry_points is_node_name
         json_pointer key_lock lies_within make_extension normalise_path only_keys package_schema project put read_node run_in_threads
         scratch single_chunk store_new strictjson take thread_count understanding
         Note RechunkingPlan RechunkingStage RechunkingTask beside leftovers may_have_pieces

@@ -229,6 +229,7 @@ def test_attributes():
 
 def test_copies_of_documents_that_would_be_wrong_are_left_out():
     source = hierarchy()
+    source.store.erase("g/readme.txt")
     zarr.consolidate_metadata(source.store)
     source = zarr.open_group(source.store)
     assert not zarr.check_consolidated(zarr.copy(source, None))
@@ -353,6 +354,7 @@ def test_every_format_is_copied_within_itself(zarr_format):
 @pytest.mark.parametrize("source", [2, 3])
 def test_arrays_get_another_layout(source, target):
     root = hierarchy(source)
+    root.store.erase("g/readme.txt")
     dest = zarr.create_group(zarr_format=target)
     seen = []
     copy = zarr.copy(root["g"], dest, chunks=5, compressors=None, progress=seen.append)
@@ -526,3 +528,21 @@ def test_a_copy_that_lacks_anything_becomes_whole(tree, missing, requests):
 def test_what_is_copied_is_opened_first():
     with pytest.raises(NodeTypeError, match="'there.zarr'.*no array or group; give zarr_core.open"):
         zarr.copy("there.zarr", {})
+
+
+def test_what_decoding_leaves_behind_is_said(tmp_path):
+    """Where chunks are copied as they are, everything goes with them."""
+    group = zarr.create_group(tmp_path / "source")
+    group.create_array("a", data=np.arange(4), chunks=2)
+    strangers = ["a/why.txt", "notes/1999.txt", "x/.zarray", "x/0"]
+    for key in strangers:
+        group.store.set(key, b"{}")
+    assert set(strangers) <= set(zarr.copy(group, tmp_path / "all").store.list())
+    lines = []
+    with pytest.warns(UserWarning, match=r"left behind: 'a/why\.txt' with 3 more") as seen:
+        copy = zarr.copy(group, tmp_path / "some", chunks=4, log=lines.append)
+    assert seen[0].filename == __file__
+    assert [line[6:] for line in lines if line.startswith("leave ")] == strangers
+    assert sorted(copy.store.list()) == ["a/c/0", "a/zarr.json", "zarr.json"]
+    # Who chooses has chosen.
+    zarr.copy(group, tmp_path / "chosen", chunks=4, only=lambda path: path == "a")

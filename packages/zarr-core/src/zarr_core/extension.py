@@ -35,7 +35,7 @@ from zarr_core.errors import (
     ValueReplacedError,
     ZarrError,
 )
-from zarr_core.formats.detect import format_named, format_of_new, read_node
+from zarr_core.formats.detect import format_named, format_of_new, formats_without, read_node
 from zarr_core.formats.foreign import foreign_key
 from zarr_core.formats.known import KnownDocuments
 from zarr_core.formats.members import understanding
@@ -175,6 +175,7 @@ __all__ = [
     "foreign_key",
     "format_named",
     "format_of_new",
+    "formats_without",
     "in_flight",
     "in_one_thread",
     "installed_entry_points",

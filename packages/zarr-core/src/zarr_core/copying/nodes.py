@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from zarr_core.copying.asked import Asked
@@ -19,6 +20,7 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.names import located
 from zarr_core.stores.nesting import lies_within
 from zarr_core.transfer.executing import execute, make_places
+from zarr_core.transfer.left_behind import left_behind
 from zarr_core.transfer.planning import plan
 
 if TYPE_CHECKING:
@@ -138,6 +140,9 @@ def copy(
     so what can be seen is complete.  A copy that was interrupted is continued by the
     same call: values that are there are compared, and copied only if they differ.  If
     arrays are decoded, give ``if_exists="skip"``, and those that are done are left.
+
+    Keys that are part of no node, such as a text beside an array, are copied with the rest;
+    not if arrays are decoded, of which there is a warning.
     """
     asked = Asked(
         overwrite=overwrite, if_exists=if_exists, shallow=shallow, without_attrs=without_attrs,
@@ -264,6 +269,8 @@ def _copy(
         for step in planned.steps:
             shape = f" {step.metadata.shape}" if isinstance(step.metadata, ArrayMetadata) else ""
             line(f"{'skip' if step.stays else 'copy'} /{step.source}{shape}")
+        if asked.layout and not asked.is_partial:
+            _tell_of(left_behind(ends, nodes), line)
         done, made = planned.counted(), []
         if not asked.dry_run:
             made = make_places(planned)
@@ -277,3 +284,17 @@ def _copy(
             made += (step.target for step in planned.steps)
         line(summary(done, dry_run=asked.dry_run))
     return done, made
+
+
+def _tell_of(left: list[str], line: Callable[[str], object]) -> None:
+    """Say which keys are not carried over where arrays are decoded."""
+    for key in left:
+        line(f"leave {key}")
+    if left:
+        more = f" with {len(left) - 1} more" if len(left) > 1 else ""
+        warnings.warn(
+            f"what is part of no array or group is left behind: {left[0]!r}{more}; log= names "
+            "every key, copy_store copies whatever there is",
+            UserWarning,
+            stacklevel=4,  # who called copy
+        )

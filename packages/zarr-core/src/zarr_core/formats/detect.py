@@ -118,19 +118,23 @@ def rival(store: Store, path: str, format_: Format) -> Format | None:
     prefix = f"{path}/" if path else ""
     if store.supports_listing and next(iter(store.list_prefix(prefix)), None) is None:
         return None  # the usual case of a new node, told by one request
-    for name in names("format"):
-        if name == format_.name:
-            continue
-        try:
-            other = format_named(name)
-        except ExtensionError:  # as above
-            continue
+    for other in formats_without(format_.name):
         try:
             if other.read(store, path) is not None:
                 return other
         except MetadataError:
             return other
     return None
+
+
+def formats_without(name: str) -> Iterator[Format]:
+    """The installed formats but one."""
+    for other in names("format"):
+        if other != name:
+            try:
+                yield format_named(other)
+            except ExtensionError:  # broken: no other is affected
+                continue
 
 
 def _candidates(zarr_format: int | str | None) -> Iterator[int | str]:

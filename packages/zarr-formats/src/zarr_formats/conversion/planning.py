@@ -15,6 +15,7 @@ from zarr_core.extension import (
     Problem,
     ZarrError,
     format_named,
+    formats_without,
     lies_within,
     read_node,
     strictjson,
@@ -28,7 +29,6 @@ from zarr_formats.conversion.costing import costed
 from zarr_formats.conversion.errors import ConversionError
 from zarr_formats.conversion.expressing import express_group, problems_of
 from zarr_formats.conversion.memory import opened, planned
-from zarr_formats.conversion.other_formats import formats_without, has_node
 from zarr_formats.conversion.steps import Memory, Plan, Side, Step, is_in_place
 from zarr_formats.conversion.strangers import with_strangers
 
@@ -331,7 +331,7 @@ def _in_the_way(
         if isinstance(dest.format_.read(dest.store, ancestor), ArrayMetadata):
             yield Problem("", f"the destination lies below {'/' + ancestor!r}, which is an array")
     for other in formats_without(dest.format_.name):
-        if has_node(other, dest):
+        if dest.has(other):
             yield Problem("", f"the destination has a node of the format {other.name}; remove it")
     if overwrite and (key := dest.format_.foreign_key(dest.store, dest.path)):
         yield Problem("", f"overwriting would remove {key!r}, which is part of no node")

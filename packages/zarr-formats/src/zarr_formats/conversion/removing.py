@@ -10,11 +10,11 @@ from zarr_core.extension import (
     Problem,
     StoreCapabilityError,
     ZarrError,
+    formats_without,
     read_node,
 )
 
 from zarr_formats.conversion.errors import ConversionError
-from zarr_formats.conversion.other_formats import formats_without
 from zarr_formats.conversion.planning import nodes
 from zarr_formats.conversion.steps import Side
 

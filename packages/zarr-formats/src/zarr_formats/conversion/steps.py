@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from zarr_core.extension import ExtensionError, MetadataError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -54,6 +56,13 @@ class Side:
             keys = self.format_.documents(at)
             return found if any(map(self.store.exists, keys)) else None
         return found
+
+    def has(self, format_: Format, path: str = "") -> bool:
+        """Whether there is a node of some format, damaged or not, at a path below this one."""
+        try:
+            return Side(self.store, self.at(path), format_).read("") is not None
+        except (MetadataError, ExtensionError):
+            return True
 
     def where(self, path: str = "") -> str:
         """Names a node in messages."""

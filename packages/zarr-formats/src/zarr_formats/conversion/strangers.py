@@ -12,10 +12,10 @@ from zarr_core.extension import (
     GroupMetadata,
     MetadataError,
     Problem,
+    formats_without,
 )
 
 from zarr_formats.conversion.chunk_keys import ChunkKeys
-from zarr_formats.conversion.other_formats import formats_without, has_node
 from zarr_formats.conversion.steps import Step, is_in_place
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def with_strangers(source: Side, dest: Side, steps: Sequence[Step]) -> Iterator[
         keys, members = _strangers(source, step.path, children.get(step.path, set()), others)
         foreign: list[Step] = []
         for path, key in members.items():
-            found = next((it for it in others if has_node(it, source, path)), None)
+            found = next((it for it in others if source.has(it, path)), None)
             if found is None:
                 keys.append(key)
-            elif not (beside and has_node(dest.format_, dest, path)):
+            elif not (beside and dest.has(dest.format_, path)):
                 foreign.append(_foreign(source, found, path))
         yield _noted(step, [] if beside else keys)
         yield from foreign
