@@ -6,7 +6,7 @@ import os
 import time
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from zarr_core.extension import ByteRange, Store, StoreError, ValueReplacedError, check_key
 
@@ -15,7 +15,7 @@ from zarr_stores.disk_cache_directory import Directory
 from zarr_stores.disk_cache_reader import CachedReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from zarr_core.extension import Buffer, ValueReader
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from zarr_stores.wrapper import Values
 
 __all__ = ["DiskCacheInfo", "DiskCacheStore"]
+
+T = TypeVar("T")
 
 _ATTEMPTS = 5
 _WHOLE = ByteRange(0)
@@ -41,6 +43,19 @@ class DiskCacheInfo(NamedTuple):
     """Bytes that the files of the cache take, whoever made them."""
     max_bytes: int | None
     """Bytes that they may take; None for any number."""
+
+
+class Found(NamedTuple):
+    """What is cached of a key."""
+
+    path: str
+    """Of the file that there is, or would be."""
+    changes: int
+    """Those of the path, before it was looked at."""
+    entry: Entry | None
+    """The file, if it is of the present version."""
+    size: int | None
+    """Of the value; None if there is none, or that is not known."""
 
 
 class DiskCacheStore(ChangeWatchingStore):
@@ -149,16 +164,16 @@ class DiskCacheStore(ChangeWatchingStore):
                 f"cannot be removed from the cache in {self.path}: {error.strerror}", self, key
             ) from error
 
-    def _found(self, key: str) -> tuple[Entry | None, bool]:
-        """What is cached of a key, and whether it may be used unasked."""
+    def _found(self, path: str) -> tuple[Entry | None, bool]:
+        """What is cached at a path, and whether it may be used unasked."""
         directory = self._directory
         try:
-            entry = directory.find(directory.path_of(self._place, key))
+            entry = directory.find(path)
             if entry is None:
                 return None, False
             now = time.time()
             fresh = self._check == "never" or (
-                not isinstance(self._check, str) and 0 <= now - entry.validated_at() < self._check
+                not isinstance(self._check, str) and 0 <= now - entry.validated < self._check
             )
             if fresh:
                 entry.used(now)
@@ -167,9 +182,9 @@ class DiskCacheStore(ChangeWatchingStore):
             return None, False
         return entry, fresh
 
-    def _cached(self, key: str) -> Entry | None:
+    def _cached(self, key: str, path: str) -> Entry | None:
         """What is cached of a key, if it is of the present version."""
-        entry, fresh = self._found(key)
+        entry, fresh = self._found(path)
         if entry is None or fresh:
             return entry
         now = time.time()
@@ -186,18 +201,40 @@ class DiskCacheStore(ChangeWatchingStore):
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
-        reader = self.open_value(key, _WHOLE)
-        attempts = 1
-        while reader is not None:
+        found = self._look(key)
+        size = found.size
+        if size is not None:
+            value = memoryview(bytearray(size))
+            if self._fill(found, 0, value):
+                return value.toreadonly()
+        return self._whole(key, found, lambda reader: reader.read(0, reader.size).toreadonly())
+
+    def get_into(self, key: str, buffer: memoryview) -> int | None:
+        found = self._look(key)
+        size = found.size
+        if size is not None and self._fill(found, 0, buffer[:size]):
+            return size
+
+        def work(reader: ValueReader) -> int:
+            reader.read_into([(0, buffer[: reader.size])])
+            return reader.size
+
+        return self._whole(key, found, work)
+
+    def _whole(self, key: str, found: Found, work: Callable[[ValueReader], T]) -> T | None:
+        """Read a value of which something is not held, anew if it is replaced meanwhile."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            reader = self._open(key, _WHOLE, found)
+            if reader is None:
+                return None
             try:
                 with reader:
-                    return reader.read(0, reader.size).toreadonly()
+                    return work(reader)
             except ValueReplacedError:
-                if attempts == _ATTEMPTS:
+                if attempt == _ATTEMPTS:
                     raise
-            attempts += 1
-            reader = self.open_value(key, _WHOLE)
-        return None
+            found = self._look(key)
+        raise AssertionError("the last attempt raises")
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         asked = list(key_ranges)
@@ -208,26 +245,44 @@ class DiskCacheStore(ChangeWatchingStore):
                 continue
         return Store.get_partial_values(self, asked)
 
-    def get_into(self, key: str, buffer: memoryview) -> int | None:
-        reader = self.open_value(key, _WHOLE)
-        attempts = 1
-        while reader is not None:
-            try:
-                with reader:
-                    reader.read_into([(0, buffer[: reader.size])])
-                    return reader.size
-            except ValueReplacedError:
-                if attempts == _ATTEMPTS:
-                    raise
-            attempts += 1
-            reader = self.open_value(key, _WHOLE)
-        return None
+    def _part(self, key: str, part: ByteRange) -> Buffer | None:
+        found = self._look(key)
+        if found.size is not None:
+            start, stop = part.within(found.size)
+            value = memoryview(bytearray(stop - start))
+            if self._fill(found, start, value):
+                return value.toreadonly()
+        reader = self._open(key, part, found)
+        if reader is None:
+            return None
+        with reader:
+            start, stop = part.within(reader.size)
+            return reader.read(start, stop - start)
 
     def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+        return self._open(key, first, self._look(key))
+
+    def _look(self, key: str) -> Found:
+        path = self._directory.path_of(self._place, check_key(key))
+        changes = self._directory.changes(path)
+        entry = self._cached(key, path)
+        return Found(path, changes, entry, None if entry is None else entry.size)
+
+    def _fill(self, found: Found, start: int, buffer: memoryview) -> bool:
+        """Fill a buffer with a part of a value, if all of that is held."""
+        assert found.entry is not None
+        try:
+            held = not found.entry.read(start, buffer)
+        except OSError:
+            self._directory.count(errors=1)
+            return False
+        if held:
+            self._directory.count(hits=1)
+        return held
+
+    def _open(self, key: str, first: ByteRange | None, found: Found) -> ValueReader | None:
         directory = self._directory
-        path = directory.path_of(self._place, check_key(key))
-        changes = directory.changes(path)
-        entry = self._cached(key)
+        path, changes, entry, size = found
         inner: ValueReader | None = None
         begun = time.time()
         if entry is None:
@@ -243,7 +298,7 @@ class DiskCacheStore(ChangeWatchingStore):
             if entry is None or inner is None:
                 directory.count(misses=1)
                 return inner
-        elif entry.size is None:
+        elif size is None:
             directory.count(hits=1)
             return None
         return CachedReader(self, directory, key, entry, (path, changes), inner, begun)
@@ -299,11 +354,11 @@ class DiskCacheStore(ChangeWatchingStore):
         raise ValueReplacedError("the value was replaced while parts of it were read", self, key)
 
     def exists(self, key: str) -> bool:
-        entry, fresh = self._found(check_key(key))
+        entry, fresh = self._found(self._directory.path_of(self._place, check_key(key)))
         return entry.size is not None if entry is not None and fresh else self.inner.exists(key)
 
     def getsize(self, key: str) -> int | None:
-        entry, fresh = self._found(check_key(key))
+        entry, fresh = self._found(self._directory.path_of(self._place, check_key(key)))
         return entry.size if entry is not None and fresh else self.inner.getsize(key)
 
     # --- changes ---

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.extension import ValueReader
 
+from zarr_stores._forked import in_children
 from zarr_stores.disk_cache_entry import Entry
 
 if TYPE_CHECKING:
@@ -63,20 +64,17 @@ class Directory:
         self.errors = 0
         self.gap_bytes = ValueReader.gap_bytes  # as the last value had it
         self._max_bytes = max_bytes
-        self._process = os.getpid()
-        self._lock = threading.Lock()
+        self._guard = threading.Lock()
+        in_children(self, Directory._renew)
         self._pending = 0
         self._changes = [0] * _STRIPES
 
-    def _guard(self) -> threading.Lock:
-        if self._process != os.getpid():  # a lock that another thread held at the fork
-            self._lock = threading.Lock()
-            self._process = os.getpid()
-        return self._lock
+    def _renew(self) -> None:
+        self._guard = threading.Lock()
 
     def count(self, hits: int = 0, misses: int = 0, errors: int = 0) -> None:
         """Add to what is counted."""
-        with self._guard():
+        with self._guard:
             self.hits += hits
             self.misses += misses
             self.errors += errors
@@ -87,7 +85,7 @@ class Directory:
         """Path of the file for a key of a store, of which it tells nothing."""
         words = f"{place}\0{key}".encode("utf-8", "surrogatepass")
         name = blake2b(words, digest_size=20).hexdigest()
-        return os.path.join(self.path, name[:2], name[2:])
+        return f"{self.path}/{name[:2]}/{name[2:]}"
 
     def changes(self, path: str) -> int:
         """A number that is another one once the value was dropped."""
@@ -137,7 +135,7 @@ class Directory:
             os.makedirs(os.path.dirname(path), 0o700)
         try:
             Entry.make(new, version, size, block_bytes)
-            with self._guard():
+            with self._guard:
                 if changes != self.changes(path):
                     return None
                 try:
@@ -158,7 +156,7 @@ class Directory:
 
     def drop(self, path: str) -> None:
         """Forget a value; who has it open still reads it, who is making it does not."""
-        with self._guard():
+        with self._guard:
             self._changes[hash(path) % _STRIPES] += 1
             # What cannot be removed could be taken for true later.
             with suppress(FileNotFoundError):
@@ -174,12 +172,12 @@ class Directory:
         OSError
             If there is no room for the sum.
         """
-        with self._guard():
+        with self._guard:
             self._pending += nbytes
         with self._locked(wait=False) as descriptor:
             if descriptor is None:
                 return  # the next one adds it
-            with self._guard():
+            with self._guard:
                 pending, self._pending = self._pending, 0
             known = self._read_sum(descriptor)
             total = None if known is None else known + pending
@@ -203,7 +201,7 @@ class Directory:
         OSError
             If one cannot be removed.
         """
-        with self._guard():
+        with self._guard:
             self._changes = [number + 1 for number in self._changes]
         for path, _ in self._files():
             with suppress(FileNotFoundError):

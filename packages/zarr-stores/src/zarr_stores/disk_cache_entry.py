@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "header_of"]
 
-_MAGIC = b"zarrdc1\n"
+_MAGIC = b"zarrdc2\n"
 _HEADER = struct.Struct("<8sIIQI")  # magic, checksum of the rest, bytes of a block, size, version
+_SUMMED = 12  # where what has that checksum begins
 _RECORD = struct.Struct("<II")  # checksum of a block, the same again in other words
 _WRITTEN = 0x7A617272  # no record is a hole of the file, which is zeros
 _PAGE = 4096
@@ -40,9 +41,9 @@ def header_of(version: str, size: int | None, block_bytes: int) -> bytes:
         Of each block but the last.
     """
     words = version.encode()
-    sizes = (block_bytes, _NO_VALUE if size is None else size, len(words))
-    checksum = zlib.crc32(words, zlib.crc32(repr(sizes).encode()))
-    return _HEADER.pack(_MAGIC, checksum, *sizes) + words
+    sizes = block_bytes, _NO_VALUE if size is None else size, len(words)
+    unsigned = _HEADER.pack(_MAGIC, 0, *sizes) + words
+    return _HEADER.pack(_MAGIC, zlib.crc32(unsigned[_SUMMED:]), *sizes) + words
 
 
 class Entry:
@@ -63,32 +64,34 @@ class Entry:
         If it cannot be used.
     """
 
-    __slots__ = ("_blocks", "_data", "_descriptor", "_table", "block_bytes", "size", "version")
+    __slots__ = (
+        "_accessed", "_data", "_descriptor", "_start", "_table",
+        "block_bytes", "size", "validated", "version",
+    )  # fmt: skip
 
     def __init__(self, path: str) -> None:
         self._descriptor = -1
         self._descriptor = os.open(path, _FLAGS)
-        start = os.pread(self._descriptor, _HEADER.size + _MOST_VERSION, 0)
+        start = self._start = os.pread(self._descriptor, _PAGE, 0)
         if len(start) < _HEADER.size:
             raise ValueError("too short for a header")
-        _, _, block_bytes, size, length = _HEADER.unpack_from(start)
-        try:
-            version = start[_HEADER.size : _HEADER.size + length].decode()
-        except UnicodeDecodeError:
-            version = ""
+        magic, checksum, block_bytes, size, length = _HEADER.unpack_from(start)
+        end = _HEADER.size + length
+        if magic != _MAGIC or checksum != zlib.crc32(start[_SUMMED:end]) or not block_bytes:
+            raise ValueError("the header is damaged")
         self.size: int | None = None if size == _NO_VALUE else size
         """Length of the value in bytes; None if there is no value."""
-        self.version = version
+        self.version = start[_HEADER.size : end].decode()
         """Of the value."""
         self.block_bytes: int = block_bytes
         """Length of each block but the last."""
-        header = header_of(version, self.size, block_bytes)
-        if not block_bytes or start[: len(header)] != header:
-            raise ValueError("the header is damaged")
-        self._table, self._data, total = _layout(len(header), self.size, block_bytes)
-        if os.fstat(self._descriptor).st_size != total:
+        self._table, self._data, total = _layout(end, self.size, block_bytes)
+        status = os.fstat(self._descriptor)
+        if status.st_size != total:
             raise ValueError("of another length than its header says")
-        self._blocks = -(-(self.size or 0) // block_bytes)
+        self.validated = status.st_mtime
+        """When the version was last known to be the present one, in seconds of the epoch."""
+        self._accessed = status.st_atime
 
     @classmethod
     def make(cls, path: str, version: str, size: int | None, block_bytes: int) -> None:
@@ -136,9 +139,11 @@ class Entry:
         stop = start + len(buffer)
         first = start // step
         last = -(-stop // step)
-        records = os.pread(
-            self._descriptor, _RECORD.size * (last - first), self._table + _RECORD.size * first
-        )
+        place, length = self._table + _RECORD.size * first, _RECORD.size * (last - first)
+        # What was read with the header, once: others may write blocks meanwhile.
+        records, self._start = self._start[place : place + length], b""
+        if len(records) < length:
+            records = os.pread(self._descriptor, length, place)
         missing: list[tuple[int, int]] = []
         for number, (checksum, again) in enumerate(_RECORD.iter_unpack(records), first):
             if checksum ^ again != _WRITTEN or not self._read_block(
@@ -153,16 +158,19 @@ class Entry:
     def _read_block(
         self, number: int, checksum: int, start: int, stop: int, buffer: memoryview
     ) -> bool:
-        begin, end = self.bounds(number, number + 1)
-        low, high = max(begin, start), min(end, stop)
-        target = buffer[low - start : high - start]
-        block = target if high - low == end - begin else memoryview(bytearray(end - begin))
-        if os.preadv(self._descriptor, [block], self._data + begin) != len(block):
+        begin = number * self.block_bytes
+        end = min(self.size or 0, begin + self.block_bytes)
+        if start <= begin and end <= stop:
+            block = buffer[begin - start : end - start]
+        else:
+            block = memoryview(bytearray(end - begin))
+        if os.preadv(self._descriptor, (block,), self._data + begin) != len(block):
             return False
         if zlib.crc32(block) != checksum:
             return False
-        if block is not target:
-            target[:] = block[low - begin : high - begin]
+        if start > begin or end > stop:
+            low, high = max(begin, start), min(end, stop)
+            buffer[low - start : high - start] = block[low - begin : high - begin]
         return True
 
     def bounds(self, first: int, last: int) -> tuple[int, int]:
@@ -194,16 +202,14 @@ class Entry:
 
     # --- times ---
 
-    def validated_at(self) -> float:
-        """When the version was last known to be the present one, in seconds of the epoch."""
-        return os.fstat(self._descriptor).st_mtime
-
     def used(self, now: float, validated: float | None = None) -> None:
         """Note that the value is used, perhaps that its version was compared."""
-        times = os.fstat(self._descriptor)
-        if validated is not None or now - times.st_atime > 1:
-            then = times.st_mtime if validated is None else validated
-            os.utime(self._descriptor, (now, then))
+        if validated is not None:
+            self.validated = validated
+        elif now - self._accessed <= 1:
+            return
+        self._accessed = now
+        os.utime(self._descriptor, (now, self.validated))
 
     def __del__(self) -> None:
         if self._descriptor >= 0:
