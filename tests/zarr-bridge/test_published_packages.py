@@ -221,6 +221,7 @@ def entry_points_of(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Imagecodecs codecs are not in the Zarr version 3 specification")
 def test_names_that_two_packages_claim_are_chosen_by_the_user(entry_points_of):
     entry_points_of("imagecodecs-zarr", "virtual-tiff")
     names = ("imagecodecs_zstd", "imagecodecs_jpeg", "imagecodecs_lzw")
