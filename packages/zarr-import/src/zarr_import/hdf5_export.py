@@ -84,24 +84,20 @@ def export_hdf5(
     )
     arrays = {place: node for place, node in members if isinstance(node, Array)}
     types = {place: _type(h5py, array) for place, array in arrays.items()}
-    reporter = ProgressReporter(progress, len(arrays))
     with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=f".{path.name}.") as folder:
         made = os.path.join(folder, "made.h5")
-        try:
-            with h5py.File(made, "w") as target:
-                if isinstance(source, Group):
-                    _set_attributes(target, source.attrs.asdict())
-                for place, node in members:
-                    if isinstance(node, Group):
-                        _set_attributes(target.require_group(place), node.attrs.asdict())
-                    else:
-                        _write(
-                            h5py, target, place, node, types[place],
-                            _GZIP if filters is None else filters, max_memory, reporter,
-                        )  # fmt: skip
-                _name_dimensions(target, arrays)
-        finally:
-            reporter.close()
+        with ProgressReporter(progress, len(arrays)) as reporter, h5py.File(made, "w") as target:
+            if isinstance(source, Group):
+                _set_attributes(target, source.attrs.asdict())
+            for place, node in members:
+                if isinstance(node, Group):
+                    _set_attributes(target.require_group(place), node.attrs.asdict())
+                else:
+                    _write(
+                        h5py, target, place, node, types[place],
+                        _GZIP if filters is None else filters, max_memory, reporter,
+                    )  # fmt: skip
+            _name_dimensions(target, arrays)
         os.replace(made, path)
 
 

@@ -144,14 +144,11 @@ def bring(
     nodes = _planned(contents, target, layout, report, unsupported)
     there = _found(target, nodes)
     arrays = sum(isinstance(node, Planned) for node in nodes)
-    reporter = ProgressReporter(progress, arrays)
     done: dict[str, How] = {}
-    try:
+    with ProgressReporter(progress, arrays) as reporter:
         for node in nodes:
             if isinstance(node, Planned):
                 done[node.variable.path] = _bring_array(node, target, there, max_memory, reporter)
-    finally:
-        reporter.close()
     for node in reversed(nodes):
         if not isinstance(node, Planned):
             folder, metadata = node

@@ -226,21 +226,17 @@ def export_numpy(
                 f"elements of {array.metadata.data_type.name} have no fixed size, as NumPy's "
                 "files need; read them, and save astype(str) of that",
             )
-    reporter = ProgressReporter(progress, len(arrays))
-    try:
-        with _beside(path) as folder:
-            made = folder / f"made{_ENDING}"
-            if isinstance(source, Array):
-                _write(source, made, max_memory, reporter)
-            else:
-                single, made = made, folder / "made.npz"
-                with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
-                    for name, array in arrays:
-                        _write(array, single, max_memory, reporter)
-                        archive.write(single, f"{name}{_ENDING}")
-            os.replace(made, path)
-    finally:
-        reporter.close()
+    with ProgressReporter(progress, len(arrays)) as reporter, _beside(path) as folder:
+        made = folder / f"made{_ENDING}"
+        if isinstance(source, Array):
+            _write(source, made, max_memory, reporter)
+        else:
+            single, made = made, folder / "made.npz"
+            with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+                for name, array in arrays:
+                    _write(array, single, max_memory, reporter)
+                    archive.write(single, f"{name}{_ENDING}")
+        os.replace(made, path)
 
 
 def _members(group: Group) -> list[tuple[str, Array]]:

@@ -106,17 +106,14 @@ def check(
         members += walk(node)
     result = Check(str(store), f"/{path}")
     arrays = [member.node for member in members if isinstance(member.node, Array)]
-    reporter = ProgressReporter(progress, len(arrays))
     format_ = format_of(store, path, zarr_format)
-    try:
+    with ProgressReporter(progress, len(arrays)) as reporter:
         for array in arrays:
             found = _begun(array)
             result.arrays.append(found)
             keys = check_chunks(array if lists else without_fill(array), found, reporter)
             if lists:
                 check_keys_of_array(array, format_, keys, found)
-    finally:
-        reporter.close()
     for member in members:
         if member.problem:
             result.unopened[_absolute(path, member)] = member.problem

@@ -83,13 +83,10 @@ def compare(
             result.differences += compare_metadata(mine, its, path, storage=storage)
         else:
             result.differences.append(_other_type(path, mine))
-    reporter = ProgressReporter(progress, len(arrays))
-    try:
+    with ProgressReporter(progress, len(arrays)) as reporter:
         for path, mine, its in arrays if values else ():
             found = compare_values(mine, its, path, tolerance or Tolerance(), reporter)
             result.differences += [] if found is None else [found]
-    finally:
-        reporter.close()
     result.differences.sort(key=lambda difference: difference.path)
     return result
 
