@@ -79,6 +79,36 @@ def test_places_differ():
     assert len(set(stores)) == len(stores)
 
 
+def test_messages_tell_the_server(monkeypatch):
+    monkeypatch.delenv("AZURE_STORAGE_ACCOUNT_NAME", raising=False)
+
+    def told(url, **options):
+        store = ObjectStore.from_url(url, **options)
+        assert str(store) in repr(store)
+        return str(store)
+
+    here = f"http://me:{SECRET}@127.0.0.1:1/"
+    for name in ("endpoint", "endpoint_url"):
+        config = {f"aws_{name}": here}
+        assert told("s3://b/p", config=config) == "s3://b/p at http://127.0.0.1:1"
+    assert told("s3://b/p") == "s3://b/p"
+    assert told("az://c/p", account_name="acc", skip_signature=True) == "az://c/p at acc"
+    assert told("gs://b", base_url=here, skip_signature=True) == "gs://b at http://127.0.0.1:1"
+    assert told(f"https://h/p?X-Amz-Signature={SECRET}") == "https://h/p"
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    keys = {"access_key_id": "me", "secret_access_key": SECRET, "region": "r"}
+    store = ObjectStore.from_url("s3://b/p", retry_config={"max_retries": 0}, **keys)
+    for call in (
+        lambda: store.get("k"),
+        lambda: store.update("k", bytes),
+        lambda: zarr.open(store),
+    ):
+        with pytest.raises(
+            StoreError, match="s3://b/p at http://127.0.0.1:1.*: Connection refused"
+        ):
+            call()
+
+
 def test_settings_reach_obstore():
     store = ObjectStore.from_url(
         "s3://b",

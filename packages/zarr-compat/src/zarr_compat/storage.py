@@ -253,7 +253,7 @@ class StorePath(NamedTuple):
         return StorePath(self.store, f"{self.path}/{other}".strip("/"))
 
     def __str__(self) -> str:
-        return f"{self.store}/{self.path}".rstrip("/")
+        return f"{getattr(self.store, 'url', self.store)}/{self.path}".rstrip("/")
 
 
 # Names of version 2, of those that are the same place.

@@ -87,7 +87,7 @@ class FsspecStore(Store):
         self._traits = traits = Traits(place.fs())
         # As the file system writes it: some want a slash at the beginning.
         self._base: str = place.path("x")[:-1]
-        self.calls = Calls(place, traits, place.url)
+        self.calls = Calls(place, traits, place)
         """Through it goes everything that is asked of the file system."""
         self.read_only = read_only or bool(traits.read_only)
         self.supports_listing = not traits.http
@@ -328,7 +328,10 @@ class FsspecStore(Store):
         return hash(self._place.identity)
 
     def __repr__(self) -> str:
-        return f"FsspecStore({self.url!r}{', read_only=True' if self.read_only else ''})"
+        return f"FsspecStore({str(self)!r}{', read_only=True' if self.read_only else ''})"
+
+    def __str__(self) -> str:
+        return str(self._place)
 
     def __copy__(self) -> Self:
         return self

@@ -20,6 +20,8 @@ _MANNERS = frozenset({
     "asynchronous", "batch_size", "cache_regions", "config_kwargs", "listings_expiry_time", "loop",
     "max_paths", "skip_instance_cache", "use_listings_cache",
 })  # fmt: skip
+# Arguments that say which server it is.
+_SERVERS = ("endpoint_url", "host", "account_name")
 
 
 class Place:
@@ -57,6 +59,16 @@ class Place:
         """What tells places of one URL apart: the file system with its options."""
         self.identity = (*self.realm, self.root)
         """Equal for the same place."""
+
+    def __str__(self) -> str:
+        """The URL, with the server or the account where that does not say it."""
+        options = self._all_options()
+        for given in (options, options.get("client_kwargs") or {}):
+            for name in _SERVERS:
+                if name not in self.secrets and (server := given.get(name)):
+                    server = without_secrets(str(server))
+                    return self.url if server in self.url else f"{self.url} at {server}"
+        return self.url
 
     @classmethod
     def at(cls, url: str, options: Mapping[str, Any]) -> Self:

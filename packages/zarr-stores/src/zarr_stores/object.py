@@ -322,7 +322,10 @@ class ObjectStore(Store):
 
     def __repr__(self) -> str:
         read_only = ", read_only=True" if self.read_only else ""
-        return f"{type(self).__name__}({self.url!r}{read_only})"
+        return f"{type(self).__name__}({str(self)!r}{read_only})"
+
+    def __str__(self) -> str:
+        return str(self._place)
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         self._place.check_to_pickle(self.store)

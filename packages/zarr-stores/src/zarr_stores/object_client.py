@@ -44,14 +44,14 @@ class Client:
     Attributes
     ----------
     place : Place
-        Where it leads to; its URL is in every message.
+        Where it leads to; every message names it.
     """
 
     def __init__(self, store: Any, root: str, requests: int) -> None:
         self.store = store
         self.root = root
         self.place = place_of(store, root)
-        self._named = self.place.url
+        self._named = str(self.place)
         self._files = self.place.kind == "HTTPStore"
         # One for each request in flight; cheaper to wait for than a semaphore of Python's.
         self._tokens: SimpleQueue[None] = SimpleQueue()

@@ -20,6 +20,20 @@ _PLACES: Final = re.compile(
 _KEYS: Final = re.compile(r"<Code>(?:NoSuchKey|BlobNotFound)</Code>")
 _STATUS: Final = re.compile(r"status code: (\d{3}[^:\n]*)")
 _RETRIED: Final = re.compile(r"after ([1-9]\d*) retries")
+_CAUSES: Final = tuple(
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (
+            r"InvalidCertificate\(\s*(\w+)",
+            r"the certificate of the server is not valid (\1); "
+            "the environment variable SSL_CERT_FILE may name a file of authorities to trust",
+        ),
+        (r"InvalidMessage\(", "the server does not speak TLS: http://, not https://?"),
+        (r"IncompleteMessage", "the connection was closed before there was an answer"),
+        (r"source: TimedOut", "there was no answer in time"),
+        (r'(?:message|error): "([^"]{1,200})"', r"\1"),
+    )
+)
 _SENT: Final = re.compile(r"\bError performing (?:PUT|POST)\b")
 _UNCONNECTED: Final = re.compile(r"\bkind: Connect\b")
 _REFUSALS: Final = re.compile(r"<Code>(?:SlowDown|ServerBusy|ServiceUnavailable)</Code>")
@@ -142,7 +156,17 @@ def reason(error: BaseException) -> str:
         if retried := _RETRIED.search(text):
             parts.append(f"after {retried[1]} retries")
         return ", ".join(part for part in parts if part)
-    return without_secrets(" ".join(text.split()))[:300] or type(error).__name__
+    said = without_secrets(" ".join(text.split()))[:300] or type(error).__name__
+    cause = _cause(str(error))
+    return f"{said}: {cause}" if cause else said
+
+
+def _cause(text: str) -> str:
+    """What is behind "error sending request", of which the library tells developers alone."""
+    for pattern, words in _CAUSES:
+        if found := pattern.search(text):
+            return without_secrets(found.expand(words))
+    return ""
 
 
 def _said(text: str) -> str:

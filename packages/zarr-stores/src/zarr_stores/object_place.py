@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Kinds of obstore's stores, with the scheme of their URLs and the settings that are the place.
 _BUCKETS: Final = {
-    "S3Store": ("s3", "bucket", "aws", ("endpoint_url_s3", "endpoint_url", "endpoint")),
+    "S3Store": ("s3", "bucket", "aws", ("endpoint", "endpoint_url", "endpoint_url_s3")),
     "GCSStore": ("gs", "bucket", "google", ("base_url",)),
     "AzureStore": ("az", "container_name", "azure_storage", ("account_name", "endpoint")),
 }
@@ -72,6 +72,12 @@ class Place:
     kind: str
     url: str
     further: tuple[Any, ...] = field(default=(), repr=False)  # a query may be a signature
+
+    def __str__(self) -> str:
+        """The URL, with the server or the account where that does not say it."""
+        known = self.further if self.kind in _BUCKETS else ()
+        server = next((one for one in reversed(known) if one), "")
+        return f"{self.url} at {_plain(server)}" if server else self.url
 
     def check_to_pickle(self, store: Any) -> None:
         """Refuse to write credentials where they can be read.

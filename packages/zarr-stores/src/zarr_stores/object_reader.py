@@ -122,7 +122,7 @@ class ObjectReader(ValueReader):
         if start < 0 or start + length > self._size:
             raise StoreReadError(
                 f"bytes {start} to {start + length} of a value of {self._size} bytes",
-                self._client.place.url,
+                self._client.place,
                 self._key,
             )
 

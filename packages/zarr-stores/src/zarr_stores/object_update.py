@@ -61,7 +61,7 @@ class Updates:
         raise StoreError(
             f"was replaced {_TRIES} times while it was changed; if nobody else writes to it, the "
             "service does not understand conditions: storage_options={'conditional': False}",
-            self._client.place.url,
+            self._client.place,
             key,
         )
 
@@ -132,7 +132,7 @@ class Updates:
         if marks[-2] in found:  # and so all changes since then
             return False
         said = f"was replaced by others while the answer was lost; {_UNKNOWN}"
-        raise StoreError(said, self._client.place.url, key)
+        raise StoreError(said, self._client.place, key)
 
     def _is_there(self, key: str, mark: str) -> bool:
         try:
@@ -142,7 +142,7 @@ class Updates:
         return now is not None and mark in _marks(now)
 
     def _failure(self, error: Exception, key: str, doubted: bool) -> StoreError:
-        said = failures.failure(StoreError, "written", error, self._client.place.url, key)
+        said = failures.failure(StoreError, "written", error, self._client.place, key)
         return StoreError(f"{said.reason}; {_UNKNOWN}", said.store, key) if doubted else said
 
 

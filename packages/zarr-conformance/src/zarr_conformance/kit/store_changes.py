@@ -214,7 +214,7 @@ class StoreChangeTests(StoreCase):
 
     def test_messages_name_the_store_and_the_key(self, store: Any) -> None:
         assert repr(store).startswith(type(store).__name__)
-        assert str(store) == store.url
+        assert str(store).startswith(store.url)  # the server may follow
         assert "://" in store.url
         with pytest.raises(ZarrError, match="a/x"):
             store.set("a/x/", b"")

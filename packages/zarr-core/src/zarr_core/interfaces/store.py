@@ -368,4 +368,5 @@ class Store(ABC):
         self.close()
 
     def __str__(self) -> str:
+        """What messages call it: the URL, and what else tells which server it is."""
         return self.url

@@ -1,0 +1,121 @@
+"""Stores on servers that speak TLS: whom they trust, whom they refuse."""
+
+import http.server
+import os
+import pwd
+import ssl
+import threading
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from server_store_contract import unique
+from servers.certificates import Certificates
+from servers.mongo_server import MongoServer
+from servers.postgres_server import PostgresServer
+from servers.redis_server import RedisServer
+from zarr_core.extension import StoreError
+from zarr_stores.mongodb import MongoDBStore
+from zarr_stores.object import ObjectStore
+from zarr_stores.postgresql import PostgreSQLStore
+from zarr_stores.redis import RedisStore
+
+pytest_plugins = ["servers.fixtures"]
+
+
+class Redis(RedisServer):
+    """It has a second port for TLS."""
+
+    further_ports = (1,)
+
+    def command(self):
+        files = Certificates.made(self.data)
+        words = {"port": self.port + 1, "cert-file": files.certificate, "key-file": files.key}
+        words |= {"ca-cert-file": files.authority, "auth-clients": "no"}
+        return [
+            *super().command(),
+            *(it for word in words for it in (f"--tls-{word}", words[word])),
+        ]
+
+    def store(self, authority):
+        url = f"rediss://{self.host}:{self.port + 1}/0?prefix={unique()}"
+        return RedisStore(url, ssl_ca_certs=str(authority), retries=0)
+
+
+class Postgres(PostgresServer):
+    def command(self):
+        files = Certificates.made(self.data)
+        if user := self.user():
+            for path in (files.certificate, files.key):
+                os.chown(path, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)
+        rules = self.data / "cluster" / "pg_hba.conf"
+        rules.write_text("hostssl all all 127.0.0.1/32 trust\n")
+        words = {"ssl": "on", "ssl_cert_file": files.certificate, "ssl_key_file": files.key}
+        return [
+            *super().command(),
+            *(it for word in words for it in ("-c", f"{word}={words[word]}")),
+        ]
+
+    def store(self, authority):
+        url = f"{self.url}?sslmode=verify-full&table={unique()}"
+        return PostgreSQLStore(url, sslrootcert=str(authority), retries=0)
+
+
+class Mongo(MongoServer):
+    def command(self):
+        files = Certificates.made(self.data)
+        shown = ["--tls-cert-file", files.certificate, "--tls-key-file", files.key]
+        return [*super().command(), *shown]
+
+    def store(self, authority):
+        url = f"mongodb://{self.host}:{self.port}/zarr?directConnection=true&tls=true"
+        options = {"tlsCAFile": str(authority), "retries": 0, "connect_timeout": 0.7}
+        return MongoDBStore(url, collection=unique(), **options)
+
+
+@pytest.mark.parametrize("kind", [Redis, Postgres, Mongo])
+def test_a_server_is_trusted_or_refused(own_server, kind, tmp_path):
+    server = own_server(kind)
+    with server.store(server.data / "authority.pem") as store:
+        array = zarr.create_array(store, data=np.arange(9), chunks=3)
+        array[4] = 44
+        assert zarr.open(store)[4] == 44
+        again = type(store)(store.url, retries=0, connect_timeout=0.7)
+        assert store.url.partition(":")[0] == again.url.partition(":")[0]
+    strangers = Certificates.made(tmp_path)  # of the same name
+    with server.store(strangers.authority) as store:
+        for call in (lambda: store.get("zarr.json"), lambda: store.set("k", b"v")):
+            with pytest.raises(StoreError, match="certificate verify failed") as caught:
+                call()
+            assert str(store) in str(caught.value)
+    with again, pytest.raises(StoreError, match="certificate|root"):  # nobody to trust is named
+        again.get("zarr.json")
+
+
+def test_a_server_of_http_that_nobody_knows_is_refused(tmp_path, monkeypatch):
+    files = Certificates.made(tmp_path)
+    (tmp_path / "k").write_bytes(b"v")
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=str(tmp_path))
+
+        def log_message(self, *words):
+            pass
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files.certificate, files.key)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            url = f"https://127.0.0.1:{server.server_port}"
+            retry = {"max_retries": 0}
+            with pytest.raises(StoreError, match=rf"{url} 'k': .*certificate .*UnknownIssuer"):
+                ObjectStore.from_url(url, retry_config=retry).get("k")
+            monkeypatch.setenv("SSL_CERT_FILE", str(files.authority))
+            assert bytes(ObjectStore.from_url(url, retry_config=retry).get("k")) == b"v"
+        finally:
+            server.shutdown()
+            thread.join()
