@@ -73,6 +73,14 @@ def make(shape=(7, 6), lengths=((1, 4, 2), (3, 3)), **options):
     )
 
 
+def test_a_grid_may_be_given_as_an_object():
+    grid = Differing(((1, 4, 2), (3, 3)))
+    array = zarr.create_array(shape=(7, 6), chunks=grid, extensions=GIVEN)
+    assert array.metadata.chunk_grid == make().metadata.chunk_grid
+    with pytest.raises(ValueError, match="shards go with chunk shapes"):
+        zarr.create_array(shape=(7, 6), chunks=grid, shards=8, extensions=GIVEN)
+
+
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_reading_and_writing(data):

@@ -103,6 +103,8 @@ def test_members_are_set_and_removed_on_nodes(store):
             array.update_additional_fields({"units": {"unit": ""}})
         with pytest.raises(UnknownExtensionError, match="other"):
             array.update_additional_fields({"other": {}})
+        with pytest.raises(MetadataValidationError, match="/note/by"):
+            array.update_additional_fields({"note": {"by": object()}})
         with pytest.raises(ValueError, match="shape: a member that the specification defines"):
             array.update_additional_fields({"shape": [7]})
         assert store.get("a/zarr.json") == before

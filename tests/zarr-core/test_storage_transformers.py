@@ -76,6 +76,14 @@ def test_the_first_is_nearest_to_the_array(store):
     assert sorted(store.list_prefix("a/c/")) == ["a/c/0"]
 
 
+def test_one_need_not_stand_in_a_list(store):
+    zarr.create_array(store, shape=4, dtype="u1", compressors=None, storage_transformers=by("1"))
+    zarr.open_array(store, mode="r+")[...] = 7
+    assert store.get("c/0") == b"1\x07\x07\x07\x07"
+    with pytest.raises(UnknownExtensionError, match=r"'acme\.unknown'"):
+        zarr.create_array(shape=4, storage_transformers="acme.unknown")
+
+
 def test_a_transformer_refuses_arrays_that_it_does_not_fit(store):
     zarr.create_array(store, shape=(4, 4), storage_transformers=[by("x", ndim=2)])
     with pytest.raises(MetadataValidationError, match="/storage_transformers/1: for 1 dim") as it:

@@ -13,6 +13,7 @@ from zarr_core.given.attributes import checked
 from zarr_core.given.chunk_shapes import chunk_and_shard_shape
 from zarr_core.given.data_types import data_type_of
 from zarr_core.given.definitions import definition_of
+from zarr_core.interfaces.chunk_grid import ChunkGrid
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.problem import Problem
@@ -68,10 +69,10 @@ def array_metadata(
         _ordered(order, filters, len(shape)), serializer, compressors, byte_order, data_type
     )
     shards, index_location = _shards(shards)
-    if isinstance(chunks, dict | ExtensionDefinition):
+    if isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
         if shards is not None:
             raise ValueError(
-                "shards go with chunk shapes, not with a definition of a chunk grid; "
+                "shards go with chunk shapes, not with a chunk grid; "
                 'there, give the codec "sharding_indexed" as the serializer'
             )
         grid = definition_of(chunks, "chunk grid")
@@ -102,8 +103,10 @@ def array_metadata(
         given = (dimension_names,) if isinstance(dimension_names, str) else dimension_names
         document["dimension_names"] = list(given)
     if storage_transformers:
+        one = isinstance(storage_transformers, str | dict | ExtensionDefinition)
+        several = [storage_transformers] if one else storage_transformers
         document["storage_transformers"] = [
-            definition_of(item, "storage transformer").to_json() for item in storage_transformers
+            definition_of(item, "storage transformer").to_json() for item in several
         ]
     return ArrayMetadata.from_json(document, WHERE)
 

@@ -78,8 +78,8 @@ def create_array(
         :func:`zarr_core.given.chunk_shapes.chunk_and_shard_shape` for the forms and
         the rule.  ``shards`` may be a dictionary with ``shape`` and ``index_location``.
         Lengths that differ along a dimension, as in ``[[10, 20, 30], 5]``, make a
-        ``rectilinear`` grid, which zarr-grids has.  ``chunks`` may be the definition of
-        a chunk grid.
+        ``rectilinear`` grid, which zarr-grids has.  ``chunks`` may be a chunk grid
+        or the definition of one.
     filters, compressors
         The array -> array codecs and the bytes -> bytes codecs, of the chunks within the
         shards if there are shards: names, definitions, codecs, one or several, or
@@ -101,7 +101,7 @@ def create_array(
     dimension_names : sequence of str or None, optional
         One a dimension; a string alone names the only one.
     storage_transformers : sequence
-        Definitions of storage transformers.
+        Definitions of storage transformers, or one.
     order : {"C", "F"}
         Which dimension of a chunk is stored with its elements next to each other: the
         last or the first.  In version 3, ``F`` is a ``transpose`` codec.

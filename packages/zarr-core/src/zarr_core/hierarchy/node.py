@@ -10,6 +10,7 @@ from zarr_core.interfaces.keylock import key_lock
 from zarr_core.metadata.rules import ARRAY_MEMBERS, GROUP_MEMBERS
 from zarr_core.nodes.checking import check
 from zarr_core.registry import scope
+from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,15 +109,17 @@ class Node(Generic[M]):
         UnknownExtensionError
             If nobody understands a member that must be understood.
         ExtensionConfigurationError, MetadataValidationError
-            If whoever understands it refuses it, or the format has no such members.
+            If whoever understands it refuses it, the format has no such members, or a value
+            has no JSON form.
         ValueError
             If the specification defines a member of that name.
         """
         if defined := sorted(fields.keys() & {*ARRAY_MEMBERS, *GROUP_MEMBERS}):
             raise ValueError(f"{', '.join(defined)}: a member that the specification defines")
+        given: Any = plain(dict(fields), self._where())
 
         def change(metadata: Any) -> Any:
-            members = {**metadata.additional_fields, **fields}
+            members = {**metadata.additional_fields, **given}
             kept = {name: value for name, value in members.items() if value is not None}
             return metadata.replace(additional_fields=kept)
 
