@@ -14,9 +14,18 @@ from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
-from zarr_core.extension import BufferReader, StoreError, StoreReadError, ValueReader, check_prefix
+from zarr_core.extension import (
+    BufferReader,
+    StoreError,
+    StoreReadError,
+    ValueReader,
+    check_prefix,
+    only_keys,
+)
 
-from zarr_stores._database import DatabaseStore, encoded, is_key, joined
+from zarr_stores._database import DatabaseStore, encoded, joined
+from zarr_stores._forked import in_children
+from zarr_stores.dbm_sqlite import SQLiteTable, is_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +39,7 @@ __all__ = ["DBMStore"]
 
 _BACKENDS = ("gnu", "ndbm", "dumb", "sqlite3", "berkeley")
 _SUFFIXES = ("", ".dat", ".dir", ".pag", ".db")
+_SQLITE = "dbm.sqlite3"
 _BERKELEY_MAGIC = {0x00053162: "btopen", 0x00061561: "hashopen"}
 
 
@@ -43,9 +53,9 @@ class DBMStore(DatabaseStore):
     read_only : bool
         Refuse changes, and create nothing.
     backend : str or callable, optional
-        ``"gnu"``, ``"ndbm"``, ``"dumb"`` or ``"sqlite3"`` (from Python 3.13), if
-        Python was built with it; ``"berkeley"``, a tree of Berkeley DB, if the package
-        ``berkeleydb`` is installed; or what opens a database, called with path and
+        ``"dumb"`` or ``"sqlite3"`` (the kind that Python 3.13 prefers); ``"gnu"`` or
+        ``"ndbm"``, if Python was built with it; ``"berkeley"``, a tree of Berkeley DB, if the
+        package ``berkeleydb`` is installed; or what opens a database, called with path and
         flag (``"r"`` or ``"c"``), such as ``berkeleydb.hashopen``.  If not given, the
         kind that the database is, and for a new one what ``dbm.open`` prefers.
 
@@ -75,19 +85,48 @@ class DBMStore(DatabaseStore):
 
     # --- readable ---
 
-    def _get(self, key: str) -> bytes | None:
-        with self._using(key, StoreReadError, "read") as database:
-            if database is None:
-                return None
+    def get(self, key: str) -> bytes | None:
+        self._check(key)
+        name = key.encode()
+        shared = self._database
+        with shared.lock:
             try:
-                return bytes(database[encoded(key)])
-            except KeyError:
-                return None
+                database = shared.opened
+                if database is None:
+                    database = self._opened()
+                if database is None:
+                    return None
+                try:
+                    value = bytes(database[name])
+                except KeyError:
+                    value = None
+                if shared.brief:
+                    shared.close()
+                return value
+            except StoreError:
+                raise
+            except Exception as error:  # each kind has errors of its own, without a common class
+                raise self._failed(error, key, StoreReadError, "read") from error
+
+    _get = get
 
     def exists(self, key: str) -> bool:
         self._check(key)
-        with self._using(key, StoreReadError, "read") as database:
-            return database is not None and encoded(key) in database
+        name = key.encode()
+        shared = self._database
+        with shared.lock:
+            try:
+                database = shared.opened
+                if database is None:
+                    database = self._opened()
+                found = database is not None and name in database
+                if shared.brief:
+                    shared.close()
+                return found
+            except StoreError:
+                raise
+            except Exception as error:  # each kind has errors of its own, without a common class
+                raise self._failed(error, key, StoreReadError, "read") from error
 
     # --- writeable ---
 
@@ -97,7 +136,7 @@ class DBMStore(DatabaseStore):
         with self._changing(key) as database:
             if not data and type(database).__module__ == "_dbm":
                 raise StoreError("ndbm cannot tell an empty value from a missing one", self, key)
-            database[encoded(key)] = data
+            database[key.encode()] = data
 
     def erase(self, key: str) -> None:
         self.erase_values([key])
@@ -143,8 +182,8 @@ class DBMStore(DatabaseStore):
         check_prefix(prefix)
         with self._using(prefix, StoreReadError, "listed") as database:
             names = () if database is None else list(database.keys())
-        keys = (name if isinstance(name, str) else name.decode(errors="replace") for name in names)
-        return (key for key in keys if is_key(key, prefix))
+        keys = [name if isinstance(name, str) else name.decode(errors="replace") for name in names]
+        return iter(only_keys([key for key in keys if key.startswith(prefix)]))
 
     # --- lifetime ---
 
@@ -178,20 +217,28 @@ class DBMStore(DatabaseStore):
     ) -> Iterator[Any]:
         """The opened database, for this thread alone; None if there is none yet."""
         shared = self._database
-        with shared.lock():
+        with shared.lock:
             try:
-                if shared.opened is None or (create and not shared.writable):
-                    shared.close()
-                    shared.opened, shared.brief = self._open(create)
-                    shared.writable = create
-                yield shared.opened
+                yield self._opened(create=create)
                 if shared.brief:
                     shared.close()
             except StoreError:
                 raise
-            except Exception as error:  # each kind has errors of its own, without a common class
-                shared.forget()
-                raise kind(f"cannot be {done}: {error}", self, key) from error
+            except Exception as error:
+                raise self._failed(error, key, kind, done) from error
+
+    def _opened(self, *, create: bool = False) -> Any:
+        """The opened database, which has been locked; None if there is none yet."""
+        shared = self._database
+        if shared.opened is None or (create and not shared.writable):
+            shared.close()
+            shared.opened, shared.brief = self._open(create)
+            shared.writable = create
+        return shared.opened
+
+    def _failed(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
+        self._database.forget()
+        return kind(f"cannot be {done}: {error}", self, key)
 
     def _open(self, create: bool) -> tuple[Any, bool]:
         """Open the database; whether it is to be closed after each use."""
@@ -205,19 +252,26 @@ class DBMStore(DatabaseStore):
         berkeley = _berkeley(self.path) if found in ("", "dbhash") else None
         if berkeley is not None or (found is None and create and self._backend == "berkeley"):
             return self._open_berkeley(berkeley or "btopen", flag), False
-        if found == "":
+        name = found or (f"dbm.{self._backend}" if self._backend else "dbm")
+        if found == "" and is_one(self.path):
+            name = _SQLITE
+        elif found == "":
             raise StoreError("not a DBM database of a kind that this Python knows", self)
         if found is None and not create:
             _refuse_hidden(self.path)
             return None, False
-        name = found or (f"dbm.{self._backend}" if self._backend else "dbm")
+        if name == _SQLITE:
+            return SQLiteTable(self.path, flag), False
         try:
             module = importlib.import_module(name)
         except ImportError as error:
             raise StoreError(f"this Python was built without {name}", self) from error
-        # One stores what it has only when it is closed, one stays with its thread.
         opened = module.open(self.path, flag)
-        return opened, type(opened).__module__ in ("_dbm", "dbm.ndbm", "dbm.sqlite3")
+        kind = type(opened).__module__
+        if kind == _SQLITE:  # it would stay with this thread
+            opened.close()
+            return SQLiteTable(self.path, flag), False
+        return opened, kind in ("_dbm", "dbm.ndbm")  # which store what they have when closed
 
     def _open_berkeley(self, kind: str, flag: str) -> Any:
         try:
@@ -252,19 +306,16 @@ class _Database:
         self.opened: Any = None
         self.writable = False
         self.brief = False
-        self._process = os.getpid()
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
+        in_children(self, _Database._renew)
 
-    def lock(self) -> threading.RLock:
-        if self._process != os.getpid():
-            _inherited.append(self.opened)  # to close it could store what is the parent's
-            self.opened = None
-            self._lock = threading.RLock()
-            self._process = os.getpid()
-        return self._lock
+    def _renew(self) -> None:
+        _inherited.append(self.opened)  # to close it could store what is the parent's
+        self.opened = None
+        self.lock = threading.RLock()
 
     def close(self) -> None:
-        with self.lock():
+        with self.lock:
             opened, self.opened = self.opened, None
             if opened is not None:
                 opened.close()

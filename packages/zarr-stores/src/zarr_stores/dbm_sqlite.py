@@ -1,0 +1,88 @@
+"""The tables of ``dbm.sqlite3``, for any thread and any Python.
+
+The module itself came with Python 3.13, and what it opens stays with the thread that did so.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["SQLiteTable", "is_one"]
+
+_MAGIC = b"SQLite format 3\0"
+_GET = "SELECT value FROM Dict WHERE key = ?"
+
+
+def is_one(path: str) -> bool:
+    """Whether a file is of SQLite."""
+    with suppress(FileNotFoundError, IsADirectoryError, NotADirectoryError), open(path, "rb") as it:
+        return it.read(len(_MAGIC)) == _MAGIC
+    return False
+
+
+class SQLiteTable:
+    """Keys and values, all of them bytes, in a table ``Dict``; for one thread at a time.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    flag : {"r", "c"}
+        Only read, or make what is not there.
+
+    Raises
+    ------
+    sqlite3.Error
+        If it cannot be opened.
+    """
+
+    def __init__(self, path: str, flag: str) -> None:
+        mode = "rwc" if flag == "c" else "ro"
+        connection = sqlite3.connect(
+            f"file:{quote(path)}?mode={mode}",
+            isolation_level=None,  # each statement is a transaction
+            check_same_thread=False,
+            uri=True,
+        )
+        self._cursor = connection.cursor()
+        try:
+            with suppress(sqlite3.OperationalError):
+                self._cursor.execute("PRAGMA journal_mode = wal").fetchone()
+            if flag == "c":
+                self._cursor.execute(
+                    "CREATE TABLE IF NOT EXISTS Dict(key BLOB UNIQUE NOT NULL, value BLOB NOT NULL)"
+                )
+        except BaseException:
+            connection.close()
+            raise
+
+    def __getitem__(self, name: bytes) -> Any:
+        row = self._cursor.execute(_GET, (name,)).fetchone()
+        if row is None:
+            raise KeyError(name)
+        return row[0]
+
+    def __setitem__(self, name: bytes, value: bytes) -> None:
+        self._cursor.execute("REPLACE INTO Dict(key, value) VALUES(?, ?)", (name, value))
+
+    def __delitem__(self, name: bytes) -> None:
+        self._cursor.execute("DELETE FROM Dict WHERE key = ?", (name,))
+
+    def __contains__(self, name: bytes) -> bool:
+        found = self._cursor.execute("SELECT 1 FROM Dict WHERE key = ?", (name,)).fetchone()
+        return found is not None
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (name for (name,) in self._cursor.execute("SELECT key FROM Dict").fetchall())
+
+    keys = __iter__
+
+    def close(self) -> None:
+        """Close the file."""
+        self._cursor.connection.close()
