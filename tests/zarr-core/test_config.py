@@ -50,6 +50,7 @@ def test_every_change_is_a_new_version(config):
         {"providers": {"gzip": "zarr-codecs"}},
         {"providers": {"codecs.gzip": "zarr-codecs"}},
         {"providers": {"codec.": "zarr-codecs"}},
+        {"providers": {"codec.gzip": ""}},
     ],
 )
 def test_values_that_mean_nothing_are_refused_and_change_nothing(config, changes):
@@ -70,6 +71,12 @@ def test_the_environment_is_read_at_first_use(config, monkeypatch):
     assert config.settings.threads == 5
     assert config.settings.providers == {"codec.gzip": "a", "store.s3": "b"}
     assert config.settings.disabled_plugins == {"x", "y"}
+
+
+def test_a_choice_in_the_environment_that_chooses_nothing_is_refused(config, monkeypatch):
+    monkeypatch.setenv("ZARR_CORE_PROVIDERS", "codec.gzip")
+    with pytest.raises(ValueError, match="'codec.gzip'.*ZARR_CORE_PROVIDERS="):
+        config.settings  # noqa: B018 - read at first use
 
 
 def test_nonsense_in_the_environment_names_its_variable(config, monkeypatch):

@@ -268,7 +268,8 @@ def test_one_distribution_that_offers_two_is_in_conflict_with_itself(install, co
     with (site / "acme-1.0.dist-info" / "entry_points.txt").open("a") as file:
         file.write("\nx = two:Codec\n")
     discovery.refresh()
-    with pytest.raises(ExtensionConflictError):
+    # There is nothing to choose by.
+    with pytest.raises(ExtensionConflictError, match=r"acme provides .* once: .*two.*repaired\.$"):
         resolve.find("codec", "x")
     with config.set(providers={"codec.x": "acme"}), pytest.raises(ExtensionConflictError):
         resolve.find("codec", "x")

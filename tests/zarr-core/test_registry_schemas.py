@@ -1,5 +1,6 @@
 import json
 import sys
+import zipfile
 
 import pytest
 from zarr_core.definition import ExtensionDefinition
@@ -29,6 +30,17 @@ def test_it_is_found_within_a_namespace_package(install):
     line = Provider("codec", "acme.x", "vast.acme.deep:Codec", "acme-dist")
     assert problems({"level": 12}, line)
     assert "vast" not in sys.modules
+
+
+def test_it_is_found_in_an_archive(tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "acme.zip", "w") as archive:
+        archive.writestr("acme/__init__.py", "raise 1")
+        archive.writestr(FILE, json.dumps(SCHEMA))
+    monkeypatch.syspath_prepend(str(tmp_path / "acme.zip"))
+    discovery.refresh()
+    assert problems({"level": 3}) == []
+    assert problems({"level": 12})
+    assert not problems({"level": 12}, Provider("codec", "acme.y", "acme:Codec", "acme-dist"))
 
 
 def test_without_one_the_configuration_is_left_to_the_code(install):

@@ -140,8 +140,13 @@ def _checked(settings: Settings) -> Settings:
         raise ValueError(
             f'missing_chunks must be "fill" or "error", not {settings.missing_chunks!r}'
         )
-    for name in settings.providers:
+    for name, choice in settings.providers.items():
         kind, _, extension = name.partition(".")
+        if not choice:
+            raise ValueError(
+                f"providers must say which distribution provides {name!r}, such as 'zarr-codecs'; "
+                'in the environment, ZARR_CORE_PROVIDERS="codec.gzip=zarr-codecs"'
+            )
         if kind not in _KINDS or not extension:
             raise ValueError(
                 f"a key of providers is a kind and a name, such as 'codec.gzip', not {name!r}; "

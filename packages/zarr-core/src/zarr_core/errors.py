@@ -152,12 +152,14 @@ class ExtensionConflictError(ExtensionError):
         self.distributions = distributions
 
     def __str__(self) -> str:
+        what = f"the {self.kind.replace('_', ' ')} {self.extension_name!r}"
+        found = f"{len(self.distributions)} distributions provide {what}"
         first = self.distributions[0].split(" ", 1)[0] if self.distributions else "NAME"
-        return (
-            f"{len(self.distributions)} distributions provide the {self.kind.replace('_', ' ')} "
-            f"{self.extension_name!r}: {'; '.join(self.distributions)}. Choose one: "
-            f"zarr_core.config.set(providers={{'{self.kind}.{self.extension_name}': '{first}'}})"
-        )
+        choice = f"providers={{'{self.kind}.{self.extension_name}': '{first}'}}"
+        help_ = f" Choose one: zarr_core.config.set({choice})"
+        if len({item.partition(" (")[0] for item in self.distributions}) == 1:
+            found, help_ = f"{first} provides {what} more than once", " It must be repaired."
+        return f"{found}: {'; '.join(self.distributions)}.{help_}"
 
 
 class ExtensionLoadError(ExtensionError):

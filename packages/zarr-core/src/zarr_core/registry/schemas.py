@@ -8,9 +8,11 @@ without one has its configuration checked by its code alone.
 from __future__ import annotations
 
 import os.path  # not pathlib, which takes milliseconds to import
+from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+from zipimport import zipimporter
 
 from zarr_core import strictjson
 from zarr_core.errors import ZarrError
@@ -75,12 +77,11 @@ def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
 
 @lru_cache(maxsize=1024)
 def _schema(provider: Provider, complete: bool, _generation: int) -> Schema | None:
-    file = schema_file(provider)
-    if file is None:
-        return None
     try:
-        with open(file, "rb") as stream:
-            document = strictjson.loads(stream.read(), file)
+        if (found := _content(provider)) is None:
+            return None
+        file, content = found
+        document = strictjson.loads(content, file)
     except (OSError, ZarrError) as error:
         raise _broken(provider, str(error)) from error
     if not isinstance(document, dict):
@@ -111,32 +112,36 @@ def _undemanding(schema: Any) -> Any:
 
 
 def schema_file(provider: Provider) -> str | None:
-    """The file that would hold the schema, if there is one."""
+    """The file that would hold the schema, if there is one; it may lie in an archive."""
+    found = _content(provider)
+    return None if found is None else found[0]
+
+
+def _content(provider: Provider) -> tuple[str, bytes] | None:
+    """The file that holds the schema, and what is in it."""
     if "/" in provider.name or "\\" in provider.name:
         return None  # a URI, not a file name; a format translates those
-    for folder in _folders(provider.module):
-        file = os.path.join(folder, "schemas", provider.kind, f"{provider.name}.json")
-        if os.path.isfile(file):
-            return file
-    return None
-
-
-def _folders(module: str) -> Iterator[str]:
-    """Folders of the packages around a module, the outermost first; imports none of them.
-
-    Only the outermost is asked for, because ``find_spec`` imports the parents of
-    anything deeper.  The others serve packages inside a namespace package.
-    """
-    top, *inner = module.split(".")
+    top, *inner = provider.module.split(".")
     try:
         spec = find_spec(top)
     except (ImportError, ValueError):  # ValueError: __main__ of an interactive session
-        return
+        return None
     if spec is None:
-        return
+        return None
+    loader: Any = spec.loader
+    # The outermost package first.  Only it is asked for, because find_spec imports the parents
+    # of anything deeper.  The others serve packages inside a namespace package.
     for depth in range(len(inner) + 1):
         for place in spec.submodule_search_locations or ():
-            yield os.path.join(place, *inner[:depth])
+            folder = os.path.join(place, *inner[:depth], "schemas", provider.kind)
+            file = os.path.join(folder, f"{provider.name}.json")
+            if os.path.isfile(file):
+                with open(file, "rb") as stream:
+                    return file, stream.read()
+            if isinstance(loader, zipimporter):
+                with suppress(OSError):  # there is none
+                    return file, loader.get_data(file)
+    return None
 
 
 def _references(schema: JSON) -> Iterator[str]:
