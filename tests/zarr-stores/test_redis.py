@@ -1,4 +1,6 @@
+import numpy as np
 import pytest
+import zarr_core as zarr
 from server_store_contract import SECRET, ServerStoreContract, unique
 from zarr_core.extension import ByteRange, StoreError, StoreReadError
 from zarr_stores.redis import RedisStore
@@ -146,7 +148,9 @@ def test_a_password(own_server, monkeypatch):
 
     class WithPassword(RedisServer):
         def command(self):
-            return [*super().command(), "--user", "me", "on", ">s3cr/t", "allkeys", "allcommands"]
+            users = ["--user", "me", "on", ">s3cr/t", "allkeys", "allcommands"]
+            users += ["--user", "reader", "on", ">r3ad", "allkeys", "+@read", "+@connection"]
+            return [*super().command(), *users]
 
     server = own_server(WithPassword)
     address = f"{server.host}:{server.port}/0"
@@ -163,3 +167,37 @@ def test_a_password(own_server, monkeypatch):
         pytest.raises(StoreError, match="invalid username-password"),
     ):
         store.get("k")
+    with RedisStore(f"redis://reader:r3ad@{address}") as store:
+        assert store.get("k") == b"v"
+        for call in (store.set, store.update):
+            with pytest.raises(StoreError, match="'k': .*permission"):
+                call("k", b"w" if call == store.set else lambda old: b"w")
+        assert store.get("k") == b"v"
+
+
+def test_a_cluster_is_used_a_node_at_a_time(own_server):
+    import redis
+    from servers.redis_server import RedisServer
+
+    class OfCluster(RedisServer):
+        def command(self):
+            return [*super().command(), "--cluster-enabled", "yes"]
+
+    server = own_server(OfCluster)
+    with RedisStore(server.url) as store, pytest.raises(StoreError, match=r"in braces") as caught:
+        store.set("k", b"v")
+    assert "Hash slot not served" in str(caught.value)
+    with redis.Redis.from_url(server.url) as client:
+        client.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        while client.execute_command("CLUSTER INFO").get("cluster_state") != "ok":
+            pass
+    with RedisStore(f"{server.url}?prefix=%7Bfield%7D") as store:
+        array = zarr.create_array(store, data=np.arange(8), chunks=1)
+        array[...] = 0
+        zarr.remove(store)
+        assert list(store.list()) == []
+    with RedisStore(server.url) as store:
+        for key in "abc":
+            store.set(key, b"v")
+        with pytest.raises(StoreError, match="in braces"):
+            store.erase_values("abc")

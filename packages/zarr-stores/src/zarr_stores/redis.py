@@ -38,6 +38,7 @@ _LARGEST: Final = 1 << 29
 _WHOLE: Final = 1 << 16  # bytes: smaller values are read at once, larger ones in parts
 _TOGETHER: Final = 500  # keys or parts in one request
 _TRIES: Final = 200
+_OF_CLUSTERS: Final = ("MovedError", "AskError", "ClusterCrossSlotError", "ClusterDownError")
 _SPECIAL: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\*?[]^-"})
 
 
@@ -136,6 +137,15 @@ class RedisStore(ServerStore):
 
         lost = isinstance(error, ConnectionError | TimeoutError | OSError)
         return lost and not isinstance(error, AuthenticationError)
+
+    def _reason(self, error: BaseException) -> str:
+        said = super()._reason(error)
+        if type(error).__name__ in _OF_CLUSTERS:
+            said += (
+                ". A cluster is not used as a whole: give a prefix in braces, as in "
+                "?prefix={field}, which keeps the store on one node, and the address of that node"
+            )
+        return said
 
     def _command(self, key: str, kind: type[StoreError], done: str, *words: Any) -> Any:
         return self.ask(key, kind, done, lambda: self._opened()[0].execute_command(*words))
