@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from zarr_core.copying.moving import move
     from zarr_core.copying.nodes import copy, copy_all
     from zarr_core.hierarchy.array import Array
-    from zarr_core.hierarchy.consolidation import (
+    from zarr_core.hierarchy.consolidating import (
         check_consolidated,
         consolidate_metadata,
         unconsolidate_metadata,
@@ -62,7 +62,7 @@ _HOMES = {
     "zarr_core.copying.moving": ("move",),
     "zarr_core.copying.nodes": ("copy", "copy_all"),
     "zarr_core.hierarchy.array": ("Array",),
-    "zarr_core.hierarchy.consolidation": (
+    "zarr_core.hierarchy.consolidating": (
         "check_consolidated",
         "consolidate_metadata",
         "unconsolidate_metadata",

@@ -11,7 +11,7 @@ from zarr_core.copying.leftovers import left_by, refuse_strangers
 from zarr_core.engine.stored import stored_chunks
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.convenience import empty_like
-from zarr_core.hierarchy.open import node
+from zarr_core.hierarchy.from_metadata import node
 from zarr_core.hierarchy.values import write_values
 from zarr_core.interfaces.progress import Reporter
 from zarr_core.rechunking.note import Note

@@ -176,7 +176,7 @@ class Array(ReadableArray):
         return from_array(self, inline_array=True)  # type: ignore[no-untyped-call]  # is Dask's
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from zarr_core.hierarchy.open import reopen  # noqa: PLC0415 - opening makes arrays
+        from zarr_core.hierarchy.from_metadata import reopen  # noqa: PLC0415 - makes arrays
 
         return reopen, self._reopening()
 

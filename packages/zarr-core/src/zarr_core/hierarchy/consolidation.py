@@ -1,4 +1,4 @@
-"""Consolidated metadata of a group: looked up, written, kept in step, checked.
+"""Consolidated metadata of a group: looked up, kept in step.
 
 Specification: v3.1, "Additional fields".
 """
@@ -8,19 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from zarr_core.interfaces.progress import reporting
-from zarr_core.metadata.consolidated import ConsolidatedMetadata, Difference
+from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.nodes.walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from zarr_core.definition import JSON
-    from zarr_core.hierarchy.group import Group
-    from zarr_core.hierarchy.location import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
-    from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
 
 
@@ -141,123 +136,3 @@ class Consolidation:
                     names.setdefault(parent, []).append(name)
             self._index = (self.metadata, names)
         return self._index[1]
-
-
-def consolidate_metadata(
-    store: StoreLike,
-    path: str | None = None,
-    zarr_format: int | str | None = None,
-    *,
-    progress: Callable[[Progress], object] | bool | None = None,
-) -> Group:
-    """Copy the documents of all nodes below a group into the group's own document.
-
-    Opening the group for reading then takes one read for the whole hierarchy.
-
-    Parameters
-    ----------
-    store : store-like
-        Where the group is.
-    path : str, optional
-        Path of the group in the store.
-    zarr_format : int or str, optional
-        Accept this format only.
-    progress : callable or True, optional
-        Called with a :class:`Progress` a few times a second; True draws a line on
-        standard error.
-
-    Returns
-    -------
-    Group
-        The group, with its consolidated metadata.
-
-    Raises
-    ------
-    NodeTypeError
-        If there is an array.
-    """
-    from zarr_core.hierarchy.open import open_group  # noqa: PLC0415 - opening knows consolidation
-
-    group = open_group(store, "r+", path=path, zarr_format=zarr_format, use_consolidated=False)
-    # The documents are read under the lock that those take who keep the copies in step.
-    group._rewrite(
-        lambda metadata: metadata.replace(
-            consolidated=ConsolidatedMetadata.from_documents(_documents(group, progress))
-        )
-    )
-    return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
-
-
-def unconsolidate_metadata(
-    store: StoreLike, path: str | None = None, zarr_format: int | str | None = None
-) -> Group:
-    """Remove the consolidated metadata of a group, if it has some.
-
-    Parameters
-    ----------
-    store, path, zarr_format
-        The group, as for :func:`consolidate_metadata`.
-
-    Returns
-    -------
-    Group
-        The group, whose members are looked up in the store.
-
-    Raises
-    ------
-    NodeTypeError
-        If there is an array.
-    """
-    from zarr_core.hierarchy.open import open_group  # noqa: PLC0415 - opening knows consolidation
-
-    group = open_group(store, "r+", path=path, zarr_format=zarr_format, use_consolidated=False)
-    if group.metadata.consolidated is not None:
-        group._rewrite(lambda metadata: metadata.replace(consolidated=None))
-    return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
-
-
-def check_consolidated(
-    group: Group, *, progress: Callable[[Progress], object] | bool | None = None
-) -> Difference:
-    """How the consolidated metadata of a group differs from the stored documents.
-
-    Parameters
-    ----------
-    group : Group
-        A group that has some.
-    progress : callable or True, optional
-        As for :func:`consolidate_metadata`.
-
-    Returns
-    -------
-    Difference
-        False in a condition if nothing differs.
-
-    Raises
-    ------
-    ValueError
-        If the group has no consolidated metadata.
-    """
-    # What is stored counts: the handle may be older.
-    metadata = group._format.read(group.store, group.path)
-    if not isinstance(metadata, GroupMetadata) or metadata.consolidated is None:
-        raise ValueError(f"{group._where()} has no consolidated metadata")
-    return metadata.consolidated.compare(_documents(group, progress))
-
-
-def _documents(
-    group: Group, progress: Callable[[Progress], object] | bool | None
-) -> dict[str, JSON]:
-    """The documents of all nodes below a group, by their paths relative to it."""
-    prefix = len(group.path) + 1 if group.path else 0
-    with reporting(progress, group.path, None, "nodes") as reporter:
-
-        def children(path: str) -> Iterator[tuple[str, NodeMetadata]]:
-            for child in group._format.children(group.store, path):
-                reporter.advance(1)
-                yield child
-
-        return {
-            path[prefix:]: group._format.to_json(metadata)
-            for path, metadata in walk(group._format, group.store, group.path, None, children)
-        }

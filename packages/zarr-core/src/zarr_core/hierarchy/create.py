@@ -13,10 +13,10 @@ from zarr_core.given.new_array import WHERE, array_metadata, shape_of
 from zarr_core.given.older_words import understands_older_words
 from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.from_metadata import array_settings
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.open import array_settings
 from zarr_core.hierarchy.values import dtype_of, values_of, write_values
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.nodes.placing import place_node, refuse_leftovers

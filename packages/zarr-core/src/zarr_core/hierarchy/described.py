@@ -311,7 +311,7 @@ class DescribedArray(Node[ArrayMetadata]):
         return chunk_map(self, dims, at, sizes=sizes, inner=inner, cells=cells, most=most)
 
     def _reopening(self) -> tuple[Any, ...]:
-        """The arguments of :func:`zarr_core.hierarchy.open.reopen` that give this array again."""
+        """The arguments of :func:`zarr_core.hierarchy.from_metadata.reopen` that give this array again."""
         config = {
             "write_empty_chunks": self._binding.keep_empty,
             "missing_chunks": "error" if self._missing_is_error else "fill",

@@ -227,7 +227,7 @@ class ListedGroup(Node[GroupMetadata]):
         return self._format.children(self.store, path)
 
     def _node(self, path: str, metadata: NodeMetadata) -> Array | Group:
-        from zarr_core.hierarchy.open import node  # noqa: PLC0415 - opening makes groups
+        from zarr_core.hierarchy.from_metadata import node  # noqa: PLC0415 - makes groups
 
         with extensions(self._extensions):
             return node(
@@ -252,7 +252,7 @@ class ListedGroup(Node[GroupMetadata]):
         ValueError
             If it is wanted and there is none.
         """
-        from zarr_core.hierarchy.consolidation import Consolidation  # noqa: PLC0415 - knows groups
+        from zarr_core.hierarchy.consolidation import Consolidation  # noqa: PLC0415 - lazy: if there is some
 
         consolidated = self.metadata.consolidated
         if consolidated is not None:
@@ -266,7 +266,7 @@ class ListedGroup(Node[GroupMetadata]):
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from zarr_core.hierarchy.open import reopen  # noqa: PLC0415 - opening makes groups
+        from zarr_core.hierarchy.from_metadata import reopen  # noqa: PLC0415 - makes groups
 
         lookup = self._consolidation is not None and self._consolidation.lookup
         own = lookup and self.metadata.consolidated is not None
