@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_BUFFERS = (bytes, bytearray, memoryview)
-_BUFFER_TYPES = frozenset(_BUFFERS)
+BUFFERS = (bytes, bytearray, memoryview)
+_BUFFER_TYPES = frozenset(BUFFERS)
 
 
 # --- opening ---
@@ -127,7 +127,7 @@ def encode_part(
 def _pieces(name: str, result: Any) -> Pieces | None:
     if (
         result is None
-        or isinstance(result, _BUFFERS)
+        or isinstance(result, BUFFERS)
         or (isinstance(result, list | tuple) and _BUFFER_TYPES.issuperset(map(type, result)))
     ):
         pieces: Pieces | None = result
@@ -143,7 +143,7 @@ def encode_bytes(
         result = codec.encode(memoryview(data).toreadonly())
     except BaseException as error:
         raise _not_encoded(name, error) from error
-    if not isinstance(result, _BUFFERS):
+    if not isinstance(result, BUFFERS):
         raise CodecError(
             f"the codec {name!r} encoded a chunk to {_described(result)} instead of bytes"
         )
@@ -175,7 +175,7 @@ def decode_bytes(name: str, codec: BytesToBytesCodec, data: Buffer, size: int | 
         result = codec.decode(data, size)
     except BaseException as error:
         raise _not_decoded(name, error) from error
-    if not isinstance(result, _BUFFERS):
+    if not isinstance(result, BUFFERS):
         raise ChunkDecodeError(f"decodes to {_described(result)} instead of bytes", name)
     if size is not None and len(result) != size:
         raise ChunkDecodeError(f"decodes to {len(result)} bytes instead of {size}", name)
