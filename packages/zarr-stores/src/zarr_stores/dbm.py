@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dbm import whichdb
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
@@ -23,7 +23,7 @@ from zarr_core.extension import (
     only_keys,
 )
 
-from zarr_stores._database import DatabaseStore, encoded, joined
+from zarr_stores._database import DatabaseStore, joined
 from zarr_stores._forked import in_children
 from zarr_stores.dbm_sqlite import SQLiteTable, is_one
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Self
 
-    from zarr_core.extension import Change, Pieces
+    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
 
     Opener: TypeAlias = Callable[[str, str], Any]
 
@@ -110,6 +110,13 @@ class DBMStore(DatabaseStore):
 
     _get = get
 
+    def _part(self, key: str, part: ByteRange) -> Buffer | None:
+        value = self.get(key)
+        if value is None:
+            return None
+        start, stop = part.within(len(value))
+        return memoryview(value)[start:stop]
+
     def exists(self, key: str) -> bool:
         self._check(key)
         name = key.encode()
@@ -132,11 +139,14 @@ class DBMStore(DatabaseStore):
 
     def set(self, key: str, value: Pieces) -> None:
         self._check_to_change(key)
-        data = joined(value)
-        with self._changing(key) as database:
+        name, data = key.encode(), joined(value)
+
+        def work(database: Any) -> None:
             if not data and type(database).__module__ == "_dbm":
                 raise StoreError("ndbm cannot tell an empty value from a missing one", self, key)
-            database[key.encode()] = data
+            database[name] = data
+
+        self._write(key, work)
 
     def erase(self, key: str) -> None:
         self.erase_values([key])
@@ -146,26 +156,33 @@ class DBMStore(DatabaseStore):
         names = list(keys)
         for key in names:
             self._check_to_change(key)
-        if names and self._is_there():
-            with self._changing(names[0]) as database:
-                for name in map(encoded, names):
-                    if name in database:
-                        del database[name]
+
+        def work(database: Any) -> None:
+            for name in map(str.encode, names):
+                if name in database:
+                    del database[name]
+
+        if names:
+            self._write(names[0], work, create=False)
 
     def erase_prefix(self, prefix: str) -> None:
         self._check_prefix_to_change(prefix)
         super().erase_prefix(prefix)
 
     def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
-        name = encoded(key)
-        with self._changing(key) as database:
-            if (bytes(database[name]) if name in database else None) != old:
-                return False
-            if new is None:
+        name = key.encode()
+        swapped = False
+
+        def work(database: Any) -> None:
+            nonlocal swapped
+            swapped = (bytes(database[name]) if name in database else None) == old
+            if swapped and new is None:
                 del database[name]
-            else:
+            elif swapped:
                 database[name] = new
-            return True
+
+        self._write(key, work)
+        return swapped
 
     def _change_alone(self, key: str, change: Change) -> None:
         while True:  # only threads that do not use ``update`` can be in between
@@ -180,8 +197,17 @@ class DBMStore(DatabaseStore):
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
-        with self._using(prefix, StoreReadError, "listed") as database:
-            names = () if database is None else list(database.keys())
+        shared = self._database
+        with shared.lock:
+            try:
+                database = self._opened()
+                names = () if database is None else list(database.keys())
+                if shared.brief:
+                    shared.close()
+            except StoreError:
+                raise
+            except Exception as error:
+                raise self._failed(error, prefix, StoreReadError, "listed") from error
         keys = [name if isinstance(name, str) else name.decode(errors="replace") for name in names]
         return iter(only_keys([key for key in keys if key.startswith(prefix)]))
 
@@ -200,32 +226,23 @@ class DBMStore(DatabaseStore):
 
     # --- the database ---
 
-    def _is_there(self) -> bool:
-        with self._using("", StoreReadError, "read") as database:
-            return database is not None
-
-    @contextmanager
-    def _changing(self, key: str) -> Iterator[Any]:
-        with self._using(key, StoreError, "written", create=True) as database:
-            yield database
-            if hasattr(database, "sync"):
-                database.sync()
-
-    @contextmanager
-    def _using(
-        self, key: str, kind: type[StoreError], done: str, *, create: bool = False
-    ) -> Iterator[Any]:
-        """The opened database, for this thread alone; None if there is none yet."""
+    def _write(self, key: str, work: Callable[[Any], object], *, create: bool = True) -> None:
+        """Change the database, which may be made if there is none, and have it stored."""
         shared = self._database
         with shared.lock:
             try:
-                yield self._opened(create=create)
+                if not create and self._opened() is None:
+                    return
+                database = self._opened(create=True)
+                work(database)
                 if shared.brief:
                     shared.close()
+                elif hasattr(database, "sync"):
+                    database.sync()
             except StoreError:
                 raise
             except Exception as error:
-                raise self._failed(error, key, kind, done) from error
+                raise self._failed(error, key, StoreError, "written") from error
 
     def _opened(self, *, create: bool = False) -> Any:
         """The opened database, which has been locked; None if there is none yet."""
