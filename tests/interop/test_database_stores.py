@@ -12,7 +12,7 @@ from zarr_stores.sqlite import SQLiteStore
 
 STORES = {
     "SQLiteStore": (SQLiteStore, "field.sqldb"),
-    "LMDBStore": (LMDBStore, "field"),
+    "LMDBStore": (LMDBStore, "field.lmdb"),
     "DBMStore": (partial(DBMStore, backend="dumb"), "field"),  # the one that every Python has
 }
 

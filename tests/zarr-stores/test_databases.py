@@ -162,7 +162,7 @@ def test_reading_creates_nothing(kind, tmp_path):
     assert not place.exists()
 
 
-@pytest.mark.parametrize("kind", [SQLiteStore, DBMStore])
+@pytest.mark.parametrize("kind", [*KINDS.values(), DBMStore])
 def test_what_may_not_be_looked_at_is_not_missing(kind, tmp_path):
     (tmp_path / "loop").symlink_to("loop")  # fails for root, too
     store = kind(tmp_path / "loop" / "field")
@@ -171,7 +171,6 @@ def test_what_may_not_be_looked_at_is_not_missing(kind, tmp_path):
             call()
 
 
-@pytest.mark.parametrize("kind", [SQLiteStore])
 def test_closing_while_others_read(store):
     store.set("k", b"value")
     done = threading.Event()
@@ -254,9 +253,16 @@ def test_a_suffix_is_enough(tmp_path, suffix):
     path = tmp_path / f"field.{suffix}"
     with zarr.create_group(path).store as store:
         assert isinstance(store, tuple(KINDS.values()))
-    assert path.is_file()
+    assert path.is_file() == (suffix != "lmdb")
     with zarr.open_group(path, mode="r").store as again:
         assert again == store
+
+
+def test_a_directory_is_an_environment_if_it_is_one(tmp_path):
+    for name in ("field.lmdb", "field.zip", "field.sqlite", "field.tar"):
+        (tmp_path / name).mkdir()
+        assert isinstance(zarr.create_group(tmp_path / name).store, zarr.LocalStore)
+        assert isinstance(zarr.open_group(tmp_path / name).store, zarr.LocalStore)
 
 
 def test_a_table_of_other_columns_says_so(tmp_path):

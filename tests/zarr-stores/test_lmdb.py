@@ -28,4 +28,4 @@ def test_a_full_environment_says_so(tmp_path):
     with pytest.raises(StoreError, match="map_size"):
         store.set("large", bytes(1 << 18))
     assert store.get("k") == b"v"
-    assert (tmp_path / "s.lmdb").is_file()
+    assert sorted(it.name for it in (tmp_path / "s.lmdb").iterdir()) == ["data.mdb", "lock.mdb"]

@@ -127,7 +127,7 @@ class FsspecStore(Store):
     @classmethod
     def is_for(cls, path: str) -> bool:
         """Whether it is an archive; all other names are schemes and no suffixes."""
-        return path.lower().endswith(SUFFIXES)
+        return super().is_for(path) and path.lower().endswith(SUFFIXES)
 
     @classmethod
     def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:

@@ -23,7 +23,7 @@ from zarr_core.extension import (
 
 from zarr_stores._database import DatabaseStore, encoded, is_key, joined
 from zarr_stores._forked import in_children
-from zarr_stores.lmdb_environment import MappedReader, open_once
+from zarr_stores.lmdb_environment import MappedReader, is_environment, open_once
 
 if TYPE_CHECKING:
     import os
@@ -53,8 +53,7 @@ class LMDBStore(DatabaseStore):
         faster, but a power failure may damage the whole database.
     subdir : bool, optional
         Whether a new environment is a directory; if not given, it is one unless
-        its name ends in ``.lmdb`` or ``.mdb``.  What is there already is used as
-        it is.
+        its name ends in ``.mdb``.  What is there already is used as it is.
     map_size : int
         The most that the environment can grow to, in bytes; address space, not
         memory or disk.
@@ -82,6 +81,11 @@ class LMDBStore(DatabaseStore):
         self._map_size = map_size
         self._environment: Any = None
         in_children(self, LMDBStore.close)  # what is inherited must not be used
+
+    @classmethod
+    def is_for(cls, path: str) -> bool:
+        """Whether it is no directory, or an environment."""
+        return super().is_for(path) or is_environment(path)
 
     # --- readable ---
 
@@ -369,16 +373,17 @@ class LMDBStore(DatabaseStore):
         return kind(f"cannot be {done}: {reason}", self, key)
 
     def _open(self, *, create: bool) -> Any:
-        if self._environment is None:
+        environment = self._environment
+        if environment is None:
             with self._naming("", StoreError, "opened"):
-                self._environment = open_once(
+                environment = self._environment = open_once(
                     self.path,
                     create=create,
                     subdir=self._subdir,
                     map_size=self._map_size,
                     fsync=self._fsync,
                 )
-        return self._environment
+        return environment  # whoever closes the store meanwhile
 
 
 def _failures() -> tuple[type[Exception], ...]:

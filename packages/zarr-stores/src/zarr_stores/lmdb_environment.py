@@ -17,15 +17,21 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Store
 
-__all__ = ["MappedReader", "open_once"]
+__all__ = ["MappedReader", "is_environment", "open_once"]
 
 _PATIENCE = 5.0  # seconds
-_FILE_SUFFIXES = (".lmdb", ".mdb")
+_FILE_SUFFIX = ".mdb"
+_DATA = "data.mdb"
 
 # A process opens each environment once, or the locks of LMDB fail.
 _environments: WeakValueDictionary[str, Any] = WeakValueDictionary()
 _readers: dict[int, ref[MappedReader]] = {}
 _guard = threading.Lock()
+
+
+def is_environment(directory: str) -> bool:
+    """Whether a directory is one."""
+    return os.path.exists(os.path.join(directory, _DATA))
 
 
 def open_once(path: str, *, create: bool, subdir: bool | None, map_size: int, fsync: bool) -> Any:
@@ -57,8 +63,8 @@ def _open(path: str, create: bool, subdir: bool | None, map_size: int, fsync: bo
     if is_there(path):
         subdir = os.path.isdir(path)
     elif subdir is None:
-        subdir = not path.endswith(_FILE_SUFFIXES)
-    data = os.path.join(path, "data.mdb") if subdir else path
+        subdir = not path.endswith(_FILE_SUFFIX)
+    data = os.path.join(path, _DATA) if subdir else path
     if not create and not is_there(data):
         return None
     if create:

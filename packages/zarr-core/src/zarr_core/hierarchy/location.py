@@ -39,7 +39,7 @@ def locate(
         of keys to bytes; an array or group, for what lies below it; None for new
         memory; what an installed store takes for its own, such as the stores of other
         libraries.  A path with the suffix of a store, such as ``.zip``, means that
-        store unless it is a directory.  ``name+scheme://`` means the store of that name,
+        store, unless it is a directory that is none of its.  ``name+scheme://`` means the store of that name,
         whoever else has the scheme.
     path : str, optional
         Path of the node below that place.
@@ -150,10 +150,11 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
         return _store_named(_name_in(text), text, read_only, options)
     suffix = os.path.splitext(text)[1].lower()
     # Only a suffix that could be a store's is worth asking what is installed.
-    if suffix not in ("", ".zarr") and not os.path.isdir(text):
+    if suffix not in ("", ".zarr"):
         from zarr_core.registry.listing import names  # noqa: PLC0415 - lazy: scans entry points
 
-        name = suffix[1:] if suffix[1:] in names("store") else _SUFFIXES.get(suffix)
+        missing = None if os.path.isdir(text) else _SUFFIXES.get(suffix)
+        name = suffix[1:] if suffix[1:] in names("store") else missing
         if name and _store_class(name, text).is_for(text):
             return _store_named(name, text, read_only, options)
     if options:

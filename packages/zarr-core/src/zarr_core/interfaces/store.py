@@ -7,6 +7,7 @@ has a fallback here, to be replaced where the back end can do better.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from hashlib import blake2b
 from itertools import islice
@@ -92,9 +93,10 @@ class Store(ABC):
         Parameters
         ----------
         path : str
-            Such as ``field.zip`` for a store called ``zip``; it is no directory.
+            Such as ``field.zip`` for a store called ``zip``; by default for it unless it is a
+            directory.
         """
-        return True
+        return not os.path.isdir(path)
 
     @classmethod
     def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
