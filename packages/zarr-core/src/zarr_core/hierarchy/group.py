@@ -16,7 +16,6 @@ from zarr_core.errors import (
 )
 from zarr_core.hierarchy.listed import ListedGroup
 from zarr_core.hierarchy.node import Node
-from zarr_core.interfaces.progress import Reporter
 from zarr_core.names import located
 from zarr_core.nodes.erasing import erase_node
 from zarr_core.registry.scope import extensions
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from zarr_core.hierarchy.array import Array
-    from zarr_core.interfaces.progress import Progress
+    from zarr_core.interfaces.progress import Progress, Reporter
 
 
 class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
@@ -244,6 +243,8 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         NodeNotFoundError
             If there is none.
         """
+        from zarr_core.interfaces.progress import Reporter  # noqa: PLC0415 - lazy: rare
+
         child = self._child_path(path)
         try:
             with Reporter(progress, 1) as reporter:
@@ -259,6 +260,8 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         progress : callable or True, optional
             As for :func:`zarr_core.remove`; each member is a part.
         """
+        from zarr_core.interfaces.progress import Reporter  # noqa: PLC0415 - lazy: rare
+
         self._check_writable()
         members = list(self._format.child_names(self.store, self.path))
         with Reporter(progress, len(members)) as reporter:
