@@ -246,6 +246,39 @@ except zarr.errors.NodeNotFoundError as error:
 """
 
 
+FORMAT = """
+from zarr_core.formats.v3 import V3
+
+class Extension(V3):
+    name = "acme.x"
+
+    def __init__(self):
+        {made}
+
+    def read(self, store, path):
+        {read}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "read"),
+    [("1 / 0", "pass"), ("pass", "1 / 0"), ("pass", "return 5")],
+)
+def test_nor_is_a_format_that_fails_when_it_is_asked(made, read, tmp_path):
+    lines = {"format": {"acme.x": "acme_0:Extension"}}
+    source = FORMAT.format(made=made, read=read)
+    unpack(wheel(tmp_path / "w", "acme-0", lines, {"acme_0.py": source}), tmp_path / "site")
+    assert run(CREATE, tmp_path / "site") == ["[1, 2, 3]", "[1, 2, 3]", "not found True"]
+    asked = """
+import zarr_core as zarr
+try:
+    zarr.open("nowhere.zarr", mode="r", zarr_format="acme.x")
+except zarr.errors.ExtensionLoadError as error:
+    print(error.distribution)
+"""
+    assert run(asked, tmp_path / "site") == ["acme-0 1.0"]
+
+
 @pytest.mark.parametrize("kind", ["format", "store", "codec", "data_type", "chunk_grid"])
 @pytest.mark.parametrize("trouble", ["broken", "in conflict"])
 def test_a_plugin_in_trouble_is_in_nobodys_way(kind, trouble, tmp_path):

@@ -5,18 +5,22 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from zarr_core.errors import ExtensionError, MetadataError, NodeNotFoundError
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import ExtensionError, MetadataError, NodeNotFoundError, ZarrError
 from zarr_core.formats.nothing_here import nothing_here
 from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.group import GroupMetadata
 from zarr_core.names import located
 from zarr_core.registry.listing import names
-from zarr_core.registry.resolve import find, state
+from zarr_core.registry.provider import is_fault
+from zarr_core.registry.resolve import implementation, reason, state
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
+    from zarr_core.registry.provider import Implementation
 
 # A node may have documents of several formats, as after a conversion that kept the
 # old ones.  The first of these that is there is read; formats of others come last.
@@ -38,9 +42,17 @@ def format_named(name: str | int) -> Format:
     ------
     UnknownExtensionError
         If no distribution that provides it is installed.
+    ExtensionLoadError
+        If what provides it is broken.
     """
-    found: Format = find("format", f"v{name}" if isinstance(name, int) else name)()
-    return found
+    found = _provided(name)
+    try:
+        made: Format = found.extension()
+    except BaseException as error:
+        if isinstance(error, ZarrError) or not is_fault(error):
+            raise
+        raise found.provider.failure(reason(error)) from error
+    return made
 
 
 def read_node(
@@ -80,14 +92,26 @@ def read_node(
                 raise
             broken.append(f"The format {name!r} could not be asked: {error}")
             continue
-        metadata = format_.read(store, path)
+        try:
+            metadata = format_.read(store, path)
+            if not isinstance(metadata, ArrayMetadata | GroupMetadata | None):
+                raise TypeError(f"read gave {metadata!r}, which is no metadata")
+        except BaseException as error:
+            if isinstance(error, ZarrError | OSError) or not is_fault(error):
+                raise
+            failure = _provided(name).provider.failure(f"its read failed: {reason(error)}")
+            if zarr_format is not None or name in _PREFERENCE:
+                raise failure from error
+            # A stranger's is of no concern to others.
+            broken.append(f"The format {name!r} could not be asked: {failure}")
+            continue
         if metadata is not None:
             if zarr_format is None and store.requests is None and format_.name in _RIVALS:
                 _warn_of_rivals(store, path, format_.name, metadata)
             return format_, metadata
         marks += format_.marks
     where = located(store, path)
-    raise NodeNotFoundError(where, " ".join([nothing_here(store, path, marks), *broken]))
+    raise NodeNotFoundError(where, ". ".join([nothing_here(store, path, marks), *broken]))
 
 
 def format_of_new(store: Store, path: str, zarr_format: int | str | None) -> Format:
@@ -113,6 +137,13 @@ def format_of_new(store: Store, path: str, zarr_format: int | str | None) -> For
     return newest
 
 
+def _provided(name: str | int) -> Implementation:
+    called = f"v{name}" if isinstance(name, int) else name
+    found = implementation("format", ExtensionDefinition(called))
+    assert found is not None  # formats are never left out
+    return found
+
+
 def rival(store: Store, path: str, format_: Format) -> Format | None:
     """Another format that has a node at a path, damaged or not."""
     prefix = f"{path}/" if path else ""
@@ -124,6 +155,10 @@ def rival(store: Store, path: str, format_: Format) -> Format | None:
                 return other
         except MetadataError:
             return other
+        except BaseException as error:
+            if isinstance(error, ZarrError | OSError) or not is_fault(error):
+                raise
+            continue  # broken, and as above
     return None
 
 
