@@ -20,6 +20,7 @@ from zarr_core.extension import (
     check_prefix,
 )
 
+from zarr_stores._forked import in_children
 from zarr_stores.zip_archive import Writer, read_entries
 from zarr_stores.zip_methods import check_method
 from zarr_stores.zip_place import Place, ValuePlace, place_of
@@ -92,7 +93,7 @@ class ZipStore(ReadableZip):
         self.read_only = read_only or mode == "r" or self.path is None
         self._compression = compression
         self._guard = threading.RLock()
-        self._process = os.getpid()
+        in_children(self, ZipStore._renew)
         self._writer: Writer | None = None
         self._finisher: weakref.finalize[..., Any] | None = None
         self._opened: tuple[Source | None, dict[str, Entry]] | None = None
@@ -156,7 +157,7 @@ class ZipStore(ReadableZip):
         return self._opened or self._open()
 
     def _open(self) -> tuple[Source | None, dict[str, Entry]]:
-        with self._lock():
+        with self._guard:
             if self._opened is None:
                 try:
                     if not self.read_only and os.path.getsize(self.path or "") == 0:
@@ -172,7 +173,7 @@ class ZipStore(ReadableZip):
             return self._opened
 
     def _forget(self) -> None:
-        with self._lock():
+        with self._guard:
             if self._writer is None:
                 self._opened = None
 
@@ -184,9 +185,9 @@ class ZipStore(ReadableZip):
         pieces: Sequence[Buffer] = (
             (value,) if isinstance(value, bytes | bytearray | memoryview) else value
         )
-        with self._lock():
+        with self._guard:
             writer = self._writer or self._begin_writing(empty=False)
-            if writer.process != os.getpid():
+            if writer.abandoned:
                 raise StoreError(
                     "the process that forked this one is writing the archive", store=self, key=key
                 )
@@ -246,7 +247,7 @@ class ZipStore(ReadableZip):
         StoreError
             If its directory cannot be written.
         """
-        with self._lock():
+        with self._guard:
             finisher, self._finisher = self._finisher, None
             self._writer = self._opened = None
             if finisher is not None:
@@ -257,11 +258,8 @@ class ZipStore(ReadableZip):
                         f"the archive could not be finished: {error.strerror}", store=self
                     ) from error
 
-    def _lock(self) -> threading.RLock:
-        if self._process != os.getpid():  # a lock that another thread held at the fork
-            self._guard = threading.RLock()
-            self._process = os.getpid()
-        return self._guard
+    def _renew(self) -> None:
+        self._guard = threading.RLock()  # another thread may have held it
 
     # --- the object ---
 

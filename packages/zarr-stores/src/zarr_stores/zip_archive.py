@@ -249,7 +249,8 @@ class Writer:
     def __init__(self, path: str, *, empty: bool) -> None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         self._stream = _Stream(descriptor, "r+b")
-        self.process = os.getpid()
+        self.abandoned = False
+        """Whether it is of the process that forked this one."""
         try:
             self._lock(path)
             if empty:
@@ -329,7 +330,7 @@ class Writer:
 
     def finish(self) -> None:
         """Write the directory of the archive, each name once, and let go of the file."""
-        if os.getpid() != self.process:
+        if self.abandoned:
             return
         archive = self._archive
         archive.filelist[:] = archive.NameToInfo.values()
@@ -343,6 +344,7 @@ class Writer:
 
     def abandon(self) -> None:
         """Let go of the file without touching it: it is the parent's, and this a forked child."""
+        self.abandoned = True
         self._archive.fp = None  # zipfile would write the directory when it is collected
         self._stream.close()
 
