@@ -52,6 +52,7 @@ MUTANTS = [
         "    def to_configuration(self): return {'shift': 1}\n\n    def encoded_size",
         "what_is_given_is_what_is_written",
     ),
+    ("data-type", "class Mutant", "class Renamed", "it_is_installed"),
     ("codec", '"type": "integer",', '"title": "Number",', "wrong_configurations_are_refused"),
     ("codec", '"maximum": 255', '"maximum": 300', "bad_configurations_are_refused"),
     ("codec", '"shift"],', '"shift", "more"],', "the_schema_accepts_what_is_written"),

@@ -28,7 +28,11 @@ KINDS = {
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*").fullmatch
 _IN_URLS = ("store", "format")
 _POINTS = {"chunk-memory-layout": "https://example.org/NAME/1.0"}  # the draft names by URIs
-_TESTS_NEED = {"chunk-memory-layout": ', "zarr-formats"'}
+_TESTS_NEED = {
+    "codec": ', "zarr-sharding"',  # codecs are tried in shards, too
+    "bridge": ', "zarr-sharding"',
+    "chunk-memory-layout": ', "zarr-formats"',
+}
 
 
 def new_distribution(kind: str, name: str, into: Path) -> Path:

@@ -190,7 +190,7 @@ class CodecTests(ExtensionTests):
     def test_shards_are_written_and_read(self, configuration: Mapping[str, Any]) -> None:
         """The codec works on the inner chunks of shards."""
         if find_spec("zarr_sharding") is None:
-            pytest.skip("zarr-sharding is not installed")
+            pytest.skip("zarr-sharding is not installed: pip install zarr-sharding")
         original, array = self._array(configuration, sharded=True)
         self._use(original, array)
 

@@ -6,16 +6,18 @@ import zarr_core as zarr
 
 
 def check_installed(kind: str, name: str) -> None:
-    """Fail unless an entry point offers a name, with nobody else in its way.
+    """Fail unless an entry point offers a name, its code loads, and nobody else is in its way.
 
     Parameters
     ----------
     kind, name : str
         Such as ``codec`` and ``acme.delta``.
     """
-    lines = zarr.installed_extensions(load=False, kind=kind, names=[name])
+    lines = zarr.installed_extensions(kind=kind, names=[name])
     assert lines, (
         f'no entry point "{name}" in the group zarr_core.{kind}; install the distribution '
         "(again, if its entry points have changed)"
     )
-    assert any(line.wins for line in lines), f"conflict: {', '.join(map(str, lines))}"
+    used = [line for line in lines if line.wins]
+    assert used, f"conflict: {', '.join(map(str, lines))}"
+    assert used[0].error is None, used[0].error
