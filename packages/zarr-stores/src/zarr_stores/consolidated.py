@@ -142,7 +142,7 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
         key = f"{prefix}{_ZARR_JSON}"
         if key not in self._documents:
             return False
-        document = strictjson.loads(self._documents[key], f"{self} {key!r}")
+        document = strictjson.loads(self._documents[key], f"{self} {key!r}", constants=True)
         return isinstance(document, dict) and document.get("node_type") == "group"
 
     def _arguments(self) -> tuple[Any, ...]:

@@ -177,9 +177,14 @@ def _judge(
 ) -> list[Finding]:
     """What is wrong with a node whose document could be read."""
     where = f"{store} {'/' + path!r}"
-    found = []
+    found: list[Finding] = []
+    if format_.name == "v3":
+        try:  # what is read with a warning is not valid
+            strictjson.plain(metadata.attributes, where, "/attributes")
+        except MetadataError as error:
+            found += findings_of(error, f"/{path}")
     if isinstance(metadata, ArrayMetadata):
-        found = check_definitions(metadata.to_json(), f"/{path}", where)
+        found += check_definitions(metadata.to_json(), f"/{path}", where)
     if any(finding.severity == "error" for finding in found):
         return found  # opening would raise the first of these
     try:

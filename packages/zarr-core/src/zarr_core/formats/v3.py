@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import MetadataValidationError, NodeNotFoundError
 from zarr_core.formats.foreign import foreign_key
@@ -17,6 +16,7 @@ from zarr_core.interfaces.format import Format, M, store_new
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.node import node_from_json
 from zarr_core.metadata.problem import Problem, json_pointer
+from zarr_core.metadata.stored_text import parse_stored
 from zarr_core.names import check_node_name, is_node_name
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class V3(Format):
         if known is not None:
             return known
         where = f"{store} {key!r}"
-        parsed = strictjson.loads(document, where)
+        parsed = parse_stored(document, where)
         if is_draft(parsed):
             return None
         return _known.keep(document, len(document), self.from_json(parsed, where))
@@ -112,7 +112,7 @@ class V3(Format):
             nonlocal changed
             if reader is None:
                 raise NodeNotFoundError(where, "the node has been removed")
-            document = strictjson.loads(bytes(reader.read(0, reader.size)), where)
+            document = parse_stored(bytes(reader.read(0, reader.size)), where, quietly=True)
             changed = change(self.from_json(document, where))
             return _bytes(changed)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core import strictjson
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
+from zarr_core.metadata.stored_text import parse_stored
 from zarr_core.metadata.validation import refuse_node
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def parse_node(
     UnsupportedFieldError
         If it has unknown members that must be understood.
     """
-    return node_from_json(strictjson.loads(data, where), where, understood)
+    return node_from_json(parse_stored(data, where, quietly=True), where, understood)
 
 
 def node_from_json(

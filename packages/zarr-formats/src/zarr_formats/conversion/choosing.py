@@ -13,6 +13,7 @@ from zarr_core import array_from_metadata
 from zarr_core.extension import MetadataValidationError, Problem, ZarrError
 
 from zarr_formats.conversion.asked import is_keep
+from zarr_formats.conversion.conceding import storable
 from zarr_formats.conversion.expressing import express_array, left_out, problems_of
 from zarr_formats.conversion.laying_out import key_encoding, lay_out, same_fill_value
 from zarr_formats.conversion.sameness import same_bytes
@@ -77,7 +78,8 @@ def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: 
     except (ZarrError, ValueError) as error:
         return Choice(metadata, problems=problems_of(error))
     if alike and not asked.layout() and asked.chunk_key_encoding is None:
-        return Choice(metadata, metadata)
+        kept, notes = storable(dest.format_, metadata)
+        return Choice(metadata, kept, notes=tuple(notes))
     base, notes = metadata, []
     if not alike:
         base, notes = metadata.replace(additional_fields={}), left_out(source.format_, metadata)

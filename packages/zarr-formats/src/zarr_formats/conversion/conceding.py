@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from zarr_core.extension import json_pointer
+from zarr_core import MemoryStore
+from zarr_core.extension import ArrayMetadata, GroupMetadata, ZarrError, json_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from zarr_core.extension import JSON, ArrayMetadata, Problem
+    from zarr_core.extension import JSON, Format, Problem
+
+M = TypeVar("M", ArrayMetadata, GroupMetadata)
 
 
 def conceded(
@@ -72,6 +75,20 @@ def finite(attributes: dict[str, JSON]) -> tuple[dict[str, JSON], list[str]]:
         return value
 
     return {name: visit(value, json_pointer(name)) for name, value in attributes.items()}, changed
+
+
+def storable(format_: Format, metadata: M) -> tuple[M, list[str]]:
+    """Metadata that a format has read, such as it writes them, with notes on what has changed.
+
+    Version 3 has numbers in attributes that JSON does not have where others have put them.
+    """
+    try:
+        format_.create(MemoryStore(), "", metadata)
+    except ZarrError:
+        attributes, changed = finite(metadata.attributes)
+        if changed:
+            return metadata.replace(attributes=attributes), [infinities(changed)]
+    return metadata, []
 
 
 def infinities(changed: list[str]) -> str:

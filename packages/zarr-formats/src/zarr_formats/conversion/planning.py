@@ -24,6 +24,7 @@ from zarr_core.extension import (
 from zarr_formats.conversion.asked import KEEP, Asked, is_by_name, is_keep
 from zarr_formats.conversion.choosing import choose
 from zarr_formats.conversion.chunk_keys import may_collide
+from zarr_formats.conversion.conceding import storable
 from zarr_formats.conversion.conventions import dimension_names
 from zarr_formats.conversion.costing import costed
 from zarr_formats.conversion.errors import ConversionError
@@ -204,12 +205,12 @@ def _step(
         problem = Problem("", f"cannot be read: {found}")
         return Step(path, "array", "nothing", problems=(problem,))
     if source.format_.name == dest.format_.name:
-        notes = ["consolidated metadata are left out; consolidate again"]
-        kept = found.replace(consolidated=None)
+        kept, notes = storable(dest.format_, found.replace(consolidated=None))
+        if found.consolidated is not None:
+            notes.append("consolidated metadata are left out; consolidate again")
         return Step(
-            path, "group", "document", notes=tuple(notes * (kept != found)),
-            source_metadata=found, metadata=kept,
-        )  # fmt: skip
+            path, "group", "document", notes=tuple(notes), source_metadata=found, metadata=kept
+        )
     try:
         metadata, notes = express_group(source, dest, path, found)
     except MetadataError as error:

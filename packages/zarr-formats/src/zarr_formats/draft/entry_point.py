@@ -113,7 +113,7 @@ def _understand(entry: EntryPoint, where: str) -> None:
 
 @lru_cache(64)
 def _parse(data: bytes) -> EntryPoint | None:
-    document = strictjson.loads(data, "")
+    document = strictjson.loads(data, "", constants=True)  # version 3 is not judged here
     uri = document.get("zarr_format") if isinstance(document, dict) else None
     # "A string containing the URI"; the final version 3 has the number there.
     if not isinstance(document, dict) or not isinstance(uri, str) or "://" not in uri:
