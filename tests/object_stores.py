@@ -1,5 +1,6 @@
 """Object stores on the servers of the tests."""
 
+import json
 from uuid import uuid4
 
 from zarr_stores.object import ObjectStore
@@ -49,3 +50,9 @@ def azure_environment(server):
         "AZURE_STORAGE_ACCOUNT_NAME": server.account,
         "AZURE_STORAGE_ACCOUNT_KEY": server.key,
     }
+
+
+def gcs_environment(url):
+    """What reaches the emulator of Google by an address."""
+    account = {"disable_oauth": True, "client_email": "", "private_key": "", "private_key_id": ""}
+    return {"GOOGLE_SERVICE_ACCOUNT_KEY": json.dumps(account), "GOOGLE_BASE_URL": url}

@@ -6,8 +6,15 @@ from contextlib import ExitStack
 from uuid import uuid4
 
 import pytest
-from object_stores import FEW_RETRIES, NO_RETRIES, azure_environment, s3_environment
+from object_stores import (
+    FEW_RETRIES,
+    NO_RETRIES,
+    azure_environment,
+    gcs_environment,
+    s3_environment,
+)
 from servers import faults
+from servers.gcs_writes import WritableGcs
 from servers.proxy import Proxy
 from servers.s3_server import MotoServer
 from zarr_core.extension import StoreError
@@ -16,7 +23,7 @@ from zarr_stores.object import ObjectStore
 pytest_plugins = ["servers.fixtures"]
 
 
-@pytest.fixture(scope="module", params=["s3_server", "azure_server"])
+@pytest.fixture(scope="module", params=["s3_server", "azure_server", "gcs_writable"])
 def server(request):
     return request.getfixturevalue(request.param)
 
@@ -37,15 +44,21 @@ def proxy(proxies):
 @pytest.fixture
 def at(server, monkeypatch):
     """A function that makes stores for one place, perhaps with a proxy before it."""
-    s3 = isinstance(server, MotoServer)
-    for name, value in (s3_environment if s3 else azure_environment)(server).items():
-        monkeypatch.setenv(name, value)
-    place = f"s3://{server.bucket}" if s3 else f"az://{server.container}"
+    google = isinstance(server, WritableGcs)
+    if google:
+        place, given = f"gs://{server.bucket}", gcs_environment(server.url)
+    elif isinstance(server, MotoServer):
+        place, given = f"s3://{server.bucket}", s3_environment(server)
+    else:
+        place, given = f"az://{server.container}", azure_environment(server)
     place = f"{place}/{uuid4()}"
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
 
     def make(proxy=server, retry_config=FEW_RETRIES):
-        endpoint = server.url.replace(f":{server.port}", f":{proxy.port}")
-        return ObjectStore.from_url(place, endpoint=endpoint, retry_config=retry_config)
+        url = server.url.replace(f":{server.port}", f":{proxy.port}")
+        options = {"base_url" if google else "endpoint": url, "retry_config": retry_config}
+        return ObjectStore.from_url(place, **options)
 
     return make
 

@@ -11,6 +11,7 @@ import pytest
 from servers import watchdog
 from servers.azure_server import AzureServer
 from servers.gcs_server import GcsServer
+from servers.gcs_writes import WritableGcs, writable
 from servers.http_server import NginxServer, PlainHttpServer, WebDavServer
 from servers.mongo_server import MongoServer
 from servers.postgres_server import PostgresServer
@@ -138,3 +139,9 @@ def azure_server() -> Iterator[AzureServer]:
 @pytest.fixture(scope="session")
 def gcs_server() -> Iterator[GcsServer]:
     yield from _share(GcsServer)
+
+
+@pytest.fixture(scope="session")
+def gcs_writable(gcs_server: GcsServer) -> Iterator[WritableGcs]:
+    with writable(gcs_server) as place:
+        yield place

@@ -20,7 +20,7 @@ class GcsServer(Server):
 
     gcsfs has to be told ``GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT=false`` in the environment: else it
     waits for an interface that is not there.  obstore can only read: its writes use another
-    interface (XML), whose answers lack what it needs.
+    interface (XML), which ``servers.gcs_writes`` adds.
 
     Attributes
     ----------

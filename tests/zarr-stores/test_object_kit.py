@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 import pytest
-from object_stores import NO_RETRIES, azure_environment, s3_environment
+from object_stores import NO_RETRIES, azure_environment, gcs_environment, s3_environment
 from store_contract import StoreContract
 from zarr_conformance.kit.store_keys import GOOD_KEYS
 from zarr_core.extension import ByteRange, StoreKeyError, ValueReplacedError
@@ -67,6 +67,20 @@ class TestAzure(ObjectContract):
 
     def make(self, tmp_path):
         return ObjectStore.from_url(f"az://{self.container}/{uuid4()}")
+
+
+class TestGoogle(ObjectContract):
+    name = "gs"
+    examples = 5
+
+    @pytest.fixture(autouse=True)
+    def _server(self, gcs_writable, monkeypatch):
+        self.bucket = gcs_writable.bucket
+        for name, value in gcs_environment(gcs_writable.url).items():
+            monkeypatch.setenv(name, value)
+
+    def make(self, tmp_path):
+        return ObjectStore.from_url(f"gs://{self.bucket}/{uuid4()}")
 
 
 class WebDavContract(ObjectContract):

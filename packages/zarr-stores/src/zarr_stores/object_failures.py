@@ -35,7 +35,7 @@ _CAUSES: Final = tuple(
     )
 )
 _SENT: Final = re.compile(r"\bError performing (?:PUT|POST)\b")
-_UNCONNECTED: Final = re.compile(r"\bkind: Connect\b")
+_UNCONNECTED: Final = re.compile(r"\bkind: Connect\b|: builder error")
 _REFUSALS: Final = re.compile(r"<Code>(?:SlowDown|ServerBusy|ServiceUnavailable)</Code>")
 _CODE: Final = re.compile(r"<Code>([^<]{1,80})</Code>")
 _MESSAGE: Final = re.compile(r"<Message>([^<]{1,300})")
