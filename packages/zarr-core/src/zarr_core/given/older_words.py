@@ -19,7 +19,7 @@ def understands_older_words(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def understanding(*args: P.args, **options: P.kwargs) -> R:
-        if _OLDER.isdisjoint(options) and not _is_ragged(options.get("dtype")):
+        if _OLDER.isdisjoint(options) and not ("dtype" in options and _is_ragged(options["dtype"])):
             return function(*args, **options)
         given: dict[str, Any] = {**options}
         return function(*args, **in_present_words(given))

@@ -81,11 +81,14 @@ class LocalStore(Store):
         """Absolute path of the directory."""
         self.read_only = read_only
         self._fsync = fsync
-        self._root = os.path.join(self.path, "")
+        self._root = self.path if self.path.endswith(os.sep) else self.path + os.sep
         self._boundary = local_tree.Boundary(self._root, follow_links)
         self._known = self._boundary.known
-        # In this order, as others may be making it just now.
-        if os.path.exists(self.path) and not os.path.isdir(self.path):
+        try:
+            mode = os.stat(self.path).st_mode
+        except OSError:  # there is none yet, or it is told when it is needed
+            return
+        if not stat.S_ISDIR(mode):
             raise StoreError(local_file.told(self.path), store=self.path)
 
     @classmethod
