@@ -8,7 +8,6 @@ import zarr_core
 from zarr_core.extension import (
     StoreError,
     StoreReadError,
-    StoreReadOnlyError,
     ZarrError,
     check_key,
     check_prefix,
@@ -64,16 +63,14 @@ class ForeignStore(zarr_core.Store):
 
     def set(self, key: str, value: Pieces) -> None:
         check_key(key)
-        if self.read_only:
-            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
+        self._require_writable(key)
         whole = isinstance(value, bytes | bytearray | memoryview)
         data = bytes(value) if whole else b"".join(value)  # type: ignore[arg-type]  # several
         self._call(key, self.store.set(key, Buffer(data)), StoreError)
 
     def erase(self, key: str) -> None:
         check_key(key)
-        if self.read_only:
-            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
+        self._require_writable(key)
         if self.exists(key):
             self._call(key, self.store.delete(key), StoreError)
 

@@ -16,7 +16,6 @@ from zarr_core.extension import (
     ExtensionDefinition,
     Store,
     StoreCapabilityError,
-    StoreReadOnlyError,
     check_prefix,
 )
 
@@ -300,10 +299,6 @@ class ShardedStore(Store):
 
     def _place(self) -> tuple[Store, str, tuple[int, ...]]:
         return self.store, self.layout.prefix, self.layout.chunks_per_shard
-
-    def _require_writable(self, key: str) -> None:
-        if self.read_only:
-            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
 
 
 def sharded(store: Store, prefix: str, chunks_per_shard: Sequence[int]) -> ShardedStore:

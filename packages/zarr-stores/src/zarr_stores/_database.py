@@ -12,7 +12,6 @@ from zarr_core.extension import (
     Store,
     StoreError,
     StoreKeyError,
-    StoreReadOnlyError,
     ValueReader,
     check_key,
     check_prefix,
@@ -56,10 +55,6 @@ class KeyValueStore(Store):
     def _check_prefix_to_change(self, prefix: str) -> None:
         check_prefix(prefix)
         self._require_writable(prefix)
-
-    def _require_writable(self, key: str) -> None:
-        if self.read_only:
-            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
 
 
 class DatabaseStore(KeyValueStore):

@@ -17,7 +17,6 @@ from zarr_core.extension import (
     StoreError,
     StoreKeyError,
     StoreReadError,
-    StoreReadOnlyError,
     ValueReader,
     check_key,
     check_prefix,
@@ -339,10 +338,6 @@ class ObjectStore(Store):
     def _check_to_change(self, key: str) -> None:
         _checked(key)
         self._require_writable(key)
-
-    def _require_writable(self, key: str) -> None:
-        if self.read_only:
-            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
 
 
 def _checked(key: str) -> str:

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
-from zarr_core.errors import StoreCapabilityError
+from zarr_core.errors import StoreCapabilityError, StoreReadOnlyError
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.value import BufferReader, ValueReader
 from zarr_core.threads import in_flight, run
@@ -223,6 +223,11 @@ class Store(ABC):
         return None if value is None else blake2b(value, digest_size=16).hexdigest()
 
     # --- writeable ---
+
+    def _require_writable(self, key: str) -> None:
+        """Raise if the store refuses changes; for what changes a key."""
+        if self.read_only:
+            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
 
     @abstractmethod
     def set(self, key: str, value: Pieces) -> None:

@@ -11,7 +11,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import StoreError, StoreReadError, StoreReadOnlyError
+from zarr_core.errors import StoreError, StoreReadError
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
 from zarr_core.interfaces.store import Store
@@ -395,7 +395,3 @@ class LocalStore(Store):
             except UnicodeEncodeError as error:
                 raise not_a_name(self, key) from error
         return self._root + key
-
-    def _require_writable(self, key: str) -> None:
-        if self.read_only:
-            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, MutableMapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.errors import StoreError, StoreKeyError, StoreReadError, StoreReadOnlyError
+from zarr_core.errors import StoreError, StoreKeyError, StoreReadError
 from zarr_core.interfaces.keys import check_key, check_prefix, only_keys
 from zarr_core.interfaces.store import Store
 
@@ -188,10 +188,6 @@ class MappingStore(Store):
         return MappingStore, (mapping, self.read_only, self.shared, self.requests)
 
     # --- helpers ---
-
-    def _require_writable(self, key: str) -> None:
-        if self.read_only:
-            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
 
     def _as_bytes(self, key: str, value: Any) -> bytes:
         try:
