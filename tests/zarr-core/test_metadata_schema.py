@@ -27,6 +27,13 @@ from zarr_core.metadata.schema import InvalidSchemaError, Schema, core_schema, e
         ({"maxItems": 2}, [1, 2, 3], "must have at most 2 items, but has 3"),
         ({"minLength": 1}, "", "must have at least 1 character"),
         ({"uniqueItems": True}, [0, 0], "has an item more than once: [0, 0]"),
+        ({"exclusiveMinimum": 0}, 0, "0 is not more than 0"),
+        ({"not": {"const": 0}}, 0, "must not be 0"),
+        (
+            {"contains": {"const": -1}, "maxContains": 1},
+            [-1, -1],
+            "has -1 more than once: [-1, -1]",
+        ),
         ({"pattern": "^a$"}, "b", '"b" does not have the form ^a$'),
         ({"type": "string"}, ["x" * 80], 'must be a string, not ["' + "x" * 55 + "..."),
         (

@@ -185,6 +185,12 @@ def _sentence(keyword: str, value: Any, wanted: Any, error: Any) -> str:
             return f"{shown} is less than {wanted}"
         case "maximum":
             return f"{shown} is more than {wanted}"
+        case "exclusiveMinimum":
+            return f"{shown} is not more than {wanted}"
+        case "not" if "const" in wanted:
+            return f"must not be {_shown(wanted['const'])}"
+        case "maxContains" if "const" in error.schema["contains"]:
+            return f"has {_shown(error.schema['contains']['const'])} more than once: {shown}"
         case "minItems":
             return f"must have at least {wanted} {_items(wanted)}, but has {len(value)}"
         case "maxItems":
