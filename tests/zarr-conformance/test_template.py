@@ -1,5 +1,6 @@
 """The template: for every kind a distribution whose tests pass as it is."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -10,6 +11,7 @@ from zarr_conformance.__main__ import main
 from zarr_conformance.template import KINDS, new_distribution
 
 # As an editable installation does it, in a directory of its own.
+USE = "import site, sys; site.addsitedir(sys.argv[1])\n"
 RUN = "import site, sys; site.addsitedir(sys.argv[1]); import pytest; sys.exit(pytest.main(sys.argv[2:]))"
 
 
@@ -37,6 +39,16 @@ def test_the_tests_of_every_kind_pass_once_it_is_installed(distributions, tmp_pa
         cwd=tmp_path,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+    for folder in distributions:
+        for example in re.findall(
+            r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL
+        ):
+            (tmp_path / folder.name).mkdir()
+            subprocess.run(
+                [sys.executable, "-c", USE + example, str(tmp_path)],
+                cwd=tmp_path / folder.name,
+                check=True,
+            )
     assert int(run.stdout.split(" passed")[0].split()[-1]) > 200
 
 
@@ -48,7 +60,8 @@ def test_what_is_written_is_in_the_common_form(distributions):
         texts = [path.read_text() for path in folder.rglob("*") if path.is_file()]
         assert not any("@" in text.replace("@dataclass", "").replace("@property", "")
                        .replace("@classmethod", "").replace("@contextmanager", "")
-                       .replace("@hookimpl", "")
+                       .replace("@hookimpl", "").replace("@staticmethod", "")
+                       .replace("@abstractmethod", "")
                        for text in texts)  # fmt: skip
 
 

@@ -87,9 +87,12 @@ def new_distribution(kind: str, name: str, into: Path) -> Path:
         "@OBJECT@": "providers" if kind == "bridge" else class_name,
         "@TESTS_NEED@": _TESTS_NEED.get(kind, ""),
     }
+    templates = files("zarr_conformance") / "templates"
+    values["@USE@"] = _filled((templates / kind / "use.md.txt").read_text("utf-8"), values)
     for source in ("common", kind):
-        for file in (files("zarr_conformance") / "templates" / source).iterdir():
-            _write(file, folder, values)
+        for file in (templates / source).iterdir():
+            if file.name != "use.md.txt":  # a part of the README
+                _write(file, folder, values)
     (folder / "src" / package / "py.typed").touch()
     return folder
 
