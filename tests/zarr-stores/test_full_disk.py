@@ -1,0 +1,134 @@
+"""No room is left: an error that names store and key, what was stored before is still there."""
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+from server_store_contract import unique
+from servers.postgres_server import PostgresServer
+from servers.redis_server import RedisServer
+from servers.sftp_server import SftpServer
+from zarr_core.extension import StoreError
+from zarr_stores.dbm import DBMStore
+from zarr_stores.lmdb import LMDBStore
+from zarr_stores.postgresql import PostgreSQLStore
+from zarr_stores.redis import RedisStore
+from zarr_stores.sftp import SFTPStore
+from zarr_stores.sqlite import SQLiteStore
+
+pytest_plugins = ["servers.fixtures"]
+PIECE = 300_000
+
+# A process may not write files above some size: like a full disk, and anybody may do it.
+LIMITED = """
+import pickle, resource, sys
+from zarr_core.extension import StoreError
+store = pickle.loads(bytes.fromhex(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000,) * 2)
+for number in range(20):
+    try:
+        store.set(f"n/{number}", bytes([number]) * 300_000)
+    except StoreError as error:
+        assert f"'n/{number}'" in str(error), error
+        assert str(store) in str(error), error
+        break
+else:
+    sys.exit("no error")
+large = bytes(3_000_000)
+for change in (lambda: store.set("k", large), lambda: store.update("k", lambda old: large)):
+    try:
+        change()
+    except StoreError as error:
+        assert "'k'" in str(error), error
+    else:
+        sys.exit("no error")
+    assert bytes(store.get("k")) == b"old"
+print(number)
+"""
+
+
+def fill(store):
+    """Store values until there is no room; how many went in."""
+    store.set("k", b"old")
+    number = 0
+    with pytest.raises(StoreError) as caught:
+        for number in range(400):
+            store.set(f"n/{number}", bytes([number % 251]) * PIECE)
+    assert f"{store} 'n/{number}'" in str(caught.value)
+    return number
+
+
+def look(store, number):
+    """What was acknowledged is there, and nothing but that."""
+    for it in range(number):
+        assert bytes(store.get(f"n/{it}")) == bytes([it % 251]) * PIECE
+    assert store.get(f"n/{number}") is None
+    assert bytes(store.get("k")) == b"old"
+
+
+@pytest.mark.parametrize("kind", [SQLiteStore, LMDBStore, DBMStore])
+def test_a_database(kind, tmp_path):
+    with kind(tmp_path / "database") as store:
+        store.set("k", b"old")
+    state = pickle.dumps(kind(tmp_path / "database")).hex()
+    code = [sys.executable, "-W", "error", "-c", LIMITED, state]
+    done = subprocess.run(code, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    with kind(tmp_path / "database") as store:
+        look(store, int(done.stdout))
+        store.set("k", b"new")  # there is room again
+
+
+class Limited:
+    """A server that cannot write beyond some place in a file; it does not heed the signal."""
+
+    blocks = 40_000  # of 512 bytes
+
+    def command(self):
+        program = [str(word) for word in super().command()]
+        words = f'trap "" XFSZ; ulimit -f {self.blocks}; exec "$0" "$@"'
+        return ["/bin/sh", "-c", words, *program]
+
+
+class Sftp(Limited, SftpServer):
+    blocks = 1_000
+
+    def store(self):
+        keys = {"client_keys": [str(self.private_key)], "known_hosts": str(self.known_hosts)}
+        return SFTPStore(self.url, retries=0, **keys)
+
+
+class Postgres(Limited, PostgresServer):
+    def store(self):
+        return PostgreSQLStore(f"{self.url}?table={unique()}", retries=0)
+
+
+class Redis(RedisServer):
+    """It has all in memory."""
+
+    def command(self):
+        return [*super().command(), "--maxmemory", "9mb", "--maxmemory-policy", "noeviction"]
+
+    def store(self):
+        return RedisStore(self.url, retries=0)
+
+
+@pytest.mark.parametrize("kind", [Postgres, Redis])
+def test_a_database_server(own_server, kind):
+    server = own_server(kind)
+    with server.store() as store:
+        number = fill(store)
+        look(store, number)
+
+
+def test_a_server_of_files(own_server):
+    server = own_server(Sftp)
+    with server.store() as store:
+        store.set("k", b"old")
+        for key in ("k", "a/k"):
+            with pytest.raises(StoreError, match=f"'{key}'"):
+                store.set(key, bytes(1_000_000))
+        assert bytes(store.get("k")) == b"old"
+        assert list(store.list()) == ["k"]
+    assert [path.name for path in server.root.rglob("*") if path.is_file()] == ["k"]
