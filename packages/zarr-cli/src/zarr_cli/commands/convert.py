@@ -6,11 +6,8 @@ from typing import Any
 
 import click
 
-from zarr_cli.changing.choosing import Choice, choosing_options
-from zarr_cli.changing.layout import layout_options, memory_option
-from zarr_cli.output import json_option
+from zarr_cli.changing.rewriting import rewriting_options
 from zarr_cli.place import Place, takes_places
-from zarr_cli.progress import Progressing, progress_options
 
 
 def _format(_ctx: click.Context, _param: click.Parameter, text: str | None) -> int | str | None:
@@ -27,27 +24,11 @@ def _format(_ctx: click.Context, _param: click.Parameter, text: str | None) -> i
     "--source-format", callback=_format, metavar="FORMAT",
     help="The format of the source, where it has documents of several.",
 )  # fmt: skip
-@layout_options
-@choosing_options
-@memory_option
-@click.option("--verify", is_flag=True, help="Read back what was encoded, and compare it.")
-@click.option("--consolidate", is_flag=True, help="Consolidate the metadata of the result.")
-@click.option("--overwrite", is_flag=True, help="Remove what is at DEST first.")
+@rewriting_options
 @click.option("--remove-source", is_flag=True, help="Remove the source when all is done.")
 @click.option("--skip-errors", is_flag=True, help="Leave out nodes that cannot be converted.")
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be written, write nothing.")
-@progress_options
-@json_option
 def command(
-    source: Place,
-    dest: Place | None,
-    choice: Choice,
-    layout: dict[str, Any],
-    skip_errors: bool,
-    progress: Progressing,
-    dry_run: bool,
-    as_json: bool,
-    **options: Any,
+    source: Place, dest: Place | None, layout: dict[str, Any], skip_errors: bool, **options: Any
 ) -> None:
     r"""Convert an array, or a group with all below it, to another format.
 
@@ -64,8 +45,5 @@ def command(
     """
     from zarr_cli.changing.converting import run  # noqa: PLC0415 - lazy: not for help
 
-    run(
-        source, dest, "converting", progress, dry_run=dry_run, as_json=as_json,
-        only=None if choice.is_all else choice,
-        on_error="skip" if skip_errors else "raise", **layout, **options,
-    )  # fmt: skip
+    on_error = "skip" if skip_errors else "raise"
+    run(source, dest, "converting", on_error=on_error, **layout, **options)

@@ -61,7 +61,7 @@ def v3(
         else:
             raise Failure(f"{source} has no node of version 2 or 1; see: zarr-core info {source}")
     run(
-        source, dest, "converting", progress, consolidate=False, dry_run=dry_run,
+        source, dest, "converting", progress=progress, consolidate=False, dry_run=dry_run,
         as_json=as_json, zarr_format=3,
         overwrite=overwrite, remove_source=remove_v2_metadata and dest is None, **options,
     )  # fmt: skip

@@ -6,34 +6,14 @@ from typing import Any
 
 import click
 
-from zarr_cli.changing.choosing import Choice, choosing_options
-from zarr_cli.changing.layout import layout_options, memory_option
-from zarr_cli.output import json_option
+from zarr_cli.changing.rewriting import rewriting_options
 from zarr_cli.place import Place, takes_places
-from zarr_cli.progress import Progressing, progress_options
 
 
 @click.command
 @takes_places("source", "dest", zarr_format=False)
-@layout_options
-@choosing_options
-@memory_option
-@click.option("--verify", is_flag=True, help="Read back what was encoded, and compare it.")
-@click.option("--consolidate", is_flag=True, help="Consolidate the metadata of the result.")
-@click.option("--overwrite", is_flag=True, help="Remove what is at DEST first.")
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be written, write nothing.")
-@progress_options
-@json_option
-def command(
-    source: Place,
-    dest: Place,
-    choice: Choice,
-    layout: dict[str, Any],
-    progress: Progressing,
-    dry_run: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+@rewriting_options
+def command(source: Place, dest: Place, layout: dict[str, Any], **options: Any) -> None:
     r"""Write an array, or all arrays below a group, in other chunks, shards or codecs.
 
     \b
@@ -49,8 +29,4 @@ def command(
 
     if not layout:
         raise click.UsageError("say what is to change: --chunks, --shards, --compressor, --dtype")
-    run(
-        source, dest, "rechunking", progress, dry_run=dry_run, as_json=as_json,
-        only=None if choice.is_all else choice,
-        **layout, **options,
-    )  # fmt: skip
+    run(source, dest, "rechunking", **layout, **options)

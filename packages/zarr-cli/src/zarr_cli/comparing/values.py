@@ -114,7 +114,8 @@ def unequal(one: NDArray, other: NDArray, tolerance: Tolerance) -> NDArray:
             below = unequal(one[name], other[name], tolerance)
             differ |= below.any(axis=tuple(range(one.ndim, below.ndim)))
         return differ
-    if one.dtype.kind == "O" and other.dtype.kind == "O":
+    # Strings of variable length NumPy compares no further than to a null character.
+    if one.dtype.kind == other.dtype.kind and one.dtype.kind in "OT":
         pairs = zip(one.reshape(-1).tolist(), other.reshape(-1).tolist(), strict=True)
         return np.array([_objects_differ(*pair) for pair in pairs], bool).reshape(one.shape)
     differ = np.asarray(one != other)
