@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 import zarr_dask
+from counting_store import CountingStore
 from failing_store import FailingStore
 from zarr_core.extension import NodeNotFoundError, StoreError
 from zarr_core.rechunking import stages
@@ -155,6 +156,44 @@ def test_what_fails_once_is_tried_again(source, tmp_path):
     with pytest.raises(StoreError, match="call 40"):
         zarr_dask.copy(flaky(), tmp_path / "copy", chunks=40, retries=0)
     assert np.array_equal(zarr_dask.copy(flaky(), tmp_path / "copy", chunks=40), VALUES)
+
+
+@pytest.mark.parametrize("layout", [{"chunks": (40, 25)}, {"chunks": (500, 2)}], ids=str)
+@pytest.mark.parametrize(
+    "carrier", [None, zarr_dask.Workers("sync", 200_000)], ids=["here", "dask"]
+)
+def test_of_sparse_arrays_only_what_is_stored_is_touched(layout, carrier):
+    source, dest = (CountingStore(zarr.MemoryStore()) for _ in range(2))
+    array = zarr.create_array(
+        source, name="x", shape=(500, 500), chunks=(10, 10), dtype="i4", fill_value=-3
+    )
+    for at in ((0, 0), (17, 480), (18, 481), (499, 250)):
+        array[at] = sum(at)
+    stored = {key for _, key in array.stored_chunks()}
+    source.calls.clear()
+    convert(source, dest, carrier=carrier, **layout)
+    asked = {call.key for call in source.calls if call.key.startswith("x/c/")}
+    assert asked == stored
+    assert source.count() < 40  # of 2500 chunks
+    chunks = [call for call in dest.calls if call.key.startswith("x/c/")]
+    assert len(chunks) <= 4 * 5
+    assert np.array_equal(zarr.open(dest)["x"], array)
+
+
+def test_a_conversion_by_workers_goes_on_within_an_array(source, tmp_path):
+    workers = zarr_dask.Workers("sync", 200_000, retries=0)
+    options = {"carrier": workers, "chunks": (30, 8), "dest_path": "x"}
+    rows = source["deep/rows"]
+    broken = FailingStore(zarr.LocalStore(tmp_path / "new"), fail_at=40, forever=True)
+    with pytest.raises(StoreError):
+        convert(rows, broken, **options)
+    done = sum(is_chunk(*call) for call in broken.calls[:39])
+    assert 10 < done < 40
+    again = FailingStore(zarr.LocalStore(tmp_path / "new"))
+    convert(rows, again, **options)
+    assert writes(again) <= 40 - done + 10  # a task writes ten, in one of which it stopped
+    assert np.array_equal(zarr.open(tmp_path / "new")["x"], VALUES)
+    assert not [key for key in again.list() if "copying" in key]
 
 
 def test_who_is_no_worker(source, tmp_path):

@@ -195,8 +195,8 @@ def plan_stages(source: Chunking, dest: Chunking, budget: Budget) -> Plan:
     if least > budget.memory:
         raise ValueError(
             f"a task takes {_amount(least)} of memory at least, as stored objects are decoded and "
-            f"written whole, and {_amount(budget.memory)} are allowed: allow more, or choose "
-            "smaller chunks or shards"
+            f"written whole, and {_amount(budget.memory)} are allowed: allow more, choose "
+            "smaller chunks or shards, or fewer threads"
         )
     sizes = dest.sizes
 
