@@ -98,6 +98,9 @@ def objects(*values):
     return array
 
 
+TEXT = np.dtypes.StringDType()
+
+
 @pytest.mark.parametrize(
     ("one", "other", "differ"),
     [
@@ -110,6 +113,7 @@ def objects(*values):
          np.array([(1, [1.0, 3.0])], [("a", "i4"), ("b", "f8", 2)]), [True]),
         (np.array([b"a", b"b"]), np.array([b"a", b"c"]), [False, True]),
         (np.array(["a", None], object), np.array(["a", "b"], object), [False, True]),
+        (np.array(["\0a", "b"], TEXT), np.array(["\0b", "b"], TEXT), [True, False]),
         (objects(np.array([1, 2]), np.array([1.0, np.nan]), np.array([1]), np.nan),
          objects(np.array([1, 3]), np.array([1.0, np.nan]), np.array([1, 1]), np.nan),
          [True, False, True, False]),
