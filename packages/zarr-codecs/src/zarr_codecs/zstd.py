@@ -63,6 +63,9 @@ class ZstdCodec(BytesToBytesCodec):
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Decompress all frames."""
+        whole = None if decoded_size is None else _one_frame(data, decoded_size)
+        if whole is not None:
+            return whole
         declared = _declared(data, decoded_size)
         if declared == 0:
             return b""
@@ -75,14 +78,19 @@ class ZstdCodec(BytesToBytesCodec):
 
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress all frames into memory of exactly the decoded size."""
-        size = len(out)
-        if size <= _zstandard.SMALL and _zstd_frame.first_content_size(data) == size:
-            whole = _zstandard.decompress_whole(data)
-            if whole is not None and len(whole) == size:
-                out[:] = whole
-                return
-        if _declared(data, size) != 0:
+        whole = _one_frame(data, len(out))
+        if whole is not None:
+            out[:] = whole
+        elif _declared(data, len(out)) != 0:
             _decompress(data, out)
+
+
+def _one_frame(data: Buffer, size: int) -> Buffer | None:
+    """Decompress data that is one small frame of so much content; None if it is anything else."""
+    if size > _zstandard.SMALL or _zstd_frame.first_content_size(data) != size:
+        return None
+    whole = _zstandard.decompress_whole(data)
+    return whole if whole is not None and len(whole) == size else None
 
 
 def _declared(data: Buffer, expected: int | None) -> int | None:
