@@ -180,3 +180,10 @@ def test_what_lies_at_the_new_place_is_not_lost(tmp_path):
         zarr.move(root["a"], root, "b")
     assert (tmp_path / "store" / "b" / "notes.txt").read_text() == "mine"
     assert (root["a"][...] == np.arange(4)).all()
+
+
+def test_how_far_it_has_come(root):
+    seen = []
+    zarr.move(root["g"], zarr.MemoryStore(), progress=seen.append)
+    last = {it.node: (it.path, it.done, it.total, it.nodes) for it in seen}
+    assert last == {1: ("", 3, 3, 2), 2: ("g", 5, 5, 2)}  # two shards, notes; documents but one

@@ -39,7 +39,7 @@ def move(
         Path below that place.  By default the name of the source if ``dest`` is a
         group, else none: the node becomes the root.
     progress : callable or True, optional
-        As for :func:`copy`.
+        As for :func:`copy`; of what is copied, then of what is removed.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from zarr_core.errors import (
     StoreError,
 )
 from zarr_core.interfaces.carrier import Pair
-from zarr_core.interfaces.progress import reporting
+from zarr_core.interfaces.progress import Reporter
 from zarr_core.names import located
 from zarr_core.nodes.erasing import erase_node, require_erasing
 from zarr_core.nodes.key_order import is_document
@@ -41,7 +41,7 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
     ends : Ends
         From where, where to.
     progress : callable or True, optional
-        As for :func:`move`.
+        As for :func:`move`: what is copied is one part, what is removed then another.
 
     Returns
     -------
@@ -74,20 +74,22 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
             raise NodeNotFoundError(located(ends.source, ends.source_path), "no node to move")
     nodes = nodes_of(ends, metadata)
     made: list[str] = []
-    if there is not None and any(map(ends.dest.exists, format_.documents(ends.dest_path))):
-        # Perhaps an earlier attempt came as far as that.
-        both = {(new, old) for old, new in left} == set(_keys(ends.turned()))
-        if not (both and _are_copied(ends, left)):
-            raise occupied(ends.dest, ends.dest_path)
-    else:
-        planned = plan(ends, nodes, "raise")
-        made = make_places(planned)
-        if _moved_at_once(ends):
-            return [*made, *(ends.target(path) for path, _ in nodes)]
-        with reporting(progress, ends.dest_path, len(planned.pairs), "keys") as reporter:
+    with Reporter(progress, 2) as reporter:
+        if there is not None and any(map(ends.dest.exists, format_.documents(ends.dest_path))):
+            # Perhaps an earlier attempt came as far as that.
+            both = {(new, old) for old, new in left} == set(_keys(ends.turned()))
+            if not (both and _are_copied(ends, left)):
+                raise occupied(ends.dest, ends.dest_path)
+        else:
+            planned = plan(ends, nodes, "raise")
+            made = make_places(planned)
+            if _moved_at_once(ends):
+                return [*made, *(ends.target(path) for path, _ in nodes)]
+            reporter.begin(ends.dest_path, len(planned.pairs), "keys")
             execute(planned, "content", reporter)
-        _refuse_newcomers(ends, nodes, {pair.source for pair in planned.pairs})
-    erase_node(format_, ends.source, ends.source_path)
+            reporter.end()
+            _refuse_newcomers(ends, nodes, {pair.source for pair in planned.pairs})
+        erase_node(format_, ends.source, ends.source_path, reporter)
     return [*made, *(ends.target(path) for path, _ in nodes)]
 
 
