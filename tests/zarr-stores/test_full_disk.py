@@ -50,13 +50,18 @@ print(number)
 
 def fill(store):
     """Store values until there is no room; how many went in."""
-    store.set("k", b"old")
-    number = 0
-    with pytest.raises(StoreError) as caught:
+    numbers = []
+
+    def add():
         for number in range(400):
+            numbers.append(number)
             store.set(f"n/{number}", bytes([number % 251]) * PIECE)
-    assert f"{store} 'n/{number}'" in str(caught.value)
-    return number
+
+    store.set("k", b"old")
+    with pytest.raises(StoreError) as caught:
+        add()
+    assert f"{store} 'n/{numbers[-1]}'" in str(caught.value)
+    return numbers[-1]
 
 
 def look(store, number):

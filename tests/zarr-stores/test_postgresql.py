@@ -166,3 +166,40 @@ def test_a_password(postgres_server, connection, monkeypatch, tmp_path, own_serv
     ):
         store.get("k")
     assert "wrong" not in str(failure.value)
+
+
+def test_who_has_few_rights_is_told_so(store, postgres_server, connection):
+    store.set("k", b"v")
+    role = f"reader{unique()}"
+    connection.execute(f"create role {role} login")
+    url = store.url.replace(f"{postgres_server.role}@", f"{role}@")
+    table = f"table {table_of(store)}"
+    with PostgreSQLStore(url) as other:
+        for call in (
+            lambda: other.get("k"),
+            lambda: other.set("k", b"w"),
+            lambda: other.update("k", lambda old: b"w"),
+            lambda: other.erase("k"),
+            lambda: other.exists("k"),
+            lambda: list(other.list()),
+        ):
+            with pytest.raises(StoreError, match=f"permission denied for {table}"):
+                call()
+        connection.execute(f"grant select on {table} to {role}")
+        assert other.get("k") == b"v"
+        with pytest.raises(StoreError, match=f"'k': .*permission denied for {table}"):
+            other.set("k", b"w")
+    assert store.get("k") == b"v"
+    connection.execute(f"drop owned by {role}; drop role {role}")
+
+
+def test_a_database_that_is_not_there(postgres_server):
+    url = postgres_server.url.replace("/postgres", "/nothere").replace("//nothere@", "//postgres@")
+    with PostgreSQLStore(url) as store:
+        for call in (
+            lambda: store.get("k"),
+            lambda: store.set("k", b""),
+            lambda: store.exists("k"),
+        ):
+            with pytest.raises(StoreError, match="'k': .*\"nothere\" does not exist"):
+                call()

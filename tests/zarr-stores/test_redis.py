@@ -201,3 +201,14 @@ def test_a_cluster_is_used_a_node_at_a_time(own_server):
             store.set(key, b"v")
         with pytest.raises(StoreError, match="in braces"):
             store.erase_values("abc")
+
+
+def test_a_database_that_is_not_there(redis_server):
+    with RedisStore(f"redis://{redis_server.host}:{redis_server.port}/99") as store:
+        for call in (
+            lambda: store.get("k"),
+            lambda: store.set("k", b""),
+            lambda: store.exists("k"),
+        ):
+            with pytest.raises(StoreError, match="'k': .*index is out of range"):
+                call()
