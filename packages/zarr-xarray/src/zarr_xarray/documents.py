@@ -148,7 +148,7 @@ def grow(array: Array, shape: tuple[int, ...], format_: Format) -> None:
         ):
             return reader
         stale = False
-        changed = {**stored, "shape": list(shape)}
+        changed: JSON = {**stored, "shape": list(shape)}
         # In version 2 there may be NaN, which is no JSON.
         return strictjson.encode(
             changed if format_.zarr_format == 2 else strictjson.plain(changed, where)
