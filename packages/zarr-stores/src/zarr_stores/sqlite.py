@@ -189,7 +189,10 @@ class SQLiteStore(DatabaseStore):
         # In one piece, as this is what nearly always happens.
         connections = self._connections
         try:
-            cursor = connections.take()
+            try:
+                cursor: sqlite3.Cursor | None = connections.idle.pop()
+            except IndexError:
+                cursor = connections.take()
             if cursor is None:
                 encoded(key)
                 return None
@@ -273,7 +276,10 @@ class SQLiteStore(DatabaseStore):
         """Change values in a transaction of its own; how many."""
         connections = self._connections
         try:
-            cursor = connections.take(create=create)
+            try:
+                cursor: sqlite3.Cursor | None = connections.idle.pop()
+            except IndexError:
+                cursor = connections.take(create=create)
             if cursor is None:
                 return 0
             try:
