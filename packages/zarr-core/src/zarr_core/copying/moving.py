@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.copying.source import ends_of
+from zarr_core.copying.copied import ends_of
 from zarr_core.errors import NodeNameError
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node

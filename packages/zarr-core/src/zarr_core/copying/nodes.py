@@ -6,9 +6,9 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from zarr_core.copying.asked import Asked
+from zarr_core.copying.copied import copied_nodes, ends_of, read_source
 from zarr_core.copying.log import logging_to, summary
 from zarr_core.copying.recoding import recode
-from zarr_core.copying.source import copied_nodes, ends_of, read_source
 from zarr_core.errors import NodeExistsError, NodeNameError, NodeTypeError
 from zarr_core.hierarchy.briefly import briefly
 from zarr_core.hierarchy.group import Group
