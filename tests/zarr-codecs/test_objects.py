@@ -82,6 +82,16 @@ def test_strings_of_numpy(codec):
 
 
 @codecs
+@pytest.mark.parametrize("dtype", [object, "T", "<i4"])
+def test_long_rows(codec, dtype):
+    array = np.arange(2 * 3 * 70).reshape(2, 3, 70).astype("<i4")
+    array = array if dtype == "<i4" else array.astype(str).astype(dtype)
+    decoded = plain_representation(array)
+    back = codec.decode(codec.encode(array, decoded), decoded)
+    assert (back.dtype, back.tolist()) == (array.dtype, array.tolist())
+
+
+@codecs
 def test_lists_as_elements(codec):
     array = objects([[1, 2], [3, 4], [5], []], (2, 2))
     decoded = plain_representation(array)
@@ -160,7 +170,7 @@ def test_lists_of_another_depth():
             Json2Codec().decode(json.dumps([*elements, "|O", [2, 2]]).encode(), decoded)
 
 
-@pytest.mark.parametrize("elements", [["a", "b"], [1, None], [2**70, 1], [{}, 1]])
+@pytest.mark.parametrize("elements", [["a", "b"], [1, None], [2**70, 1], [{}, 1], [[1], [2]]])
 def test_elements_that_are_no_integers(elements):
     decoded = plain_representation(np.empty(2, "i4"))
     text = json.dumps([*elements, np.dtype("i4").str, [2]])

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import ArrayRepresentation
 
 _OBJECT = "|O"
+_LONG = 64  # elements; of shorter rows one list is made
 
 
 def refuse_records(decoded: ArrayRepresentation) -> None:
@@ -72,15 +73,16 @@ def from_items(items: Any, decoded: ArrayRepresentation, name: str) -> np.ndarra
     wanted = list(decoded.shape)
     if shape not in (wanted, wanted[::-1]):
         raise ChunkDecodeError(f"shape {shape!r} instead of {wanted}", name)
-    flat = _flat(elements, shape or [1], name)
+    rows = _rows(elements, shape or [1], name)
     try:
-        if expected != _OBJECT:
-            result = np.array(flat, dtype)
-        elif dtype.kind == "T":
-            _refuse_other_than_strings(flat, name)
-            result = np.array(flat, dtype)
+        if expected == _OBJECT and dtype.kind != "T":
+            result = np.fromiter(chain.from_iterable(rows), object, decoded.size)
         else:
-            result = np.fromiter(flat, object, decoded.size)
+            if dtype.kind == "T":
+                _refuse_other_than_strings(rows, name)
+            result = np.array(rows, dtype)
+            if result.shape != (len(rows), len(rows[0])):
+                raise ChunkDecodeError(f"elements that are no {dtype}: lists", name)
     except (TypeError, ValueError, OverflowError) as error:
         raise ChunkDecodeError(f"elements that are no {dtype}: {error}", name) from error
     result = result.reshape(shape)
@@ -91,23 +93,22 @@ def _typestr(dtype: np.dtype[Any]) -> str:
     return _OBJECT if dtype.kind in "OT" else dtype.str
 
 
-def _flat(elements: list[Any], shape: list[int], name: str) -> list[Any]:
-    """Elements of nested lists; an element may itself be a list."""
+def _rows(elements: list[Any], shape: list[int], name: str) -> list[list[Any]]:
+    """Elements in lists of some length; an element may itself be a list."""
+    if len(elements) != shape[0]:
+        raise ChunkDecodeError(f"{len(elements)} elements instead of {shape[0]}", name)
+    rows = [elements]
     for length in shape[1:]:
-        if any(not isinstance(part, list) or len(part) != length for part in elements):
+        rows = list(chain.from_iterable(rows))
+        if any(not isinstance(row, list) or len(row) != length for row in rows):
             raise ChunkDecodeError(f"lists that do not have the shape {shape}", name)
-        elements = list(chain.from_iterable(elements))
-    count = 1
-    for length in shape:
-        count *= length
-    if len(elements) != count:
-        raise ChunkDecodeError(f"{len(elements)} elements instead of {count}", name)
-    return elements
+    return rows if shape[-1] >= _LONG else [list(chain.from_iterable(rows))]
 
 
-def _refuse_other_than_strings(elements: list[Any], name: str) -> None:
+def _refuse_other_than_strings(rows: list[list[Any]], name: str) -> None:
     """Refuse what NumPy would make strings of; only strings can be joined, which is quick."""
     try:
-        "".join(elements)
+        for row in rows:
+            "".join(row)
     except TypeError as error:
         raise ChunkDecodeError(f"elements that are no strings: {error}", name) from error
