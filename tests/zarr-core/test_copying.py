@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
+from failing_store import FailingStore
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import (
     NodeExistsError,
     NodeTypeError,
     StoreCapabilityError,
+    StoreError,
     StoreReadOnlyError,
 )
 
@@ -375,13 +377,58 @@ def test_arrays_get_another_layout(source, target):
 
 
 def test_a_large_array_is_decoded_in_parts(monkeypatch):
-    monkeypatch.setattr("zarr_core.hierarchy.values._PART_BYTES", 1000)
+    monkeypatch.setattr("zarr_core.copying.elements._BUFFER", 1000)
     values = np.arange(60 * 50, dtype="i4").reshape(60, 50)
     source = zarr.create_array(data=values, chunks=(7, 50))
     seen = []
     copy = zarr.copy(source, None, chunks=(5, 20), progress=seen.append)
     assert np.array_equal(copy[...], values)
     assert len(copy.store._mapping) == 12 * 3 + 1
+
+
+@pytest.fixture
+def planes(monkeypatch):
+    """Planes in a store that counts, and little memory, of which even small pieces pay."""
+    monkeypatch.setattr("zarr_core.copying.elements._BUFFER", 4096)
+    monkeypatch.setattr("zarr_core.rechunking.stages._BESIDES", 0)
+    monkeypatch.setattr("zarr_core.rechunking.stages._EACH", 0)
+    values = np.random.default_rng(0).normal(size=(30, 24, 20)).astype("f4")
+    return zarr.create_array(CountingStore(zarr.MemoryStore()), data=values, chunks=(1, 24, 20))
+
+
+def test_planes_become_columns_with_each_decoded_once(planes):
+    planes.store.calls.clear()
+    seen = []
+    copy = zarr.copy(planes, None, chunks=(30, 4, 5), progress=seen.append)
+    read = [call.key for call in planes.store.calls if call.nbytes and call.key.startswith("c/")]
+    assert sorted(read) == sorted(f"c/{n}/0/0" for n in range(30))
+    assert np.array_equal(copy, planes)
+    assert not [key for key in copy.store.list() if "copying" in key]
+    assert seen[-1].done == seen[-1].total == 2 * planes.size
+
+
+@pytest.mark.parametrize("chunks", [(30, 4, 5), (1, 24, 10)])
+def test_a_decoding_copy_goes_on_within_an_array(planes, chunks):
+    counting = FailingStore(zarr.MemoryStore())
+    zarr.copy(planes, counting, chunks=chunks)
+    total = sum(is_chunk(*call) for call in counting.calls)
+    for fail_at in range(1, len(counting.calls), 9):
+        dest = zarr.MemoryStore()
+        broken = FailingStore(dest, fail_at, "before", forever=True)
+        with pytest.raises(StoreError):
+            zarr.copy(planes, broken, chunks=chunks)
+        done = sum(is_chunk(*call) for call in broken.calls[: fail_at - 1])
+        again = FailingStore(dest)
+        if dest.exists("zarr.json"):
+            continue
+        copy = zarr.copy(planes, again, chunks=chunks)
+        assert sum(is_chunk(*call) for call in again.calls) <= total - done + 4
+        assert np.array_equal(copy, planes)
+        assert not [key for key in dest.list() if "copying" in key]
+
+
+def is_chunk(method, key):
+    return method == "set" and key.startswith("c/")
 
 
 def test_what_a_decoding_copy_left_does_not_stay():

@@ -38,6 +38,23 @@ def left_by(note: Note, new: Array) -> frozenset[tuple[int, ...]]:
     return frozenset()
 
 
+def begin_anew(new: Array) -> None:
+    """Remove what a copy that was stopped may have left, without a note on that.
+
+    Raises
+    ------
+    NodeExistsError
+        If there is anything that no copy has left.
+    """
+    if new.store.supports_listing:
+        own = leftovers(new)
+        if beside(new) not in own:  # no note that says whose those outside the array are
+            own = [key for _, key in new.stored_chunks()]
+        refuse_strangers(new, set(own))
+        if own and new.store.supports_erasing:
+            new.store.erase_values(own)
+
+
 def refuse_strangers(array: Array, own: set[str]) -> None:
     """Raise if there is anything but what an array will write, or remove.
 

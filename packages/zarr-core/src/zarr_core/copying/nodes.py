@@ -139,7 +139,11 @@ def copy(
     The document of an array comes after its chunks, that of a group after its members,
     so what can be seen is complete.  A copy that was interrupted is continued by the
     same call: values that are there are compared, and copied only if they differ.  If
-    arrays are decoded, give ``if_exists="skip"``, and those that are done are left.
+    arrays are decoded, give ``if_exists="skip"``: those that are done are left, and of the
+    one at which it stopped, the chunks that are there, by a note ``.copying`` beside them.
+    Decoding holds 64 MiB of elements, or one stored object if that is more.  Between chunks
+    that do not nest, such as rows and columns, an array goes by way of pieces, which are
+    stored beside the copy and removed in the end.
 
     Keys that are part of no node, such as a text beside an array, are copied with the rest;
     not if arrays are decoded, of which there is a warning.

@@ -5,14 +5,11 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from zarr_core.copying.leftovers import left_by, refuse_strangers
-from zarr_core.engine.stored import stored_chunks
+from zarr_core.copying.elements import move_elements
+from zarr_core.copying.leftovers import begin_anew, left_by
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.convenience import empty_like
 from zarr_core.hierarchy.from_metadata import node
-from zarr_core.hierarchy.values import write_values
 from zarr_core.interfaces.progress import Reporter
 from zarr_core.rechunking.note import Note
 from zarr_core.registry.scope import extensions
@@ -27,6 +24,9 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.carrier import Carrier
     from zarr_core.transfer.ends import Ends
     from zarr_core.transfer.plan import Plan, Step
+
+
+_FEW = 16  # stored objects of which no note is taken how far they have come
 
 
 def recode(plan: Plan, source: Array | Group, asked: Asked) -> None:
@@ -65,39 +65,18 @@ def _recode(
     made = empty_like(old, **options)
     new = node(ends.dest, step.target, ends.dest_format, made.metadata, read_only=False)
     assert isinstance(new, Array), "what was made is an array"
-    reporter.begin(step.target, old.size, "elements")
-    if carrier is None:
-        if ends.dest.supports_listing:
-            refuse_strangers(new, {key for _, key in stored_chunks(new._chunks)})
-        write_values(new, _Watched(old, reporter))
+    if carrier is None and prod(new.cdata_shape) <= _FEW:
+        begin_anew(new)
+        move_elements(old, new, frozenset(), reporter)
         ends.dest_format.write(ends.dest, step.target, made.metadata)
     else:
         note = Note(old, new)
-        carrier.elements(old, new, left_by(note, new), reporter.advance)
+        there = left_by(note, new)
+        if carrier is None:
+            move_elements(old, new, there, reporter)
+        else:
+            reporter.begin(step.target, old.size, "elements")
+            carrier.elements(old, new, there, reporter.advance)
         ends.dest_format.write(ends.dest, step.target, made.metadata)
         note.end()
     reporter.end()
-
-
-class _Watched:
-    """An array that is read part by part, each reported.
-
-    Parameters
-    ----------
-    array : Array
-        The array.
-    reporter : Reporter
-        Is told how many elements were read.
-    """
-
-    def __init__(self, array: Array, reporter: Reporter) -> None:
-        self._array = array
-        self._reporter = reporter
-
-    def __getitem__(self, selection: Any) -> Any:
-        values = self._array[selection]
-        self._reporter.advance(prod(np.shape(values)))
-        return values
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.asarray(self[...], dtype)
