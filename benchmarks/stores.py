@@ -1,209 +1,261 @@
 """What a store adds to its library: ``python -m benchmarks.stores``.
 
-Every embedded store sets and gets values, and beside it the library, or the operating system,
-does the same by the barest calls that keep the same promises: a value is old or new, never
-half.  They take turns.
+Every store on this machine, and beside it the barest calls that keep the same promises
+(``bare.py``, ``bare_databases.py`` say which), do every operation on the same keys and
+values.  They take turns; of each the fastest sample counts.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import sqlite3
 import tempfile
 import time
-import zipfile
 from dataclasses import dataclass
-from importlib import import_module
+from functools import partial
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import ByteRange
+from zarr_core.extension import ByteRange, Store
 from zarr_core.stores.local import LocalStore
+from zarr_core.stores.mapping import MappingStore
 from zarr_core.stores.memory import MemoryStore
+from zarr_stores.cache import LRUCacheStore
+from zarr_stores.dbm import DBMStore
+from zarr_stores.disk_cache import DiskCacheStore
 from zarr_stores.lmdb import LMDBStore
 from zarr_stores.sqlite import SQLiteStore
+from zarr_stores.temp import TempStore
 from zarr_stores.zip import ZipStore
 
+from benchmarks import bare, bare_databases
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from zarr_core.extension import Store
+    from benchmarks.bare import Bare
 
-SIZES = (1 << 11, 1 << 16, 1 << 20)  # bytes of a value
-KEYS = 64
-ROUNDS = 15
-SAMPLE = 0.004  # seconds
-PART = 1 << 10  # bytes
+    Arguments = tuple[Any, ...]
+    Pair = tuple[Store, Bare]
+
+SIZES = {"100 B": 100, "4 KiB": 1 << 12, "64 KiB": 1 << 16, "1 MiB": 1 << 20}
+LIMIT = 1.1
+"""As many times the bare call's time a store may take."""
+KEYS = 64  # at most, and of all values together
+NBYTES = 1 << 22
+LISTED = 1000  # keys
+PART = 1 << 10  # bytes at most
+TOGETHER = 8  # parts
+ROUNDS = 25
+SAMPLE = 0.003  # seconds
+MOST = 2.0  # seconds for one pair of calls
+
+
+def cases(root: Path) -> dict[str, Callable[[], Pair]]:
+    """What makes a store, and the calls that do what it does, by the name of its kind."""
+    for name in ("bare", "temporary"):
+        (root / name).mkdir()
+    made: dict[str, Callable[[], Pair]] = {
+        "memory": lambda: (MemoryStore(), bare.mapping()),
+        "mapping": lambda: (MappingStore({}), bare.mapping()),
+        "directory": lambda: (LocalStore(root / "ours"), bare.files(root / "bare")),
+        "temporary": lambda: (TempStore(dir=root), bare.files(root / "temporary")),
+        "zip": lambda: (ZipStore(root / "o.zip", mode="w"), bare.archive(root / "b.zip")),
+        "SQLite": lambda: (SQLiteStore(root / "o.db"), bare_databases.sqlite(root / "b.db")),
+    }
+    if find_spec("lmdb"):
+        made["LMDB"] = partial(_lmdb, root, True)
+        made["LMDB, no fsync"] = partial(_lmdb, root, False)
+    kinds = {
+        "dumb": ("dbm", bare_databases.dbm_dumb),
+        "sqlite3": ("dbm.sqlite3", bare_databases.dbm_sqlite),
+        "berkeley": ("berkeleydb", bare_databases.berkeley),
+    }
+    for kind, (module, make) in kinds.items():
+        if find_spec(module):
+            made[f"DBM {kind}"] = partial(_dbm, root, kind, make)
+    made["memory cache"] = _memory_cache
+    made["disk cache"] = partial(_disk_cache, root)
+    return made
+
+
+def _lmdb(root: Path, sync: bool) -> Pair:
+    theirs = bare_databases.lmdb(root / f"b{sync}.lmdb", sync=sync)
+    return LMDBStore(root / f"o{sync}.lmdb", fsync=sync), theirs
+
+
+def _dbm(root: Path, kind: str, make: Callable[[Path], Bare]) -> Pair:
+    return DBMStore(root / f"o-{kind}", backend=kind), make(root / f"b-{kind}")
+
+
+def _memory_cache() -> Pair:
+    values = MemoryStore()
+    return LRUCacheStore(values, None), bare.memory_cache(values.get)
+
+
+def _disk_cache(root: Path) -> Pair:
+    values = MemoryStore()
+    store = DiskCacheStore(values, root / "o-cache", None, check="never")
+    return store, bare.disk_cache(root / "b-cache", values.get)
 
 
 @dataclass(frozen=True)
-class Bare:
-    """The barest calls."""
+class Operation:
+    """One operation, and what it is called with: each in turn."""
 
-    set: Callable[[str, bytes], object]
-    get: Callable[[str], object]
-    part: Callable[[str, int, int], object]
-
-
-def cases(root: Path) -> Iterator[tuple[str, Store, Bare]]:
-    """A store, and beside it the calls that do what it does."""
-    values: dict[str, bytes] = {}
-    yield (
-        "memory",
-        MemoryStore(),
-        Bare(
-            values.__setitem__,
-            values.__getitem__,
-            lambda key, start, length: memoryview(values[key])[start : start + length],
-        ),
-    )
-    yield "directory", LocalStore(root / "ours"), _files(root / "bare")
-    yield "zip", ZipStore(root / "ours.zip", mode="w"), _zip(root / "bare.zip")
-    yield "SQLite", SQLiteStore(root / "ours.db"), _sqlite(root / "bare.db")
-    if find_spec("lmdb"):
-        yield "LMDB", LMDBStore(root / "ours.lmdb"), _lmdb(root / "bare.lmdb")
+    name: str
+    ours: Callable[..., object]
+    bare: Callable[..., object]
+    arguments: Sequence[Arguments]
+    bare_arguments: Sequence[Arguments] | None = None
+    prepare: Callable[[], object] | None = None
+    """What to do before each sample, which then calls once with each of the arguments."""
 
 
-def _files(folder: Path) -> Bare:
-    folder.mkdir()
-    top = f"{folder}/"
-
-    def put(key: str, value: bytes) -> None:
-        descriptor = os.open(top + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        os.write(descriptor, value)
-        os.close(descriptor)
-        os.replace(top + ".new", top + key)
-
-    def get(key: str) -> bytes:
-        descriptor = os.open(top + key, os.O_RDONLY)
-        value = os.read(descriptor, os.fstat(descriptor).st_size)
-        os.close(descriptor)
-        return value
-
-    def part(key: str, start: int, length: int) -> bytes:
-        descriptor = os.open(top + key, os.O_RDONLY)
-        value = os.pread(descriptor, length, start)
-        os.close(descriptor)
-        return value
-
-    return Bare(put, get, part)
-
-
-def _zip(path: Path) -> Bare:
-    archive = zipfile.ZipFile(path, "w")
-
-    def part(key: str, start: int, length: int) -> bytes:
-        with archive.open(key) as member:
-            member.seek(start)
-            return member.read(length)
-
-    return Bare(archive.writestr, archive.read, part)
-
-
-def _sqlite(path: Path) -> Bare:
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute("CREATE TABLE zarr(k TEXT PRIMARY KEY, v BLOB)")
-    execute = connection.execute
-    return Bare(
-        lambda key, value: execute("REPLACE INTO zarr VALUES (?, ?)", (key, value)),
-        lambda key: execute("SELECT v FROM zarr WHERE k = ?", (key,)).fetchone()[0],
-        lambda key, start, length: execute(
-            "SELECT substr(v, ?, ?) FROM zarr WHERE k = ?", (start + 1, length, key)
-        ).fetchone()[0],
-    )
-
-
-def _lmdb(path: Path) -> Bare:
-    lmdb: Any = import_module("lmdb")
-    environment = lmdb.open(str(path), map_size=1 << 30)
-
-    def put(key: str, value: bytes) -> None:
-        with environment.begin(write=True) as transaction:
-            transaction.put(key.encode(), value)
-
-    def get(key: str) -> bytes:
-        with environment.begin() as transaction:
-            found: bytes = transaction.get(key.encode())
-            return found
-
-    def part(key: str, start: int, length: int) -> bytes:
-        with environment.begin(buffers=True) as transaction:
-            return bytes(transaction.get(key.encode())[start : start + length])
-
-    return Bare(put, get, part)
-
-
-def seconds(call: Callable[[], object], times: int) -> float:
-    """What one of so many calls takes."""
-    start = time.perf_counter()
-    for _ in range(times):
-        call()
-    return (time.perf_counter() - start) / times
-
-
-def compare(ours: Callable[[], object], bare: Callable[[], object]) -> tuple[float, float]:
-    """Microseconds of the bare call, and of ours."""
-    for call in (bare, ours):
-        call()
-    times = max(1, int(SAMPLE / max(seconds(bare, 3), 1e-7)))
-    pairs = [(seconds(bare, times), seconds(ours, times)) for _ in range(ROUNDS)]
-    return 1e6 * median(a for a, _ in pairs), 1e6 * median(b for _, b in pairs)
-
-
-def measure(name: str, store: Store, bare: Bare, size: int) -> list[tuple[float, float]]:
-    """Set, get, get a part: the bare call and ours."""
+def operations(store: Store, it: Bare, size: int) -> Iterator[Operation]:
+    """What a store can do with values of a size."""
+    number = max(4, min(KEYS, NBYTES // size))
+    keys = [f"field/c/{size}/{index}" for index in range(number)]
     value = os.urandom(size)
-    names = [f"{size}.{number}" for number in range(KEYS)]
-    turn, places = count(), count()
+    length = min(PART, size // 2)
+    middle = ByteRange(size // 2, length)
 
-    def key() -> str:
+    # Of caches only hits are measured: what is below has all values.
+    below = store.inner if isinstance(store, LRUCacheStore | DiskCacheStore) else store
+
+    def fill() -> None:
+        for key in keys:
+            below.set(key, value)
+            if it.set is not None:
+                it.set(key, value)
+
+    def two_reads(key: str, first: memoryview, second: memoryview) -> None:
+        reader = store.open_value(key, ByteRange(0, length))
+        assert reader is not None
+        with reader:
+            reader.read_into([(0, first)])
+            reader.read_into([(reader.size // 2, second)])
+
+    fresh = count()
+
+    def numbered(call: Callable[[str, bytes], object]) -> Callable[[str, bytes], object]:
         # An archive keeps every value that it was given, so each has a name of its own.
-        number = next(places)
-        return f"new.{size}.{number}" if name == "zip" else names[number % KEYS]
+        return lambda key, value: call(f"{key}.{next(fresh)}", value)
 
-    setting = compare(lambda: store.set(key(), value), lambda: bare.set(key(), value))
-    for each in names:
-        store.set(each, value)
-        bare.set(each, value)
-    part = ByteRange(size // 2, PART)
+    fill()
+    buffer = memoryview(bytearray(size))
+    first, second = buffer[:length], memoryview(bytearray(length))
+    if it.set is not None:
+        calls: list[Callable[[str, bytes], object]] = [store.set, it.set]
+        if not store.supports_erasing:
+            calls = [numbered(call) for call in calls]
+        yield Operation("set", calls[0], calls[1], [(key, value) for key in keys])
+    yield Operation("get", store.get, it.get, [(key,) for key in keys])
+    yield Operation("get into", store.get_into, it.into, [(key, buffer) for key in keys])
+    yield Operation(
+        "get range",
+        store.get_partial_values,
+        it.part,
+        [([(key, middle)],) for key in keys],
+        [(key, *middle) for key in keys],
+    )
+    groups = [[keys[(n + i) % number] for i in range(TOGETHER)] for n in range(number)]
+    yield Operation(
+        f"get {TOGETHER} ranges",
+        store.get_partial_values,
+        it.parts,
+        [([(key, middle) for key in some],) for some in groups],
+        [([(key, *middle) for key in some],) for some in groups],
+    )
+    yield Operation(
+        "open, 2 reads", two_reads, it.two_reads, [(key, first, second) for key in keys]
+    )
+    yield Operation("exists", store.exists, it.exists, [(key,) for key in keys])
+    if it.erase is not None:
+        yield Operation("erase", store.erase, it.erase, [(key,) for key in keys], prepare=fill)
 
-    def get_part() -> object:
-        return store.get_partial_values([(names[next(turn) % KEYS], part)])
 
-    return [
-        setting,
-        compare(
-            lambda: store.get(names[next(turn) % KEYS]), lambda: bare.get(names[next(turn) % KEYS])
-        ),
-        compare(get_part, lambda: bare.part(names[next(turn) % KEYS], size // 2, PART)),
-    ]
+def listing(store: Store, it: Bare) -> Operation:
+    """List keys of which each prefix has some."""
+    for index in range(LISTED):
+        key = f"listed/c/{index // 100}/{index}"
+        for each in (store, it):
+            if each.set is not None:
+                each.set(key, b"value")
+    ours = [*store.list_prefix("listed/")]
+    assert it.names is not None
+    assert sorted(ours) == sorted(it.names("listed/"))
+    assert len(ours) == LISTED
+    return Operation(
+        f"list {LISTED}", lambda prefix: [*store.list_prefix(prefix)], it.names, [("listed/",)]
+    )
+
+
+def seconds(call: Callable[..., object], arguments: Sequence[Arguments]) -> float:
+    """What one call takes, in the middle of many."""
+    start = time.perf_counter()
+    for each in arguments:
+        call(*each)
+    return (time.perf_counter() - start) / len(arguments)
+
+
+def compare(it: Operation) -> tuple[float, float]:
+    """Microseconds of the bare call, and of ours."""
+    theirs = it.bare_arguments or it.arguments
+    if it.prepare is not None:
+        it.prepare()
+    before = max(seconds(it.bare, theirs), 1e-8), max(seconds(it.ours, it.arguments), 1e-8)
+    one_pass = sum(before) * len(theirs)
+    rounds = max(3, min(ROUNDS, int(MOST / one_pass)))
+    times = 1 if it.prepare else max(1, int(SAMPLE / (max(before) * len(theirs))))
+    best = [1e9, 1e9]
+    for _ in range(rounds):
+        if it.prepare is not None:
+            it.prepare()
+        best[0] = min(best[0], seconds(it.bare, [*theirs] * times))
+        best[1] = min(best[1], seconds(it.ours, [*it.arguments] * times))
+    return 1e6 * best[0], 1e6 * best[1]
+
+
+def show(theirs: float, ours: float) -> str:
+    """A cell of the table."""
+    ratio = ours / theirs
+    return f"{theirs:.2f} {ours - theirs:+.2f} ({ratio:.2f}{'!' if ratio > LIMIT else ''})"
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stores", description=__doc__)
     parser.add_argument("--only", metavar="TEXT", default="", help="stores whose name has this")
+    parser.add_argument("--operation", metavar="TEXT", default="", help="the same of operations")
+    parser.add_argument("--directory", metavar="PATH", help="where to make the stores")
     options = parser.parse_args()
-    heads = [f"{size >> 10} KiB {verb}" for size in SIZES for verb in ("set", "get", "part")]
-    print("microseconds of the bare call, and what the store takes as a multiple\n")
-    print("| store | " + " | ".join(heads) + " |")
-    print("|---|" + "---:|" * len(heads))
-    with tempfile.TemporaryDirectory() as folder:
-        for name, store, bare in cases(Path(folder)):
-            if options.only.lower() not in name.lower():
-                continue
-            cells = []
-            for size in SIZES:
-                for theirs, ours in measure(name, store, bare, size):
-                    cells.append(f"{theirs:.1f} x {ours / theirs:.2f}")
-            print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
-            store.close()
+    print("microseconds of the bare call, how many more the store takes, the ratio of the two\n")
+    print("| store | operation | " + " | ".join(SIZES) + " |")
+    print("|---|---|" + "---:|" * len(SIZES))
+    with tempfile.TemporaryDirectory(dir=options.directory) as folder:
+        for name, make in cases(Path(folder)).items():
+            if options.only.lower() in name.lower():
+                store, it = make()
+                with store:
+                    for line in rows(store, it, options.operation):
+                        print(f"| {name} | {line} |", flush=True)
+
+
+def rows(store: Store, it: Bare, only: str) -> Iterator[str]:
+    """The lines of one store."""
+    cells: dict[str, list[str]] = {}
+    for size in SIZES.values():
+        for operation in operations(store, it, size):
+            if only in operation.name:
+                cells.setdefault(operation.name, []).append(show(*compare(operation)))
+    for name, some in cells.items():
+        yield " | ".join([name, *some])
+    if it.names is not None and only in "list":
+        operation = listing(store, it)
+        yield " | ".join([operation.name, show(*compare(operation)), *[""] * (len(SIZES) - 1)])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,334 @@
+"""The barest calls that do what a store of this library does, with the same promises.
+
+A value is old or new, never half; a missing one is ``None``; several threads may call at
+once.  What the stores check besides (the grammar of keys, links that lead out of a
+directory, whether the store may be written to) is theirs to pay for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+import struct
+import threading
+import time
+import zipfile
+import zlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Part = tuple[str, int, int]
+"""Key, start, length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """One function an operation; None for what there is none of."""
+
+    get: Callable[[str], Any]
+    into: Callable[[str, memoryview], Any]
+    part: Callable[[str, int, int], Any]
+    parts: Callable[[list[Part]], Any]
+    two_reads: Callable[[str, memoryview, memoryview], Any]
+    """Two parts of one version of a value, its beginning and its middle, into memory."""
+    exists: Callable[[str], Any]
+    set: Callable[[str, bytes], Any] | None
+    erase: Callable[[str], Any] | None
+    names: Callable[[str], Any] | None
+
+
+def mapping() -> Bare:
+    """A dictionary."""
+    values: dict[str, bytes] = {}
+
+    def into(key: str, buffer: memoryview) -> int | None:
+        value = values.get(key)
+        if value is None:
+            return None
+        buffer[: len(value)] = value
+        return len(value)
+
+    def part(key: str, start: int, length: int) -> memoryview | None:
+        value = values.get(key)
+        return None if value is None else memoryview(value)[start : start + length]
+
+    def two_reads(key: str, first: memoryview, second: memoryview) -> None:
+        value = memoryview(values[key])
+        middle = len(value) // 2
+        first[:] = value[: len(first)]
+        second[:] = value[middle : middle + len(second)]
+
+    return Bare(
+        values.get,
+        into,
+        part,
+        lambda asked: [part(*each) for each in asked],
+        two_reads,
+        values.__contains__,
+        values.__setitem__,
+        lambda key: values.pop(key, None),
+        lambda prefix: [key for key in tuple(values) if key.startswith(prefix)],
+    )
+
+
+def files(folder: Path) -> Bare:
+    """``open``, ``pread``, ``close``; a file of another name, then ``rename``."""
+    top = f"{folder}/"
+    number = itertools.count()
+    process = os.getpid()
+
+    def part(key: str, start: int, length: int) -> bytes | None:
+        try:
+            descriptor = os.open(top + key, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        try:
+            return os.pread(descriptor, length, start)
+        finally:
+            os.close(descriptor)
+
+    def get(key: str) -> bytes | None:
+        try:
+            descriptor = os.open(top + key, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        try:
+            return os.read(descriptor, os.fstat(descriptor).st_size)
+        finally:
+            os.close(descriptor)
+
+    def into(key: str, buffer: memoryview) -> int | None:
+        try:
+            descriptor = os.open(top + key, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        try:
+            size = os.fstat(descriptor).st_size
+            os.preadv(descriptor, (buffer,), 0)
+            return size
+        finally:
+            os.close(descriptor)
+
+    def two_reads(key: str, first: memoryview, second: memoryview) -> None:
+        descriptor = os.open(top + key, os.O_RDONLY)
+        try:
+            middle = os.fstat(descriptor).st_size // 2
+            os.preadv(descriptor, (first,), 0)
+            os.preadv(descriptor, (second,), middle)
+        finally:
+            os.close(descriptor)
+
+    def put(key: str, value: bytes) -> None:
+        path = top + key
+        partial = f"{path}.{process}-{next(number)}"
+        try:
+            descriptor = _create(partial)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            descriptor = _create(partial)
+        try:
+            os.write(descriptor, value)
+        finally:
+            os.close(descriptor)
+        os.replace(partial, path)
+
+    def erase(key: str) -> None:
+        path = top + key
+        try:
+            os.unlink(path)
+            os.rmdir(os.path.dirname(path))  # an empty directory is no key
+        except OSError:
+            pass
+
+    def exists(key: str) -> bool:
+        try:
+            return stat.S_ISREG(os.lstat(top + key).st_mode)
+        except FileNotFoundError:
+            return False
+
+    def names(prefix: str) -> list[str]:
+        found, left = [], [prefix]
+        while left:
+            above = left.pop()
+            with os.scandir(top + above) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        left.append(f"{above}{entry.name}/")
+                    else:
+                        found.append(above + entry.name)
+        return found
+
+    return Bare(
+        get, into, part, lambda asked: [part(*each) for each in asked], two_reads, exists,
+        put, erase, names,
+    )  # fmt: skip
+
+
+def _create(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+
+
+def archive(path: Path) -> Bare:
+    """The standard library's ``zipfile``, which reads what it has written itself."""
+    it = zipfile.ZipFile(path, "w")
+
+    def part(key: str, start: int, length: int) -> bytes:
+        with it.open(key) as member:
+            member.seek(start)
+            return member.read(length)
+
+    def into(key: str, buffer: memoryview) -> Any:
+        member: Any
+        with it.open(key) as member:
+            return member.readinto(buffer)
+
+    def two_reads(key: str, first: memoryview, second: memoryview) -> None:
+        member: Any
+        with it.open(key) as member:
+            member.readinto(first)
+            member.seek(it.NameToInfo[key].file_size // 2)
+            member.readinto(second)
+
+    return Bare(
+        it.read, into, part, lambda asked: [part(*each) for each in asked], two_reads,
+        it.NameToInfo.__contains__, it.writestr, None,
+        lambda prefix: [key for key in it.NameToInfo if key.startswith(prefix)],
+    )  # fmt: skip
+
+
+def memory_cache(read: Callable[[str], Any]) -> Bare:
+    """An ordered dictionary under a lock; what was used last is its end."""
+    held: OrderedDict[str, bytes] = OrderedDict()
+    lock = threading.Lock()
+
+    def get(key: str) -> Any:
+        with lock:
+            value = held.get(key)
+            if value is not None:
+                held.move_to_end(key)
+                return value
+        value = read(key)
+        with lock:
+            held[key] = value
+        return value
+
+    def into(key: str, buffer: memoryview) -> int | None:
+        value = get(key)
+        if value is None:
+            return None
+        buffer[: len(value)] = value
+        return len(value)
+
+    def part(key: str, start: int, length: int) -> memoryview | None:
+        value = get(key)
+        return None if value is None else memoryview(value)[start : start + length]
+
+    def two_reads(key: str, first: memoryview, second: memoryview) -> None:
+        value = memoryview(get(key) or b"")
+        middle = len(value) // 2
+        first[:] = value[: len(first)]
+        second[:] = value[middle : middle + len(second)]
+
+    def exists(key: str) -> bool:
+        with lock:
+            return key in held
+
+    def parts(asked: list[Part]) -> list[memoryview | None]:
+        return [part(*each) for each in asked]
+
+    return Bare(get, into, part, parts, two_reads, exists, None, None, None)
+
+
+_BLOCK = 1 << 16  # bytes that have a checksum
+
+
+def disk_cache(folder: Path, read: Callable[[str], Any]) -> Bare:
+    """Files named by digests of keys, checksums of 64 KiB each at their beginnings.
+
+    What was used longest ago is to leave first, so a file says when that was, to a second.
+    """
+    folder.mkdir()
+
+    def opened(key: str) -> tuple[int, int, tuple[int, ...]]:
+        path = f"{folder}/{blake2b(key.encode(), digest_size=20).hexdigest()}"
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            value = read(key)
+            blocks = [value[i : i + _BLOCK] for i in range(0, len(value), _BLOCK)]
+            sums = struct.pack(f"<Q{len(blocks)}I", len(value), *map(zlib.crc32, blocks))
+            with open(path, "wb") as file:
+                file.write(sums.ljust(4096) + value)
+            descriptor = os.open(path, os.O_RDONLY)
+        start = os.pread(descriptor, 4096, 0)
+        (size,) = struct.unpack_from("<Q", start)
+        now, status = time.time(), os.fstat(descriptor)
+        if now - status.st_atime > 1:
+            os.utime(descriptor, (now, status.st_mtime))
+        return descriptor, size, struct.unpack_from(f"<{-(-size // _BLOCK)}I", start, 8)
+
+    def fill(descriptor: int, size: int, sums: Any, start: int, out: memoryview) -> None:
+        done = 0
+        while done < len(out):
+            number, skip = divmod(start + done, _BLOCK)
+            length = min(_BLOCK, size - number * _BLOCK)
+            count = min(length - skip, len(out) - done)
+            target = out[done : done + count]
+            block = target if count == length else memoryview(bytearray(length))
+            os.preadv(descriptor, (block,), 4096 + number * _BLOCK)
+            if zlib.crc32(block) != sums[number]:
+                raise OSError("damaged")
+            if block is not target:
+                target[:] = block[skip : skip + count]
+            done += count
+
+    def into(key: str, buffer: memoryview) -> int:
+        descriptor, size, sums = opened(key)
+        try:
+            fill(descriptor, size, sums, 0, buffer)
+            return size
+        finally:
+            os.close(descriptor)
+
+    def get(key: str) -> memoryview:
+        descriptor, size, sums = opened(key)
+        try:
+            value = memoryview(bytearray(size))
+            fill(descriptor, size, sums, 0, value)
+            return value
+        finally:
+            os.close(descriptor)
+
+    def part(key: str, start: int, length: int) -> memoryview:
+        descriptor, size, sums = opened(key)
+        try:
+            value = memoryview(bytearray(length))
+            fill(descriptor, size, sums, start, value)
+            return value
+        finally:
+            os.close(descriptor)
+
+    def two_reads(key: str, first: memoryview, second: memoryview) -> None:
+        descriptor, size, sums = opened(key)
+        try:
+            fill(descriptor, size, sums, 0, first)
+            fill(descriptor, size, sums, size // 2, second)
+        finally:
+            os.close(descriptor)
+
+    def exists(key: str) -> bool:
+        descriptor, _, _ = opened(key)
+        os.close(descriptor)
+        return True
+
+    def parts(asked: list[Part]) -> list[memoryview]:
+        return [part(*each) for each in asked]
+
+    return Bare(get, into, part, parts, two_reads, exists, None, None, None)
