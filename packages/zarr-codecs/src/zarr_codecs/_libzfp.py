@@ -298,10 +298,10 @@ def _decompressed_by_c(c: Any, data: Buffer, form: _Form, mode: Mode) -> Array |
     size, array = len(data), np.empty(form.shape, form.dtype)
     octets = bytes(data).ljust(form.room(size))
     headed = mode is HEADER
-    stream, bits = c.zfp_stream_open(None), c.stream_open(octets, len(octets))
+    bits = c.stream_open(octets, len(octets))
+    stream = c.zfp_stream_open(bits)
     field = c.zfp_field_alloc() if headed else _field(c, form, _address(array))
     try:
-        c.zfp_stream_set_bit_stream(stream, bits)
         if headed:
             c.zfp_field_set_pointer(field, _address(array))
             if not _read_header(c, form, 8 * size, stream, field):
