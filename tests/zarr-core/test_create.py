@@ -13,6 +13,7 @@ from zarr_core.errors import (
     MetadataValidationError,
     NodeExistsError,
     NodeNameError,
+    SelectionError,
     StoreReadOnlyError,
     UnknownExtensionError,
 )
@@ -86,6 +87,18 @@ class Lazy:
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self.values, dtype)
+
+
+def test_data_without_a_dtype_is_taken_as_if_it_were_assigned():
+    store = zarr.MemoryStore()
+    with pytest.raises(SelectionError, match="cannot be stored as int8: .*300"):
+        zarr.create_array(store, data=[1, 300], dtype="int8")
+    assert list(store.list()) == []
+    # As an array of NumPy it has a dtype, and is cast as NumPy casts.
+    assert zarr.create_array(data=np.array([1, 300]), dtype="int8")[...].tolist() == [1, 44]
+    # Such an array is where NumPy leaves out null characters at the end.
+    assert zarr.create_array(data=["a\0", "b"], dtype="string")[...].tolist() == ["a\0", "b"]
+    assert zarr.create_array(data=[[1, 2], [3, 4]], dtype="uint8")[1].tolist() == [3, 4]
 
 
 def test_large_data_of_others_is_read_in_parts():

@@ -17,7 +17,7 @@ from zarr_core.hierarchy.from_metadata import array_settings
 from zarr_core.hierarchy.group import Group
 from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.values import dtype_of, values_of, write_values
+from zarr_core.hierarchy.values import as_assigned, dtype_of, values_of, write_values
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.nodes.placing import place_node, refuse_leftovers
 from zarr_core.registry.scope import extensions as scope
@@ -164,6 +164,8 @@ def create_array(
     metadata = format_.express(metadata, WHERE)
     binding = cached.binding(metadata, place, path, keep_empty)
     binding.check_lengths(WHERE)
+    if values is not None and values is not data:
+        values = as_assigned(values, data, binding.data_type)
     array = Array(
         place, path, format_, binding, missing_is_error=missing_is_error,
         consolidation=store._consolidation if isinstance(store, Node) else None,

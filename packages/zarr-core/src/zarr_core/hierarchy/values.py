@@ -83,6 +83,29 @@ def values_of(data: Any) -> Any:
     return plain(data)
 
 
+def as_assigned(values: Any, data: Any, data_type: DataType) -> Any:
+    """The elements of new data; of what has no dtype itself, those that it would be assigned as.
+
+    Parameters
+    ----------
+    values
+        What :func:`values_of` made of the data.
+    data
+        What the user gave, such as a list of numbers.
+    data_type : DataType
+        That of the new array.
+
+    Raises
+    ------
+    SelectionError
+        If a Python number does not fit the data type.
+    """
+    if hasattr(data, "__array__") or values.dtype == data_type.numpy_dtype:
+        return values
+    elements = elements_of(data, data_type)
+    return elements if elements.shape == values.shape else values
+
+
 def dtype_of(values: Any) -> Any:
     """The dtype of what :func:`values_of` gave: of our own arrays, their data type.
 
