@@ -70,6 +70,26 @@ def test_only_arguments_of_a_codec_are_its_configuration():
     assert document(array)["codecs"][1]["configuration"] == {"level": 3}
 
 
+def test_a_codec_that_does_not_say_its_configuration_is_refused():
+    class Silent(BytesToBytesCodec):
+        def __init__(self, level):
+            self.level = level
+
+        def encode(self, data):
+            return data
+
+        def decode(self, data, decoded_size):
+            return data
+
+    with (
+        zarr.extensions({"codec": {"acme.silent": Silent}}),
+        pytest.raises(
+            CodecChainError, match="Silent does not say its configuration: make it a data"
+        ),
+    ):
+        zarr.create_array(shape=3, compressors=Silent(3))
+
+
 def test_codecs_of_numcodecs():
     numcodecs = pytest.importorskip("numcodecs")
     array = zarr.create_array(

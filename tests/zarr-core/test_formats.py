@@ -165,3 +165,8 @@ def test_an_unknown_format_says_what_to_install():
         pytest.raises(UnknownExtensionError, match="zarr-formats"),
     ):
         format_named(2)
+
+
+def test_what_names_no_format_is_said_to_be_none():
+    with pytest.raises(TypeError, match="number or the name of a format"):
+        zarr.create_array(shape=3, zarr_format=zarr.MemoryStore)

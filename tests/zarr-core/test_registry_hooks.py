@@ -206,6 +206,16 @@ def test_a_misspelt_hook_is_an_error_at_once(plugin):
     assert hooks.check_metadata("s", {}) == []  # and was not registered
 
 
+def test_hooks_that_nobody_marked_are_an_error_at_once():
+    class Unmarked:
+        def zarr_check_metadata(self):
+            return None
+
+    with pytest.raises(ExtensionLoadError, match="none of its functions is marked with hookimpl"):
+        register_hooks(Unmarked())
+    hooks.check_metadata("s", {})
+
+
 def test_registering_twice_and_taking_back_twice_are_errors():
     plugin = Supplier()
     register_hooks(plugin)

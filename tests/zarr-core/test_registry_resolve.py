@@ -14,6 +14,7 @@ from zarr_core.errors import (
     ExtensionLoadError,
     UnknownExtensionError,
 )
+from zarr_core.extension import hookimpl
 from zarr_core.registry import discovery, hooks, resolve
 from zarr_core.registry.points import KINDS
 from zarr_core.registry.scope import extensions
@@ -322,8 +323,10 @@ def test_what_the_call_was_given_comes_first(rivals, acme):
 def test_the_state_changes_with_whatever_may_change_a_result(install, codec_source):
     from zarr_core.codecs.bytes import BytesCodec
 
-    class Nothing:
-        pass
+    class Looking:
+        @hookimpl
+        def zarr_extension_used(self):
+            return None
 
     states = [resolve.state()]
     assert resolve.state() == states[0]
@@ -338,7 +341,7 @@ def test_the_state_changes_with_whatever_may_change_a_result(install, codec_sour
     states.append(resolve.state())
     install("acme", {"codec": {"acme.x": "acme:Codec"}})
     states.append(resolve.state())
-    plugin = Nothing()
+    plugin = Looking()
     hooks.register_hooks(plugin)
     states.append(resolve.state())
     hooks.unregister_hooks(plugin)

@@ -138,6 +138,8 @@ def format_of_new(store: Store, path: str, zarr_format: int | str | None) -> For
 
 
 def _provided(name: str | int) -> Implementation:
+    if not isinstance(name, int | str):
+        raise TypeError(f"zarr_format is the number or the name of a format, not {name!r}")
     called = f"v{name}" if isinstance(name, int) else name
     found = implementation("format", ExtensionDefinition(called))
     assert found is not None  # formats are never left out

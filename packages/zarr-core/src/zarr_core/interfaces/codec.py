@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cached_property
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 if TYPE_CHECKING:
@@ -88,8 +89,19 @@ class Codec(ABC):  # noqa: B024 - its three kinds have the methods
         return cls(**definition.configuration)
 
     def to_configuration(self) -> dict[str, JSON]:
-        """The configuration to write: by default the fields of the data class that are not None."""
+        """The configuration to write: by default the fields of the data class that are not None.
+
+        Raises
+        ------
+        TypeError
+            If the class is no data class, and is made from arguments.
+        """
         found: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        if not found and signature(type(self)).parameters:
+            raise TypeError(
+                f"{type(self).__name__} does not say its configuration: make it a data class "
+                "whose fields are the arguments, or define to_configuration"
+            )
         values = ((field.name, getattr(self, field.name)) for field in found if field.init)
         return {name: value for name, value in values if value is not None}
 

@@ -41,6 +41,8 @@ class _Plugins:
         try:
             self.manager.register(plugin, label)
             self.manager.check_pending()
+            if not self.manager.get_hookcallers(plugin):
+                raise PluginValidationError(plugin, "none of its functions is marked with hookimpl")
         except PluginValidationError as error:
             raise source.failure(
                 f"{error}. It can be switched off: "
