@@ -1,14 +1,19 @@
-"""Objects of others in a bucket, whose names can be no keys: left out, or named by an error."""
+"""Names of others that can be no keys: left out, or named by an error."""
 
+import dbm.dumb
 import os
+import sqlite3
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from object_stores import FEW_RETRIES, azure_environment, s3_environment
 from zarr_core.extension import StoreReadError
+from zarr_stores.dbm import DBMStore
 from zarr_stores.fsspec import FsspecStore
+from zarr_stores.lmdb import LMDBStore
 from zarr_stores.object import ObjectStore
+from zarr_stores.sqlite import SQLiteStore
 
 pytest_plugins = ["servers.fixtures"]
 
@@ -65,3 +70,52 @@ def test_foreign_objects(bucket, name):
     finally:
         files.rm_file(f"{place}/{name}")
         by_fsspec.erase_prefix("")
+
+
+def into_sqlite(path, names):
+    with sqlite3.connect(path) as connection:
+        rows = [(name, b"") for name in (*names, *(name.decode("latin-1") for name in names))]
+        connection.executemany("insert into zarr values (?, ?)", rows)
+    connection.close()
+
+
+def into_lmdb(path, names):
+    lmdb = pytest.importorskip("lmdb")
+    with (
+        lmdb.open(str(path), subdir=path.is_dir()) as environment,
+        environment.begin(write=True) as transaction,
+    ):
+        for name in names:
+            transaction.put(name, b"")
+
+
+def into_dbm(path, names):
+    with dbm.dumb.open(str(path)) as database:
+        for name in names:
+            database[name] = b""
+
+
+def dumb(path):
+    return DBMStore(path, backend="dumb")
+
+
+@pytest.mark.parametrize(
+    ("kind", "put"),
+    [(SQLiteStore, into_sqlite), (LMDBStore, into_lmdb), (dumb, into_dbm)],
+    ids=["sqlite", "lmdb", "dbm"],
+)
+def test_foreign_names_in_databases(kind, put, tmp_path):
+    path = tmp_path / "field"
+    with kind(path) as store:
+        store.set("a/k", b"v")
+        store.set("b", b"w")
+    put(path, [b"a//b", b"../x", b"a\\b", b"/y", b"a/", b"a/../b", b"a/\0", b"a/\xff"])
+    if kind is not SQLiteStore:  # where they were added as text, which is another name
+        put(path, [b"\xff", b"\xffx/k"])
+    with kind(path) as store:
+        expected = ["a/k", "b"] if kind is not SQLiteStore else ["a/k", "a/\xff", "b"]
+        assert sorted(store.list()) == expected
+        assert store.list_dir("") == (["b"], ["a/"])
+        assert sorted(store.list_dir("a/")[0]) == [key for key in expected if key[0] == "a"]
+        store.erase_prefix("")
+        assert list(store.list()) == []

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+NO_KEY = "backslashreplace"
+"""How to decode names that others may have stored: what is no UTF-8 becomes no key."""
+
 # So often ``update`` works without excluding the writers of other keys.
 _FREE_TRIES = 3
 

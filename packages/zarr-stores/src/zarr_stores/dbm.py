@@ -23,7 +23,7 @@ from zarr_core.extension import (
     only_keys,
 )
 
-from zarr_stores._database import DatabaseStore, joined
+from zarr_stores._database import NO_KEY, DatabaseStore, joined
 from zarr_stores._forked import in_children
 from zarr_stores.dbm_sqlite import SQLiteTable, is_one
 
@@ -208,7 +208,7 @@ class DBMStore(DatabaseStore):
                 raise
             except Exception as error:
                 raise self._failed(error, prefix, StoreReadError, "listed") from error
-        keys = [name if isinstance(name, str) else name.decode(errors="replace") for name in names]
+        keys = [name if isinstance(name, str) else name.decode(errors=NO_KEY) for name in names]
         return iter(only_keys([key for key in keys if key.startswith(prefix)]))
 
     # --- lifetime ---

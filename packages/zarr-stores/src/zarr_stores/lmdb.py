@@ -21,7 +21,7 @@ from zarr_core.extension import (
     only_keys,
 )
 
-from zarr_stores._database import DatabaseStore, encoded, is_key, joined
+from zarr_stores._database import NO_KEY, DatabaseStore, encoded, is_key, joined
 from zarr_stores._forked import in_children
 from zarr_stores.lmdb_environment import MappedReader, is_environment, open_once
 
@@ -287,7 +287,7 @@ class LMDBStore(DatabaseStore):
                         if not key.startswith(first):
                             break
                         keys.append(key)
-        return iter(only_keys([key.decode(errors="replace") for key in keys]))
+        return iter(only_keys([key.decode(errors=NO_KEY) for key in keys]))
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         check_prefix(prefix)
@@ -301,7 +301,7 @@ class LMDBStore(DatabaseStore):
                 found = cursor.set_range(first) if first else cursor.first()
                 while found and (key := cursor.key()).startswith(first):
                     head, slash, _ = key[len(first) :].partition(b"/")
-                    name = prefix + head.decode(errors="replace")
+                    name = prefix + head.decode(errors=NO_KEY)
                     if is_key(name):
                         (prefixes if slash else keys).append(name + slash.decode())
                     # "0" follows "/": over all that lies deeper
