@@ -19,24 +19,24 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from math import isinf, isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition
 
 from zarr_dtypes._float_bits import LAYOUTS
-from zarr_dtypes._ml_dtypes import dtype_called, is_real, name_in
-from zarr_dtypes._unused_bits import cleared
+from zarr_dtypes._ml_dtypes import is_real
+from zarr_dtypes._small_number import SmallNumber
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from zarr_core.extension import JSON
 
-_TARGET = f"{__name__}:SmallFloat"
 _HEX = re.compile(r"0x([0-9a-fA-F]+)").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
-class SmallFloat(DataType):
+class SmallFloat(SmallNumber):
     """A floating-point number of 4 to 16 bits.
 
     Parameters
@@ -52,35 +52,8 @@ class SmallFloat(DataType):
         If ml_dtypes is missing.
     """
 
-    name: str
-
-    def __post_init__(self) -> None:
-        if self.name not in LAYOUTS:
-            raise ValueError(f"{self.name!r} is none of {', '.join(LAYOUTS)}")
-        dtype_called(self.name, _TARGET)
-
-    @classmethod
-    def from_definition(cls, definition: ExtensionDefinition) -> SmallFloat:
-        return cls(definition.name)
-
-    @classmethod
-    def from_numpy(cls, dtype: np.dtype[Any]) -> SmallFloat | None:
-        name = name_in(dtype, LAYOUTS, _TARGET)
-        return cls(name) if name else None
-
-    def to_definition(self) -> ExtensionDefinition:
-        return ExtensionDefinition(self.name, spelling=self.name)
-
-    @property
-    def numpy_dtype(self) -> np.dtype[Any]:
-        return dtype_called(self.name, _TARGET)
-
-    @property
-    def unused_bits(self) -> bool:
-        return LAYOUTS[self.name].bits % 8 != 0
-
-    def clear_unused_bits(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        return cleared(array, LAYOUTS[self.name].bits) if self.unused_bits else array
+    known: ClassVar[Mapping[str, int]] = {name: layout.bits for name, layout in LAYOUTS.items()}
+    target: ClassVar[str] = f"{__name__}:SmallFloat"
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         layout = LAYOUTS[self.name]

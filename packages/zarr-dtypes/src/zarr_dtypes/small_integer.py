@@ -14,23 +14,20 @@ written as zero.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition
 
-from zarr_dtypes._ml_dtypes import dtype_called, name_in
-from zarr_dtypes._unused_bits import cleared
+from zarr_dtypes._small_number import SmallNumber
 
 if TYPE_CHECKING:
-    from zarr_core.extension import JSON
+    from collections.abc import Mapping
 
-_TARGET = f"{__name__}:SmallInteger"
-_BITS = {"int2": 2, "int4": 4, "uint2": 2, "uint4": 4}
+    from zarr_core.extension import JSON
 
 
 @dataclass(frozen=True, slots=True)
-class SmallInteger(DataType):
+class SmallInteger(SmallNumber):
     """An integer of 2 or 4 bits, in two's complement if it is signed.
 
     Parameters
@@ -46,43 +43,16 @@ class SmallInteger(DataType):
         If ml_dtypes is missing.
     """
 
-    name: str
-
-    def __post_init__(self) -> None:
-        if self.name not in _BITS:
-            raise ValueError(f"{self.name!r} is none of {', '.join(_BITS)}")
-        dtype_called(self.name, _TARGET)
-
-    @classmethod
-    def from_definition(cls, definition: ExtensionDefinition) -> SmallInteger:
-        return cls(definition.name)
-
-    @classmethod
-    def from_numpy(cls, dtype: np.dtype[Any]) -> SmallInteger | None:
-        name = name_in(dtype, _BITS, _TARGET)
-        return cls(name) if name else None
-
-    def to_definition(self) -> ExtensionDefinition:
-        return ExtensionDefinition(self.name, spelling=self.name)
-
-    @property
-    def numpy_dtype(self) -> np.dtype[Any]:
-        return dtype_called(self.name, _TARGET)
+    known: ClassVar[Mapping[str, int]] = {"int2": 2, "int4": 4, "uint2": 2, "uint4": 4}
+    target: ClassVar[str] = f"{__name__}:SmallInteger"
 
     @property
     def range(self) -> tuple[int, int]:
         """The smallest and the largest number."""
-        bits = _BITS[self.name]
+        bits = self.known[self.name]
         if self.name.startswith("u"):
             return 0, (1 << bits) - 1
         return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
-
-    @property
-    def unused_bits(self) -> bool:
-        return True
-
-    def clear_unused_bits(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        return cleared(array, _BITS[self.name])
 
     def as_elements(self, value: Any) -> Any:
         """Refuse numbers that do not fit, of which ml_dtypes would keep the lowest bits.
@@ -124,5 +94,5 @@ class SmallInteger(DataType):
         low, high = self.range
         if not low <= value <= high:
             raise ValueError(f"{self.name} can hold {low} to {high}, not {value}")
-        octet = np.array(value & ((1 << _BITS[self.name]) - 1), np.uint8)
+        octet = np.array(value & ((1 << self.known[self.name]) - 1), np.uint8)
         return octet.view(self.numpy_dtype)
