@@ -1,4 +1,4 @@
-"""The tables of ``dbm.sqlite3``, for any thread and any Python.
+"""The tables of ``dbm.sqlite3``, kept open for all threads of any Python.
 
 The module itself came with Python 3.13, and what it opens stays with the thread that did so.
 """
