@@ -41,6 +41,7 @@ _GZIP_START = _GZIP + bytes(5) + b"\xff" + _BLOCK
 _GZIP_HEADER, _ZLIB_HEADER = 10, 2  # bytes
 _GZIP_TRAILER, _ZLIB_TRAILER = struct.Struct("<II"), struct.Struct(">HH")
 _DICTIONARY = 0x20  # flag in the second byte of a zlib header
+_AT_ONCE = 1 << 18  # bytes of zeros
 
 
 class NumcodecsZlibCodec(ZlibCodec):
@@ -118,6 +119,10 @@ def _longer_zlib(data: Buffer) -> bytes | None:
 @lru_cache(maxsize=256)
 def _of_zeros(size: int) -> int:
     """What zeros before so many bytes do to their CRC-32, whatever they are."""
-    zeros = bytes(size)
-    before: int = deflate.crc32(zeros, deflate.crc32(bytes(_ZEROS)))
-    return before ^ deflate.crc32(zeros)
+    zeros = bytes(min(size, _AT_ONCE))
+    alone, behind = 0, deflate.crc32(bytes(_ZEROS))
+    for start in range(0, size, _AT_ONCE):
+        some = zeros[: size - start]
+        alone, behind = deflate.crc32(some, alone), deflate.crc32(some, behind)
+    difference: int = behind ^ alone
+    return difference
