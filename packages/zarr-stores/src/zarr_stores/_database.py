@@ -199,7 +199,7 @@ def joined(value: Pieces) -> bytes:
     """A value in one piece that nobody else can change."""
     if isinstance(value, bytes):
         return value
-    return bytes(value) if isinstance(value, bytearray | memoryview) else b"".join(value)
+    return bytes(value) if isinstance(value, (bytearray, memoryview)) else b"".join(value)
 
 
 def encoded(key: str) -> bytes:

@@ -111,7 +111,7 @@ class SQLiteStore(DatabaseStore):
         """Parts of values, in the order asked for, all of the same moment."""
         asked = list(key_ranges)
         for key, _ in asked:
-            self._check(key)
+            check_key(key)
         if len(asked) == 1:
             return [self._part(*asked[0])]
         values: list[Buffer | None] = []

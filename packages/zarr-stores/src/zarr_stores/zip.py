@@ -181,9 +181,10 @@ class ZipStore(ReadableZip):
 
     def set(self, key: str, value: Pieces) -> None:
         check_name(key)
-        self._require_writable(key)
+        if self.read_only:
+            self._require_writable(key)
         pieces: Sequence[Buffer] = (
-            (value,) if isinstance(value, bytes | bytearray | memoryview) else value
+            (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
         )
         with self._guard:
             writer = self._writer or self._begin_writing(empty=False)

@@ -254,7 +254,7 @@ class LocalStore(Store):
 
     def set(self, key: str, value: Pieces) -> None:
         path = self._path_to_change(key)
-        pieces = (value,) if isinstance(value, bytes | bytearray | memoryview) else value
+        pieces = (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
         try:
             local_write.replace_file(path, pieces, sync=self._fsync)
         except OSError as error:
@@ -385,7 +385,8 @@ class LocalStore(Store):
         self._check_inside(prefix)
 
     def _path_to_change(self, key: str) -> str:
-        self._require_writable(key)
+        if self.read_only:
+            self._require_writable(key)
         self._check(key)
         if ".zarr-" in key and any(map(local_write.is_ours, key.split("/"))):
             raise no_key(self, key)

@@ -88,7 +88,7 @@ def read_part(descriptor: int, part: ByteRange) -> Buffer:
     start, length = part
     # As in size_of; what nearly always is asked for, in one piece.
     size = os.lseek(descriptor, 0, os.SEEK_END)
-    if length is not None and min(start, length) >= 0 and start + length <= size <= _ONE_CALL:
+    if length is not None and length >= 0 and start >= 0 and start + length <= size <= _ONE_CALL:
         data = os.pread(descriptor, length, start)
         if len(data) == length:
             return data

@@ -44,13 +44,12 @@ def is_ours(name: str) -> bool:
 
 def _beside(path: str, ending: str) -> str:
     """Path of a file of ours in the directory of ``path``."""
-    cut = path.rfind("/") + 1
-    name = path[cut:]
+    directory, _, name = path.rpartition("/")
     if len(name) > _NAME_LIMIT or not name.isascii():
         # Stay below the 255 bytes that a name may have.
         number = zlib.crc32(os.fsencode(name))
         name = f"{name[:20]}~{number:08x}"
-    return f"{path[:cut]}.{name}{ending}"
+    return f"{directory}/.{name}{ending}"
 
 
 # --- directories ---
