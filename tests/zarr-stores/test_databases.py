@@ -212,6 +212,18 @@ def test_parts_of_a_large_value(store):
     with store.open_value("k") as reader:
         assert reader.size == len(value)
         assert bytes(reader.read(250_001, 9)) == value[250_001:250_010]
+        parts = {
+            ByteRange(-9): value[-9:],
+            ByteRange(-9, 4): value[-9:-5],
+            ByteRange(250_001, 9): value[250_001:250_010],
+            ByteRange(255_999, 2**40): value[-1:],
+            ByteRange(2**40, 5): b"",
+            ByteRange(-(2**40), 3): value[:3],
+        }
+        for part, expected in parts.items():
+            assert [*map(bytes, store.get_partial_values([("k", part)]))] == [expected]
+        together = store.get_partial_values([("k", part) for part in parts])
+        assert [*map(bytes, together)] == [*parts.values()]
         store.erase("k")
         assert bytes(reader.read(0, 3)) == value[:3]
     assert store.get("k") is None

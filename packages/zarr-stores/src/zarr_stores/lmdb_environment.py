@@ -181,4 +181,5 @@ def _after_fork() -> None:
     _environments.clear()
 
 
-os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
