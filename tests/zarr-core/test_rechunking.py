@@ -89,8 +89,11 @@ def test_boxes_of_what_is_stored_are_those_that_it_reaches_into(both, most, rand
     found = list(tasks_with(iter(some), source, boxes))
     assert [str(task.box) for task in found] == [box for box, those in expected.items() if those]
     for task in found:
-        everything = tuple(sorted(product(*reached(source, task.box))))
-        assert (everything if task.stored is None else task.stored) == expected[str(task.box)]
+        there = expected[str(task.box)]
+        if task.stored is None:
+            assert len(there) >= 7 / 8 * prod(map(len, reached(source, task.box)))
+        else:
+            assert task.stored == there
 
 
 @given(st.integers(1, 200), st.integers(1, 50), st.integers(1, 50))
