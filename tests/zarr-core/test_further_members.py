@@ -140,3 +140,22 @@ def test_what_is_wrong_is_said_where_it_is(store, member):
     with pytest.raises(ExtensionConfigurationError) as caught:
         zarr.open(store, path="a", extensions=WITH)
     assert [problem.pointer for problem in caught.value.problems] == ["/units"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda: {}["oops"], "KeyError: 'oops'"),
+        (lambda: None, "'NoneType' object is not iterable"),
+        (lambda: "abc", "check gave 'a', which is no Problem"),
+    ],
+)
+def test_an_extension_that_fails_is_told_with_its_member(store, answer, said):
+    put(store, "a", units={"unit": "m"})
+
+    class Failing(Units):
+        def check(self, document):
+            return answer()
+
+    with pytest.raises(MetadataValidationError, match=f"/units: the extension .*failed: .*{said}"):
+        zarr.open(store, path="a", extensions={"extension": {"units": Failing}})

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError
+from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError, ZarrError
 from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.names import located
 from zarr_core.registry import hooks
-from zarr_core.registry.resolve import make
+from zarr_core.registry.provider import is_fault
+from zarr_core.registry.resolve import make, reason
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
     from zarr_core.interfaces.format import NodeMetadata
+    from zarr_core.interfaces.metadata_extension import MetadataExtension
     from zarr_core.interfaces.store import Store
 
 
@@ -47,9 +49,25 @@ def check(store: Store, path: str, metadata: NodeMetadata) -> None:
         except ExtensionConfigurationError as error:
             raise _located(error, json_pointer(name), value) from error
         if extension is not None:
-            problems += extension.check(document)
+            problems += _objections(extension, document, where, json_pointer(name))
     if problems:
         raise MetadataValidationError(where, problems)
+
+
+def _objections(
+    extension: MetadataExtension, document: dict[str, JSON], where: str, pointer: str
+) -> list[Problem]:
+    """What an extension objects to; a failure of its code is told with the member's place."""
+    try:
+        problems = list(extension.check(document))
+        if strangers := [item for item in problems if not isinstance(item, Problem)]:
+            raise TypeError(f"check gave {strangers[0]!r}, which is no Problem")
+    except BaseException as error:
+        if isinstance(error, ZarrError) or not is_fault(error):
+            raise
+        failure = Problem(pointer, f"the extension for this member failed: {reason(error)}")
+        raise MetadataValidationError(where, [failure]) from error
+    return problems
 
 
 def _definition(name: str, value: JSON) -> ExtensionDefinition:
