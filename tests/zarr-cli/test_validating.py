@@ -76,6 +76,14 @@ def test_every_problem_has_its_place(here, command, query):
     assert command("validate", "3.zarr", "-q", status=1) == ""
 
 
+@pytest.mark.filterwarnings("ignore:.*is no JSON, by NaN:UserWarning")
+def test_what_is_read_with_a_warning_is_not_valid(here, query):
+    change("3.zarr/height/zarr.json", attributes={"a": [0, float("nan")]})
+    assert zarr.open("3.zarr")["height"].attrs["a"][0] == 0
+    found = query("validate", "3.zarr", status=1)["findings"]
+    assert ("/height", "/attributes/a/1") in [(it["path"], it["pointer"]) for it in found]
+
+
 def test_consolidated_metadata_out_of_date(here, query):
     zarr.open_group("3.zarr", use_consolidated=False, mode="r+")
     change("3.zarr/height/zarr.json", attributes={})
