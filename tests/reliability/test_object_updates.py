@@ -121,13 +121,14 @@ def test_what_did_not_go_in_is_done(at, proxy):
     assert len(proxy.traffic.faults) == len(BEFORE)
 
 
-def test_what_cannot_be_found_out_is_said(at, proxy):
+@pytest.mark.parametrize("retries", [NO_RETRIES, FEW_RETRIES], ids=["hasty", "patient"])
+def test_what_cannot_be_found_out_is_said(at, proxy, retries):
     direct = at()
     direct.set("n", b"5")
     proxy.inject(faults.lose_answer(), method="PUT")
-    proxy.inject(faults.drop(), skip=1, times=faults.FOREVER)  # after the value was read
+    proxy.inject(faults.denied(), method="GET", skip=1, times=faults.FOREVER)
     with pytest.raises(StoreError, match="'n': .*whether the new value was stored is not known"):
-        at(proxy, NO_RETRIES).update("n", Adding())
+        at(proxy, retries).update("n", Adding())
     assert number(direct) == 6
 
 

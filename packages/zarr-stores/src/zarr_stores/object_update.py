@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 import time
+from datetime import timedelta
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +29,7 @@ _KEPT: Final = 64  # marks, of 2 KiB that S3 has for all metadata
 _TRIES: Final = 100  # of a change, against as many other writers
 _LONGEST_WAIT: Final = 0.5  # seconds between two of them
 _RETRIES: Final = 10  # after lost answers, if the user has not said how many
+_LIMIT: Final = timedelta(minutes=3)  # likewise how long
 _UNKNOWN: Final = "whether the new value was stored is not known: look before it is changed again"
 
 
@@ -44,6 +46,7 @@ class Updates:
         self._client = client
         config = getattr(client.store, "retry_config", None) or {}
         self._retries: int = config.get("max_retries", _RETRIES)
+        self._limit: timedelta = config.get("retry_timeout", _LIMIT)
 
     def make(self, key: str, change: Change) -> bool:
         """Change an object; False, and nothing was changed, if the service knows no conditions.
@@ -95,7 +98,7 @@ class Updates:
         """Store a value if what it replaces is still there; None if that cannot be asked for."""
         marks = [*marks[1 - _KEPT :], token_hex(4)]
         noted = {MARKS: " ".join(marks)}
-        doubted = False
+        doubted, until = False, time.monotonic() + self._limit.total_seconds()
         for attempt in range(self._retries + 1):
             try:
                 self._client.put(key, value, mode=mode, use_multipart=False, attributes=noted)
@@ -106,7 +109,8 @@ class Updates:
                 doubted = doubted or failures.may_be_done(error)
                 if failures.is_conflict(error) or failures.is_missing_key(error):
                     return doubted and self._went_in(key, marks)
-                if attempt == self._retries or not failures.is_lost(error):
+                late = attempt == self._retries or time.monotonic() > until
+                if late or not failures.is_lost(error):
                     if doubted and self._is_there(key, marks[-1]):
                         return True
                     raise self._failure(error, key, doubted) from None
@@ -123,7 +127,10 @@ class Updates:
         marks : list of str
             Of the value, after those of what it was to replace.
         """
-        now = self._client.get(key, (0, 1))
+        try:
+            now = self._client.get(key, (0, 1))
+        except StoreError as error:
+            raise StoreError(f"{error.reason}; {_UNKNOWN}", error.store, key) from None
         if now is None:  # whoever has removed it has removed this change, if it was there
             return False
         found = _marks(now)
