@@ -19,11 +19,12 @@ from zarr_core.extension import (
     StoreError,
     StoreReadError,
     ValueReader,
+    check_key,
     check_prefix,
     only_keys,
 )
 
-from zarr_stores._database import NO_KEY, DatabaseStore, joined
+from zarr_stores._database import NO_KEY, DatabaseStore, encoded, joined
 from zarr_stores._forked import in_children
 from zarr_stores.dbm_sqlite import SQLiteTable, is_one
 
@@ -86,8 +87,7 @@ class DBMStore(DatabaseStore):
     # --- readable ---
 
     def get(self, key: str) -> bytes | None:
-        self._check(key)
-        name = key.encode()
+        check_key(key)
         shared = self._database
         with shared.lock:
             try:
@@ -95,9 +95,10 @@ class DBMStore(DatabaseStore):
                 if database is None:
                     database = self._opened()
                 if database is None:
+                    encoded(key)
                     return None
                 try:
-                    value = bytes(database[name])
+                    value = bytes(database[key.encode()])
                 except KeyError:
                     value = None
                 if shared.brief:
@@ -118,15 +119,14 @@ class DBMStore(DatabaseStore):
         return memoryview(value)[start:stop]
 
     def exists(self, key: str) -> bool:
-        self._check(key)
-        name = key.encode()
+        check_key(key)
         shared = self._database
         with shared.lock:
             try:
                 database = shared.opened
                 if database is None:
                     database = self._opened()
-                found = database is not None and name in database
+                found = database is not None and key.encode() in database
                 if shared.brief:
                     shared.close()
                 return found
