@@ -32,7 +32,7 @@ def server(request):
 def proxies(server):
     """Several ways to the server."""
     with ExitStack() as stack:
-        yield [stack.enter_context(Proxy(server.port)) for _ in range(4)]
+        yield [stack.enter_context(Proxy(server.port)) for _ in range(2)]
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_others_come_while_the_answer_is_lost(at, proxy, went_in, others):
 
 
 def test_many_writers_and_many_lost_answers(at, proxies):
-    """Stores with proxies of their own, which therefore do not exclude each other by locks."""
+    """Two stores with proxies of their own, which therefore do not exclude each other by locks."""
     direct = at()
     direct.set("n", b"0")
     done, unknown = [], []
@@ -175,7 +175,7 @@ def test_many_writers_and_many_lost_answers(at, proxies):
 
     def work(proxy):
         store = at(proxy)
-        for _ in range(12):
+        for _ in range(20):
             try:
                 store.update("n", Adding())
                 done.append(1)
@@ -193,5 +193,5 @@ def test_many_writers_and_many_lost_answers(at, proxies):
     for worker in workers:
         worker.join()
     assert len(done) <= number(direct) <= len(done) + len(unknown)
-    assert len(done) >= 40
+    assert len(done) >= 35
     assert all(unknown)
