@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import argparse
 import gc
+import sys
 import time
 import warnings
 from functools import partial
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from zarr_core.extension import (
@@ -32,6 +33,7 @@ from benchmarks.bare_codecs import STRING, Case, Sized, cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 LIMIT = 5.0
 """Microseconds that a codec may add."""
@@ -149,7 +151,12 @@ def measure_bytes(
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.codecs", description=__doc__)
     parser.add_argument("--only", metavar="TEXT", default="", help="codecs whose name has this")
+    parser.add_argument(
+        "--without", metavar="MODULE", action="append", default=[], help="as if it were not there"
+    )
     options = parser.parse_args()
+    for module in options.without:
+        sys.modules[module] = cast("ModuleType", None)  # what makes an import fail
     warnings.simplefilter("ignore")
     verbs = ("encode", "decode", "into memory")
     heads = [f"{size >> 10} KiB {verb}" for size in SIZES for verb in verbs]

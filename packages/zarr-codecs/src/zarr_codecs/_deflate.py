@@ -104,18 +104,16 @@ class DeflateCodec(BytesToBytesCodec):
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Decompress all streams."""
-        if decoded_size is None:
-            return b"".join(self.pieces(data))
         name = self.container.name
-        if decoded_size > _MOST * len(data):
-            raise ChunkDecodeError(
-                f"{len(data)} bytes of DEFLATE cannot hold {decoded_size} bytes", name
-            )
-        whole = self.decode_whole(data, decoded_size) if decoded_size else None
-        if whole is None:
-            whole = bytearray(decoded_size)
-            _streams.fill(memoryview(whole), self.pieces(data), name)
-        return whole
+        if decoded_size:
+            if decoded_size > _MOST * len(data):
+                raise ChunkDecodeError(
+                    f"{len(data)} bytes of DEFLATE cannot hold {decoded_size} bytes", name
+                )
+            whole = self.decode_whole(data, decoded_size)
+            if whole is not None:
+                return whole
+        return _streams.gather(self.pieces(data), decoded_size, name)
 
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress all streams into memory of exactly the decoded size."""

@@ -28,6 +28,11 @@ def _library() -> Any:
     return zstandard
 
 
+def is_there() -> bool:
+    """Whether the library is installed."""
+    return _library() is not None
+
+
 class _Contexts(threading.local):
     """A context may be used by one thread at a time."""
 

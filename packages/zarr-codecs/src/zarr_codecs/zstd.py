@@ -87,7 +87,9 @@ class ZstdCodec(BytesToBytesCodec):
 
 def _one_frame(data: Buffer, size: int) -> Buffer | None:
     """Decompress data that is one small frame of so much content; None if it is anything else."""
-    if size > _zstandard.SMALL or _zstd_frame.first_content_size(data) != size:
+    if size > _zstandard.SMALL or not _zstandard.is_there():
+        return None
+    if _zstd_frame.first_content_size(data) != size:
         return None
     whole = _zstandard.decompress_whole(data)
     return whole if whole is not None and len(whole) == size else None
