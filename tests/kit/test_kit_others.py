@@ -1,6 +1,7 @@
-"""Every chunk grid, key encoding, store, storage transformer, format through the kit for authors."""
+"""Every chunk grid, key encoding, store, storage transformer, format, bridge through the kit."""
 
 from zarr_conformance.kit import (
+    BridgeTests,
     ChunkGridTests,
     ChunkKeyEncodingTests,
     FormatTests,
@@ -154,3 +155,8 @@ class TestN5(FormatTests):
     name = "n5"
     data_types = ["int16", "uint8", "float32"]
     test_fill_values_are_kept = None  # zero alone
+
+
+class TestNumcodecs(BridgeTests):
+    name = "numcodecs"
+    offered = [("codec", "numcodecs.base64")]

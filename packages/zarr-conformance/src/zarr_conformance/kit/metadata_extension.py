@@ -52,7 +52,7 @@ class MetadataExtensionTests(ExtensionTests):
     def _node(self, node_type: str) -> Any:
         if node_type == "group":
             return zarr.create_group()
-        return zarr.create_array(compressors=None, **self.arguments)
+        return zarr.create_array(**{"compressors": None, **self.arguments})
 
     # --- the object ---
 
