@@ -107,7 +107,8 @@ def test_what_was_acknowledged_outlives_a_killed_server(own_server):
 
     with ThreadPoolExecutor(4) as pool:
         writers = [pool.submit(write, thread) for thread in range(4)]
-        until = time.monotonic() + 60
+        time.sleep(1)
+        until = time.monotonic() + 60  # where much else is going on
         while len(acknowledged) < 20 and time.monotonic() < until:
             time.sleep(0.01)
         server.kill()
