@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -287,8 +288,13 @@ def test_s3_refused_connections_are_no_missing_values():
         "fsspec+s3://bucket/x", endpoint_url="http://127.0.0.1:9", key="access-1", secret="secret-1",
         config_kwargs={"retries": {"max_attempts": 0}},
     )  # fmt: skip
-    with pytest.raises(StoreReadError, match=r"fsspec\+s3://bucket/x 'k'.*127\.0\.0\.1:9"):
+    assert str(store) == "fsspec+s3://bucket/x at http://127.0.0.1:9"
+    with pytest.raises(StoreReadError, match=rf"{re.escape(str(store))} 'k'"):
         store.get("k")
+    given = {"endpoint_url": "http://me:secret-2@h:9/?sig=secret-3"}
+    other = FsspecStore.from_url("fsspec+s3://bucket/x", client_kwargs=given)
+    assert str(other).startswith("fsspec+s3://bucket/x at http")
+    assert "secret" not in f"{other} {other!r}"
     with pytest.raises(StoreError, match=r"credentials in it \(key, secret\)"):
         pickle.dumps(store)
     assert "secret-1" not in repr(store)
