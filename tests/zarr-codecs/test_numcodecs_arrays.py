@@ -201,6 +201,13 @@ def test_the_last_of_equal_labels_counts(labels, dtype):
     assert back.tolist() == [text if text in labels else "" for text in array.tolist()]
 
 
+@pytest.mark.parametrize("dtype", [object, np.dtypes.StringDType()], ids=str)
+def test_labels_and_elements_with_null_characters(dtype):
+    array = np.array(["a\0b", "a\0c", "a", "a\0", "ab\0"], dtype)
+    assert CategorizeCodec(["a\0b"], "|O").encode(array).tolist() == [1, 0, 0, 0, 0]
+    assert CategorizeCodec(["a", "ab"], "|O").encode(array).tolist() == [0, 0, 1, 0, 0]
+
+
 def test_categorize_none_and_numbers_are_no_label():
     array = np.array(["a", None, 1, 2.5], object)
     assert CategorizeCodec(["a"], "|O").encode(array).tolist() == [1, 0, 0, 0]

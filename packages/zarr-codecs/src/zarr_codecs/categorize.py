@@ -77,7 +77,8 @@ class CategorizeCodec(ArrayToArrayCodec):
     def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Look up the numbers; of labels that are there twice, the last counts."""
         labels = tuple(self.labels)
-        if len(labels) <= _FEW:
+        # Of strings with null characters NumPy compares what is before these.
+        if len(labels) <= _FEW and "\0" not in "".join(labels):
             numbers = np.zeros(array.shape, self._stored())
             for number, label in enumerate(labels, 1):
                 numbers[array == label] = number
