@@ -31,10 +31,10 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
     """
     dtype = fill_value.dtype
     if dtype.kind == "T":
-        text = fill_value[()]
+        text: Any = fill_value[()]
         if "\0" in text:  # NumPy compares no further than to a null character
             return lambda array: all(item == text for item in array.flat)
-        return lambda array: bool((array == text).all())
+        return _strings_test(text)
     if dtype.hasobject:
         return _objects_test(fill_value[()])
     if dtype.kind == "c":
@@ -58,6 +58,15 @@ def fill_test(fill_value: np.ndarray[Any, Any]) -> Callable[[np.ndarray[Any, Any
         if words[middle] != bits or words[(0,) * words.ndim] != bits:
             return False
         return bool((words == bits).all())
+
+    return test
+
+
+def _strings_test(text: str) -> Callable[[Array], bool]:
+    def test(array: Array) -> bool:
+        if array.size and array[(0,) * array.ndim] != text:
+            return False
+        return bool((array == text).all())
 
     return test
 
