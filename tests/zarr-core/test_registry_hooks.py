@@ -211,9 +211,10 @@ def test_hooks_that_nobody_marked_are_an_error_at_once():
         def zarr_check_metadata(self):
             return None
 
-    with pytest.raises(ExtensionLoadError, match="none of its functions is marked with hookimpl"):
+    with pytest.raises(ExtensionLoadError, match="none of its functions is marked") as caught:
         register_hooks(Unmarked())
-    hooks.check_metadata("s", {})
+    assert "switched off" not in str(caught.value)  # by whom: it is of this process
+    assert hooks.check_metadata("s", {}) == []
 
 
 def test_registering_twice_and_taking_back_twice_are_errors():

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from zarr_core.definition import JSON, ExtensionDefinition
     from zarr_core.registry.provider import Implementation
 
+_HERE = "this process"  # who provides hooks that no distribution does
+
 
 class _Plugins:
     """A manager together with who is behind each of its plugins."""
@@ -44,10 +46,10 @@ class _Plugins:
             if not self.manager.get_hookcallers(plugin):
                 raise PluginValidationError(plugin, "none of its functions is marked with hookimpl")
         except PluginValidationError as error:
-            raise source.failure(
-                f"{error}. It can be switched off: "
-                f"zarr_core.config.set(disabled_plugins={{{source.distribution!r}}})"
-            ) from error
+            installed = source.distribution != _HERE
+            off = f"zarr_core.config.set(disabled_plugins={{{source.distribution!r}}})"
+            reason = f"{error}. It can be switched off: {off}" if installed else str(error)
+            raise source.failure(reason) from error
 
     @contextmanager
     def blamed(self, hook: str) -> Iterator[None]:
@@ -292,7 +294,7 @@ def _source_of(plugin: object) -> Provider:
     module = getattr(plugin, "__module__", "") or ""
     name = getattr(plugin, "__qualname__", "") or getattr(plugin, "__name__", "")
     name = name or type(plugin).__qualname__
-    return Provider("hooks", name, f"{module}:{name}", "this process")
+    return Provider("hooks", name, f"{module}:{name}", _HERE)
 
 
 def _warn_once(what: str, source: Provider, message: str) -> None:
