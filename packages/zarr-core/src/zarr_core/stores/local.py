@@ -175,7 +175,7 @@ class LocalStore(Store):
         if descriptor == _MISSING:
             return None
         try:
-            return local_read.FileReader(descriptor, self, key)
+            return local_read.FileReader(descriptor, self, key, first is not None)
         except OSError as error:
             raise unreadable(self, key, error) from error
 

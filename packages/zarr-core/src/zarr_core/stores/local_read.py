@@ -107,6 +107,8 @@ class FileReader(ValueReader):
         The store, for messages.
     key : str
         The key, for messages.
+    read_next : bool
+        Whether a read is sure to follow, by which a directory is told from a file as well.
 
     Raises
     ------
@@ -116,13 +118,14 @@ class FileReader(ValueReader):
 
     __slots__ = ("_descriptor", "_key", "_place", "size")
 
-    def __init__(self, descriptor: int, place: object, key: str) -> None:
+    def __init__(self, descriptor: int, place: object, key: str, read_next: bool = False) -> None:
         self._descriptor = descriptor
         self._place = place
         self._key = key
         try:
             self.size: int = size_of(descriptor)
-            os.pread(descriptor, 0, 0)  # fails for a directory, whatever its length
+            if not read_next:
+                os.pread(descriptor, 0, 0)  # fails for a directory, whatever its length
         except OSError:
             self.close()
             raise
