@@ -1,4 +1,8 @@
-"""Elements of an array stored in another by this process, in memory that is limited."""
+"""Elements of an array stored in another by this process, in memory that is limited.
+
+Whole stored objects are written, in any order: which are there is told by a listing, as it is
+for carriers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Decoding the chunks of an array, to encode them as those of another."""
+"""Decoding the chunks of an array, to encode them as those of another.
+
+The boxes are those of ``zarr_core.rechunking``, as for copies.  Apart from these, elements may
+change their data type here, and are compared; so boxes are done in order, and the note says
+which was the last.
+"""
 
 from __future__ import annotations
 
