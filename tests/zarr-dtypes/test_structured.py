@@ -10,6 +10,7 @@ from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.extension import ExtensionDefinition, data_type_for, make_extension
 from zarr_dtypes.struct import Struct
 from zarr_dtypes.structured import Structured
+from zarr_formats.conversion import convert
 
 DTYPE = np.dtype([("x", "i2"), ("in", [("y", "f8"), ("s", "S2")])])
 INNER = {
@@ -126,6 +127,14 @@ def test_packed_fill_values_have_the_byte_order_of_the_elements(endian, order, n
         array[0, 0] = np.array((-1, 2.5), array.dtype)
         found = zarr.open(store, mode="r")[...]
     assert found.tolist() == [[(-1, 2.5), (7, 0.5)], [(7, 0.5)] * 2]
+
+
+def test_packed_fill_values_are_converted():
+    packed = VALUES[1:2].astype(DTYPE.newbyteorder(">")).tobytes()
+    codec = {"name": "bytes", "configuration": {"endian": "big"}}
+    array = stored(codec, None, base64.b64encode(packed).decode())
+    convert(array.store, zarr_format=2)
+    assert zarr.open(array.store, zarr_format=2)[...].tolist() == [VALUES[1].item()] * 3
 
 
 def test_new_arrays_are_struct():

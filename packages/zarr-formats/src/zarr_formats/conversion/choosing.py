@@ -10,7 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zarr_core import array_from_metadata
-from zarr_core.extension import MetadataValidationError, Problem, ZarrError
+from zarr_core.extension import (
+    CodecChain,
+    MetadataValidationError,
+    Problem,
+    ZarrError,
+    make_extension,
+)
 
 from zarr_formats.conversion.asked import is_keep
 from zarr_formats.conversion.conceding import storable
@@ -82,7 +88,8 @@ def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: 
         return Choice(metadata, kept, notes=tuple(notes))
     base, notes = metadata, []
     if not alike:
-        base, notes = metadata.replace(additional_fields={}), left_out(source.format_, metadata)
+        base, notes = _in_any_order(metadata), left_out(source.format_, metadata)
+        base = base.replace(additional_fields={})
     failure: MetadataValidationError | None = None
     if not asked.layout():
         for model, candidate in _unchanged(base, dest, asked):
@@ -107,6 +114,23 @@ def choose(source: Side, dest: Side, path: str, metadata: ArrayMetadata, asked: 
     recode = not same_bytes(model, relaxed.metadata) or relaxed.fill_changed
     choice = Choice(model, relaxed.metadata, recode, (), (*notes, *relaxed.notes))
     return _checked(source, dest, path, choice, another_dtype=not is_keep(asked.dtype))
+
+
+def _in_any_order(metadata: ArrayMetadata) -> ArrayMetadata:
+    """The same, with a fill value that does not depend on the byte order of the elements."""
+    given = metadata.fill_value
+    try:
+        order = CodecChain.from_definitions(metadata.codecs).byte_order
+        if order is None:
+            return metadata
+        data_type = make_extension("data_type", metadata.data_type)
+        assert data_type is not None, "data types are never left out"
+        value = data_type.fill_value_as_stored(given, order)
+        if value.tobytes() == data_type.fill_value_from_json(given).tobytes():
+            return metadata
+    except (ZarrError, ValueError):  # it will be said of the array, which cannot be opened
+        return metadata
+    return metadata.replace(fill_value=data_type.fill_value_to_json(value))
 
 
 def _unchanged(
