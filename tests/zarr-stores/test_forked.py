@@ -10,12 +10,16 @@ import os, signal, sys, threading
 from zarr_core import MemoryStore
 from zarr_stores.cache import LRUCacheStore
 from zarr_stores.faults import FaultyStore
+from zarr_stores.lmdb import LMDBStore
 from zarr_stores.metrics import MetricsStore
+from zarr_stores.sqlite import SQLiteStore
 
 sys.setswitchinterval(1e-6)
 inner = MemoryStore({"k": b"value"})
 store = {"cache": lambda: LRUCacheStore(inner, 1000), "metrics": lambda: MetricsStore(inner),
-         "faults": lambda: FaultyStore(inner)}[sys.argv[1]]()
+         "faults": lambda: FaultyStore(inner), "lmdb": lambda: LMDBStore(sys.argv[2]),
+         "sqlite": lambda: SQLiteStore(sys.argv[2])}[sys.argv[1]]()
+store.set("k", b"value")
 
 def use():
     while True:
@@ -23,7 +27,7 @@ def use():
 
 for _ in range(2):
     threading.Thread(target=use, daemon=True).start()
-for _ in range(60):
+for _ in range(30):
     child = os.fork()
     if not child:
         signal.alarm(5)  # ends who waits for a thread that is not there
@@ -36,8 +40,8 @@ os._exit(0)
 """
 
 
-@pytest.mark.parametrize("kind", ["cache", "metrics", "faults"])
-def test_a_child_does_not_wait_for_threads_of_its_parent(kind):
-    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, kind]
+@pytest.mark.parametrize("kind", ["cache", "metrics", "faults", "lmdb", "sqlite"])
+def test_a_child_does_not_wait_for_threads_of_its_parent(kind, tmp_path):
+    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, kind, tmp_path / "field"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -22,8 +22,12 @@ from zarr_core.extension import (
 )
 
 from zarr_stores._database import NO_KEY, DatabaseStore, encoded, is_key, joined
-from zarr_stores._forked import in_children
-from zarr_stores.lmdb_environment import MappedReader, is_environment, open_once
+from zarr_stores.lmdb_environment import (
+    MappedReader,
+    is_environment,
+    let_go_before_forks,
+    open_once,
+)
 
 if TYPE_CHECKING:
     import os
@@ -80,7 +84,7 @@ class LMDBStore(DatabaseStore):
         self._subdir = subdir
         self._map_size = map_size
         self._environment: Any = None
-        in_children(self, LMDBStore.close)  # what is inherited must not be used
+        let_go_before_forks(self, LMDBStore.close)
 
     @classmethod
     def is_for(cls, path: str) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakValueDictionary, ref
 
 from zarr_core.extension import StoreReadError, ValueReader
@@ -13,19 +14,23 @@ from zarr_core.extension import StoreReadError, ValueReader
 from zarr_stores._database import is_there
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from zarr_core.extension import Store
 
-__all__ = ["MappedReader", "is_environment", "open_once"]
+__all__ = ["MappedReader", "is_environment", "let_go_before_forks", "open_once"]
+
+T = TypeVar("T")
 
 _PATIENCE = 5.0  # seconds
+_OURS = 2  # references to an environment in a list that is looked at
 _FILE_SUFFIX = ".mdb"
 _DATA = "data.mdb"
 
 # A process opens each environment once, or the locks of LMDB fail.
 _environments: WeakValueDictionary[str, Any] = WeakValueDictionary()
 _readers: dict[int, ref[MappedReader]] = {}
+_users: dict[int, tuple[ref[Any], Callable[[Any], object]]] = {}
 _guard = threading.Lock()
 
 
@@ -165,9 +170,33 @@ def _open_readers() -> list[MappedReader]:
     return [reader for it in tuple(_readers.values()) if (reader := it()) is not None]
 
 
+def let_go_before_forks(user: T, let_go: Callable[[T], object]) -> None:
+    """Have an object give up its environment whenever this process is about to fork."""
+    number = id(user)
+    _users[number] = ref(user, lambda _: _users.pop(number, None)), let_go
+
+
 def _before_fork() -> None:
-    for reader in _open_readers():
-        reader.keep()
+    # LMDB takes nothing over a fork, and a child that closes what another thread is at work in
+    # waits for that thread, which it does not have.
+    _guard.acquire()
+    environments = list(_environments.values())
+    until = time.monotonic() + _PATIENCE
+    while True:
+        for it, let_go in tuple(_users.values()):
+            user = it()
+            if user is not None:
+                let_go(user)
+        for reader in _open_readers():
+            reader.keep()
+        used = any(sys.getrefcount(environments[at]) > _OURS for at in range(len(environments)))
+        if not used or time.monotonic() > until:  # or a transaction lasts
+            return
+        time.sleep(1e-5)  # in which others finish what they are at
+
+
+def _after_fork_in_parent() -> None:
+    _guard.release()
 
 
 def _after_fork() -> None:
@@ -182,4 +211,6 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork
+    )

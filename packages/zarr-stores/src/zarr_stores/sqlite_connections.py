@@ -6,16 +6,27 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
+from contextlib import suppress
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from zarr_stores._database import is_there
 from zarr_stores._forked import in_children
+
+if TYPE_CHECKING:
+    from zarr_stores.sqlite_reader import BlobReader
 
 # Of a process that forked this one: neither used here nor closed, for closing
 # would release what the parent still holds.
 _inherited: list[object] = []
 
 _TIMEOUT = 60.0
+_PATIENCE = 2.0  # seconds that a fork waits for others
+
+_places: dict[int, weakref.ref[Connections]] = {}
+_opening = threading.Lock()
+"""Held while a connection is made, and while this process forks."""
 
 
 class Connections:
@@ -42,11 +53,17 @@ class Connections:
         """Those that nobody has; who is done puts back what is in no transaction."""
         self.writing = threading.Lock()
         """Held while writing: SQLite has one writer, and lets others sleep, not queue."""
+        self.readers: dict[int, weakref.ref[BlobReader]] = {}
+        """Open values, each of which keeps a connection."""
+        self._made: list[weakref.ref[sqlite3.Cursor]] = []
+        self._aside: list[sqlite3.Cursor] = []
         in_children(self, Connections._renew)
+        number = id(self)
+        _places[number] = weakref.ref(self, lambda _: _places.pop(number, None))
 
     def _renew(self) -> None:
-        _inherited.extend(self.idle)
-        self.idle = []
+        _inherited.extend([*self.idle, *self._aside])
+        self.idle, self._aside, self._made = [], [], []
         self.writing = threading.Lock()
 
     def take(self, *, create: bool = False) -> sqlite3.Cursor | None:
@@ -62,14 +79,39 @@ class Connections:
         try:
             return self.idle.pop()
         except IndexError:
-            connection = self._connect(create=create)
-            return None if connection is None else connection.cursor()
+            with _opening:
+                connection = self._connect(create=create)
+                if connection is None:
+                    return None
+                cursor = connection.cursor()
+                self._made = [*(it for it in self._made if it() is not None), weakref.ref(cursor)]
+                return cursor
+
+    def hold_back(self) -> None:
+        """Take away those that nobody has, until :meth:`go_on`."""
+        with suppress(IndexError):
+            while True:
+                self._aside.append(self.idle.pop())
+
+    def go_on(self) -> None:
+        """Lend again."""
+        while self._aside:
+            self.idle.append(self._aside.pop())
+
+    def at_work(self) -> bool:
+        """Whether a thread is doing something in the database."""
+        readers = [one for it in tuple(self.readers.values()) if (one := it()) is not None]
+        self._made = [it for it in self._made if it() is not None]
+        lent = [it for made in self._made if (it := made()) is not None and _is_open(it)]
+        kept = sum(it in lent for it in [*self.idle, *self._aside, *(it.cursor for it in readers)])
+        return len(lent) > kept or any(it.reads for it in readers)
 
     def close(self) -> None:
         """Close what is not lent out; the last one of all puts the log into the file."""
         self._has_log = None
         while self.idle:
-            self.idle.pop().connection.close()
+            cursor = self.idle.pop()
+            cursor.connection.close()
 
     def has_log(self, cursor: sqlite3.Cursor) -> bool:
         """Whether someone who reads keeps nobody from writing."""
@@ -122,6 +164,45 @@ class Connections:
     def _cannot_change(self) -> bool:
         directory = os.path.dirname(self._path)
         return not os.access(directory, os.W_OK) and not os.path.exists(f"{self._path}-wal")
+
+
+def _is_open(cursor: sqlite3.Cursor) -> bool:
+    try:
+        return cursor.connection.total_changes >= 0
+    except sqlite3.ProgrammingError:
+        return False
+
+
+def _before_fork() -> None:
+    # SQLite has locks of its own, which a child would find taken by threads that it has not.
+    _opening.acquire()
+    places = [it for place in tuple(_places.values()) if (it := place()) is not None]
+    until = time.monotonic() + _PATIENCE
+    while True:
+        for it in places:
+            it.hold_back()
+        if not any(it.at_work() for it in places) or time.monotonic() > until:
+            return
+        time.sleep(1e-5)  # in which others finish what they are at
+
+
+def _after_fork_in_parent() -> None:
+    for place in tuple(_places.values()):
+        it = place()
+        if it is not None:
+            it.go_on()
+    _opening.release()
+
+
+def _after_fork() -> None:
+    global _opening
+    _opening = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork
+    )
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:

@@ -46,7 +46,14 @@ class BlobReader(ValueReader):
         self._key = key
         self._blob = blob
         self._size = len(blob)
-        self._closing = weakref.finalize(self, _end_reading, os.getpid(), blob, connections, cursor)
+        self.cursor = cursor
+        """Of the connection."""
+        self.reads = False
+        """Whether a thread is reading just now."""
+        connections.readers[id(self)] = weakref.ref(self)
+        self._closing = weakref.finalize(
+            self, _end_reading, os.getpid(), id(self), blob, connections, cursor
+        )
 
     @property
     def size(self) -> int:
@@ -62,22 +69,32 @@ class BlobReader(ValueReader):
                     self._key,
                 )
             if buffer:
+                self.reads = True
                 try:
                     part = cast("bytes", self._blob[start:end])
                 except sqlite3.Error as error:
                     raise StoreReadError(str(error), self._store, self._key) from error
+                finally:
+                    self.reads = False
                 buffer[:] = part
 
     def close(self) -> None:
+        self.reads = True
         self._closing()
+        self.reads = False
 
 
 def _end_reading(
-    process: int, blob: sqlite3.Blob, connections: Connections, cursor: sqlite3.Cursor
+    process: int,
+    reader: int,
+    blob: sqlite3.Blob,
+    connections: Connections,
+    cursor: sqlite3.Cursor,
 ) -> None:
     if process != os.getpid():
         connections.keep_inherited(cursor, blob)
         return
+    connections.readers.pop(reader, None)
     blob.close()
     cursor.execute("COMMIT")
     connections.idle.append(cursor)
