@@ -103,3 +103,15 @@ class TestFaultyStore(TestMetricsStore):
 def test_settings_are_pickled(tmp_path):
     store = FaultyStore(LoggedStore(LocalStore(tmp_path), "x", 7), 3, "after", True, 0.5)
     assert repr(pickle.loads(pickle.dumps(store))) == repr(store)
+
+
+def test_a_listing_that_fails_is_counted(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")  # cannot be listed, also by root
+    store = MetricsStore(LocalStore(tmp_path / "loop" / "field"))
+    for listing in (store.list_prefix, store.list_sizes):
+        with pytest.raises(StoreReadError):
+            listing("")
+    assert {name: it["errors"] for name, it in store.snapshot().items()} == {
+        "list_prefix": 1,
+        "list_sizes": 1,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.extension import ValueReader, WrapperReader
@@ -43,8 +44,8 @@ class ObservedStore(WrapperStore):
     """Has every operation done by :meth:`perform`, which subclasses say.
 
     Reads of an open value are the operations ``reader.read`` and ``reader.read_into``;
-    ``list`` is ``list_prefix`` of the empty prefix.  A listing is performed when its
-    iterator is made, not while it runs.
+    ``list`` is ``list_prefix`` of the empty prefix.  A listing is performed up to its first
+    key, not while the others follow.
     """
 
     @abstractmethod
@@ -157,10 +158,14 @@ class ObservedStore(WrapperStore):
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        return self.perform("list_prefix", prefix, lambda: self.inner.list_prefix(prefix), _nothing)
+        return self.perform(
+            "list_prefix", prefix, lambda: _begun(self.inner.list_prefix(prefix)), _nothing
+        )
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
-        return self.perform("list_sizes", prefix, lambda: self.inner.list_sizes(prefix), _nothing)
+        return self.perform(
+            "list_sizes", prefix, lambda: _begun(self.inner.list_sizes(prefix)), _nothing
+        )
 
     def list(self) -> Iterator[str]:
         return self.list_prefix("")
@@ -189,6 +194,13 @@ class _Reader(WrapperReader):
         return self._store.perform(
             "reader.read", self._key, lambda: self.inner.read(start, length), len
         )
+
+
+def _begun(listing: Iterable[T]) -> Iterator[T]:
+    """A listing of which the first is here: until then nothing may have been asked."""
+    rest = iter(listing)
+    first = [*islice(rest, 1)]
+    return chain(first, rest)
 
 
 def _nothing(_: object) -> int:
