@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from xxhash import xxh32_intdigest
 from zarr_core.extension import (
     BytesToBytesCodec,
     ChecksumError,
@@ -25,8 +26,6 @@ from zarr_core.extension import (
     ExtensionDefinition,
     make_extension,
 )
-
-from zarr_formats.n5.xxhash import xxh32
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +103,7 @@ class N5Lz4Codec(BytesToBytesCodec):
             method = _COMPRESSED
             if len(content) >= len(piece):
                 method, content = _STORED, piece
-            hashed = xxh32(piece, _SEED) & _HASH_BITS
+            hashed = _hash(piece)
             yield _PIECE.pack(_MAGIC, method | level, len(content), len(piece), hashed)
             yield content
         yield _PIECE.pack(_MAGIC, _STORED | level, 0, 0, 0)
@@ -140,9 +139,14 @@ class N5Lz4Codec(BytesToBytesCodec):
         piece: Buffer = content
         if method == _COMPRESSED:
             piece = self._blocks.decode(_SIZE.pack(length) + bytes(content), length)
-        if xxh32(piece, _SEED) & _HASH_BITS != hashed:
+        if _hash(piece) != hashed:
             raise ChecksumError("the hash of a piece is not that of its content", "n5.lz4")
         return piece
+
+
+def _hash(data: Buffer) -> int:
+    """The hash of a piece: all but four bits of its XXH32, as lz4-java has it."""
+    return xxh32_intdigest(data, _SEED) & _HASH_BITS
 
 
 def _damage(reason: str) -> ChunkDecodeError:
