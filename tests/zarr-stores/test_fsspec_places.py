@@ -310,6 +310,25 @@ def test_unfinished_files_are_no_keys(tmp_path):
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == [".k.0123.zarr-partial", "k"]
 
 
+def test_a_directory_that_another_thread_makes_meanwhile(tmp_path, monkeypatch):
+    store = FsspecStore.from_url(f"fsspec+file://{tmp_path}/field")
+    kind = fsspec.get_filesystem_class("file")
+    pipe, calls = kind.pipe_file, []
+
+    def late(self, path, *rest, **options):
+        calls.append(path)
+        try:
+            return pipe(self, path, *rest, **options)
+        except FileNotFoundError:
+            (tmp_path / "field/a").mkdir(parents=True)  # as the other thread does
+            raise
+
+    monkeypatch.setattr(kind, "pipe_file", late)
+    store.set("a/k", b"v")
+    assert store.get("a/k") == b"v"
+    assert len(calls) == 2
+
+
 def test_a_failed_write_leaves_the_old_value_and_nothing_else(tmp_path, monkeypatch):
     store = FsspecStore.from_url(f"fsspec+file://{tmp_path}/x")
     store.set("a/k", b"old")

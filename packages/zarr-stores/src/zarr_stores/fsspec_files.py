@@ -25,6 +25,7 @@ def put(fs: Any, traits: Traits, path: str, data: bytes) -> None:
         fs.pipe_file(path, data)
         return
     above, _, name = path.rpartition("/")
+    there = False
     for attempt in range(1, _ATTEMPTS + 1):
         target = path
         if traits.renames:
@@ -40,11 +41,15 @@ def put(fs: Any, traits: Traits, path: str, data: bytes) -> None:
                     fs.rm_file(target)
             if len(name.encode()) > _NAME_LIMIT:  # not every server says so
                 raise OSError(ENAMETOOLONG, "the name is too long", path) from error
-            # Which error says that the directory is missing is up to the file system.
-            if isinstance(error, IsADirectoryError | NotADirectoryError) or (
-                attempt == _ATTEMPTS or _kind(fs, above) == "directory"
-            ):
+            if isinstance(error, IsADirectoryError | NotADirectoryError) or attempt == _ATTEMPTS:
                 raise
+            # Which error says that the directory is missing is up to the file system; if it is
+            # there, another thread may just have made it.
+            if _kind(fs, above) == "directory":
+                if there and not isinstance(error, FileNotFoundError):
+                    raise
+                there = True
+                continue
         _make_directories(fs, above)
 
 
