@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import zarr_core as zarr
-from zarr_core.extension import ByteRange, StoreError
+from zarr_core.extension import ByteRange, StoreError, StoreKeyError
 from zarr_stores.dbm import DBMStore
 from zarr_stores.lmdb import LMDBStore
 from zarr_stores.sqlite import SQLiteStore
@@ -169,6 +169,17 @@ def test_what_may_not_be_looked_at_is_not_missing(kind, tmp_path):
     for call in (lambda: store.get("k"), lambda: store.exists("k"), lambda: list(store.list())):
         with pytest.raises(StoreError, match="loop/field"):
             call()
+
+
+@pytest.mark.parametrize("kind", [*KINDS.values(), DBMStore])
+@pytest.mark.parametrize("operation", ["get", "exists", "getsize", "open_value", "erase"])
+def test_a_key_that_is_no_utf_8_is_no_key(kind, operation, tmp_path):
+    with kind(tmp_path / "values") as store:
+        for _ in range(2):  # without a database, then with one
+            with pytest.raises(StoreKeyError, match="UTF-8"):
+                getattr(store, operation)("a\ud800")
+            store.set("a", b"value")
+        assert bytes(store.get("a")) == b"value"
 
 
 def test_closing_while_others_read(store):

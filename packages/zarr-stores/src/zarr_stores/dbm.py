@@ -84,7 +84,7 @@ class DBMStore(DatabaseStore):
         self._backend = backend
         self._database = _shared(self.path)
 
-    # --- readable ---
+    # --- readable, each in one piece, as this is what nearly always happens ---
 
     def get(self, key: str) -> bytes | None:
         check_key(key)
@@ -126,7 +126,10 @@ class DBMStore(DatabaseStore):
                 database = shared.opened
                 if database is None:
                     database = self._opened()
-                found = database is not None and key.encode() in database
+                if database is None:
+                    encoded(key)
+                    return False
+                found = key.encode() in database
                 if shared.brief:
                     shared.close()
                 return found
@@ -254,6 +257,7 @@ class DBMStore(DatabaseStore):
         return shared.opened
 
     def _failed(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
+        encoded(key)
         self._database.forget()
         return kind(f"cannot be {done}: {error}", self, key)
 
