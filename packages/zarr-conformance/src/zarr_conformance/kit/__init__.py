@@ -1,5 +1,7 @@
 """Test classes to inherit from, one for each kind of extension."""
 
+from pkgutil import iter_modules
+
 try:
     import hypothesis  # noqa: F401 - what it takes, looked for at once
     import pytest
@@ -8,18 +10,7 @@ except ImportError as error:
     raise ImportError(f"{error}; the kit takes: pip install 'zarr-conformance[kit]'") from error
 
 # So that a failing assertion shows its values, as those of the author's own tests do.
-pytest.register_assert_rewrite(
-    *(
-        f"{__name__}.{module}"
-        for module in (
-            "array_to_array", "array_to_bytes", "bridge", "bytes_to_bytes", "chunk_grid",
-            "chunk_key_encoding", "chunk_memory_layout", "codec", "data_type", "documents",
-            "extension", "format", "format_case", "format_hierarchies", "hooks", "installed",
-            "junk", "metadata_extension", "storage_transformer", "store", "store_case",
-            "store_changes", "store_keys", "store_values",
-        )
-    )
-)  # fmt: skip
+pytest.register_assert_rewrite(*(f"{__name__}.{it.name}" for it in iter_modules(__path__)))
 
 from zarr_conformance.kit.array_to_array import ArrayToArrayCodecTests  # noqa: E402 - after that
 from zarr_conformance.kit.array_to_bytes import ArrayToBytesCodecTests  # noqa: E402 - as above
