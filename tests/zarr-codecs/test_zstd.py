@@ -87,6 +87,18 @@ def test_frames_after_each_other(library, first, second):
     assert decode(first + second, size) == (CONTENT * 2)[:size]
 
 
+@pytest.mark.parametrize("empty", [frame(b""), frame_of_unknown_size(b"")])
+def test_an_empty_frame_before_another(library, empty):
+    # Of a frame that declares nothing, zstandard does not look at what follows.
+    assert decode(empty + frame(CONTENT), len(CONTENT)) == CONTENT
+    for more in (frame(CONTENT), b"junk"):
+        for promised in (0, len(CONTENT) + 1):
+            with pytest.raises(ChunkDecodeError):
+                ZstdCodec().decode(empty + more, promised)
+            with pytest.raises(ChunkDecodeError):
+                ZstdCodec().decode_into(empty + more, memoryview(bytearray(promised)))
+
+
 def test_checksum_is_verified(library):
     for content in (CONTENT, CONTENT * 100):
         encoded = bytearray(ZstdCodec(3, checksum=True).encode(content))

@@ -56,7 +56,7 @@ def compress(data: Buffer, level: int, checksum: bool) -> bytes | None:
 
 
 def decompress_whole(data: Buffer) -> bytes | None:
-    """Decompress data that is exactly one sound frame that declares its size.
+    """Decompress data that is exactly one sound frame that declares its size, which is not 0.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def decompress_whole(data: Buffer) -> bytes | None:
     if _contexts.decompressor is None:
         _contexts.decompressor = library.ZstdDecompressor()
     try:
-        return _contexts.decompressor.decompress(  # type: ignore[no-any-return]  # bytes
-            data, allow_extra_data=False
-        )
+        whole: bytes = _contexts.decompressor.decompress(data, allow_extra_data=False)
     except library.ZstdError:
         return None
+    # Of a header that declares nothing, it does not ask what follows.
+    return whole or None
