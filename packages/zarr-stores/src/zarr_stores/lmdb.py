@@ -84,7 +84,7 @@ class LMDBStore(DatabaseStore):
         self._subdir = subdir
         self._map_size = map_size
         self._environment: Any = None
-        let_go_before_forks(self, LMDBStore.close)
+        let_go_before_forks(self)
 
     @classmethod
     def is_for(cls, path: str) -> bool:

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, ref
 
 from zarr_core.extension import StoreReadError, ValueReader
@@ -14,13 +14,11 @@ from zarr_core.extension import StoreReadError, ValueReader
 from zarr_stores._database import is_there
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from zarr_core.extension import Store
 
 __all__ = ["MappedReader", "is_environment", "let_go_before_forks", "open_once"]
-
-T = TypeVar("T")
 
 _PATIENCE = 5.0  # seconds
 _OURS = 2  # references to an environment in a list that is looked at
@@ -30,7 +28,8 @@ _DATA = "data.mdb"
 # A process opens each environment once, or the locks of LMDB fail.
 _environments: WeakValueDictionary[str, Any] = WeakValueDictionary()
 _readers: dict[int, ref[MappedReader]] = {}
-_users: dict[int, tuple[ref[Any], Callable[[Any], object]]] = {}
+# By the numbers of the objects, since stores are equal if they are the same place.
+_users: WeakValueDictionary[int, Store] = WeakValueDictionary()
 _guard = threading.Lock()
 
 
@@ -170,10 +169,9 @@ def _open_readers() -> list[MappedReader]:
     return [reader for it in tuple(_readers.values()) if (reader := it()) is not None]
 
 
-def let_go_before_forks(user: T, let_go: Callable[[T], object]) -> None:
-    """Have an object give up its environment whenever this process is about to fork."""
-    number = id(user)
-    _users[number] = ref(user, lambda _: _users.pop(number, None)), let_go
+def let_go_before_forks(store: Store) -> None:
+    """Have a store closed whenever this process is about to fork; it opens itself again."""
+    _users[id(store)] = store
 
 
 def _before_fork() -> None:
@@ -183,10 +181,10 @@ def _before_fork() -> None:
     environments = list(_environments.values())
     until = time.monotonic() + _PATIENCE
     while True:
-        for it, let_go in tuple(_users.values()):
-            user = it()
-            if user is not None:
-                let_go(user)
+        for it in _users.valuerefs():  # while others are added
+            store = it()
+            if store is not None:
+                store.close()
         for reader in _open_readers():
             reader.keep()
         used = any(sys.getrefcount(environments[at]) > _OURS for at in range(len(environments)))

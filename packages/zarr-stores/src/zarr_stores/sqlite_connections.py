@@ -24,7 +24,7 @@ _inherited: list[object] = []
 _TIMEOUT = 60.0
 _PATIENCE = 2.0  # seconds that a fork waits for others
 
-_places: dict[int, weakref.ref[Connections]] = {}
+_places: weakref.WeakValueDictionary[int, Connections] = weakref.WeakValueDictionary()
 _opening = threading.Lock()
 """Held while a connection is made, and while this process forks."""
 
@@ -58,8 +58,7 @@ class Connections:
         self._made: list[weakref.ref[sqlite3.Cursor]] = []
         self._aside: list[sqlite3.Cursor] = []
         in_children(self, Connections._renew)
-        number = id(self)
-        _places[number] = weakref.ref(self, lambda _: _places.pop(number, None))
+        _places[id(self)] = self
 
     def _renew(self) -> None:
         _inherited.extend([*self.idle, *self._aside])
@@ -173,10 +172,15 @@ def _is_open(cursor: sqlite3.Cursor) -> bool:
         return False
 
 
+def _all() -> list[Connections]:
+    """Those that live, though others may be made meanwhile."""
+    return [it for place in _places.valuerefs() if (it := place()) is not None]
+
+
 def _before_fork() -> None:
     # SQLite has locks of its own, which a child would find taken by threads that it has not.
     _opening.acquire()
-    places = [it for place in tuple(_places.values()) if (it := place()) is not None]
+    places = _all()
     until = time.monotonic() + _PATIENCE
     while True:
         for it in places:
@@ -187,10 +191,8 @@ def _before_fork() -> None:
 
 
 def _after_fork_in_parent() -> None:
-    for place in tuple(_places.values()):
-        it = place()
-        if it is not None:
-            it.go_on()
+    for it in _all():
+        it.go_on()
     _opening.release()
 
 
