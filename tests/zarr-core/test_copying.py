@@ -18,6 +18,7 @@ from zarr_core.errors import (
     StoreError,
     StoreReadOnlyError,
 )
+from zarr_core.rechunking.note import NAME
 
 
 def hierarchy(zarr_format=3, store=None):
@@ -593,3 +594,56 @@ def test_what_decoding_leaves_behind_is_said(tmp_path):
     assert sorted(copy.store.list()) == ["a/c/0", "a/zarr.json", "zarr.json"]
     # Who chooses has chosen.
     zarr.copy(group, tmp_path / "chosen", chunks=4, only=lambda path: path == "a")
+
+
+def test_a_layout_that_is_refused_costs_nothing():
+    source, dest = hierarchy(), hierarchy()
+    source.create_array("g/z", data=np.ones((2, 2)))
+    dest["g/a"][...] = -1
+    dest.store.erase("g/readme.txt")
+    before = contents(dest.store)
+    source.store.erase("g/readme.txt")
+    for options in (
+        {"overwrite": True},
+        {"if_exists": "replace"},
+        {"if_exists": "replace", "dry_run": True},
+    ):
+        with pytest.raises(ValueError, match="lengths for 2 dimensions"):
+            zarr.copy(source["g"], dest, **options, chunks=(5,))
+        assert contents(dest.store) == before
+
+
+def test_a_note_that_outlived_its_copy_goes_with_the_next():
+    source, dest = zarr.create_group(), zarr.create_group()
+    source.create_array("a", data=np.arange(40), chunks=2)
+    inner, stop = dest.store, 1
+    while f"a/{NAME}" not in (left := contents(inner)) or "a/zarr.json" not in left:
+        inner.erase_prefix("a/")
+        with pytest.raises(StoreError):
+            zarr.copy(
+                source, FailingStore(inner, stop, forever=True), "", if_exists="skip", chunks=1
+            )
+        stop += 1
+    zarr.copy(source, inner, if_exists="skip", chunks=1)
+    assert f"a/{NAME}" not in contents(inner)
+    np.testing.assert_array_equal(zarr.open(inner)["a"][...], np.arange(40))
+
+
+def test_drafts_are_decoded_into_another_format():
+    source = zarr.create_group(zarr_format="draft", attributes={"n": 1})
+    source.create_array("g/a", data=np.arange(6), chunks=2)
+    copied = zarr.copy(source, {}, zarr_format=3, chunks=3)
+    assert dict(copied.attrs) == {"n": 1}
+    assert copied["g/a"][...].tolist() == list(range(6))
+
+
+def test_what_members_imply_does_not_stand_for_a_group():
+    source = zarr.create_group(zarr_format="n5", attributes={"title": "all"})
+    source.create_array("a", data=np.arange(4), chunks=2)
+    dest = zarr.MemoryStore()
+    zarr.create_group(dest, path="other", zarr_format="n5")  # as the members of a copy do
+    dest.set("a.txt", b"own")
+    source.store.set("a.txt", b"of the source")
+    copied = zarr.copy(source, dest, if_exists="skip")
+    assert dict(copied.attrs) == {"title": "all"}
+    assert bytes(dest.get("a.txt")) == b"own"

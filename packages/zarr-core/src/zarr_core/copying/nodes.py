@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from zarr_core.copying.asked import Asked
 from zarr_core.copying.copied import copied_nodes, ends_of, read_source
 from zarr_core.copying.log import logging_to, summary
-from zarr_core.copying.recoding import recode
+from zarr_core.copying.recoding import drafts, recode
 from zarr_core.errors import NodeExistsError, NodeNameError, NodeTypeError
 from zarr_core.hierarchy.briefly import briefly
 from zarr_core.hierarchy.group import Group
@@ -275,11 +275,12 @@ def _copy(
             line(f"{'skip' if step.stays else 'copy'} /{step.source}{shape}")
         if asked.layout and not asked.is_partial:
             _tell_of(left_behind(ends, nodes), line)
+        arrays = drafts(planned, source, asked) if asked.layout else []
         done, made = planned.counted(), []
         if not asked.dry_run:
             made = make_places(planned)
             if asked.layout:
-                recode(planned, source, asked)
+                recode(planned, arrays, source, asked)
             else:
                 with reporting(
                     asked.progress, ends.dest_path, len(planned.pairs), "keys"

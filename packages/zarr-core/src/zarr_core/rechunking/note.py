@@ -81,7 +81,12 @@ class Note:
 
 def beside(array: Array, name: str = "") -> str:
     """A key beside the chunks of an array, or a path, that is removed before it is complete."""
-    return f"{array._chunks.prefix}{NAME}{name}"
+    return f"{note_at(array._chunks.prefix)}{name}"
+
+
+def note_at(prefix: str) -> str:
+    """The key of the note on an array with a prefix of its chunks."""
+    return prefix + NAME
 
 
 def leftovers(array: Array) -> list[str]:

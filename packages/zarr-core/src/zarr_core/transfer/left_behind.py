@@ -10,7 +10,7 @@ from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.rechunking.note import NAME
 from zarr_core.registry.resolve import make
 from zarr_core.transfer.plan import tops_of
-from zarr_core.transfer.source import Owners, other_keys
+from zarr_core.transfer.source import Owners
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,16 +35,13 @@ def left_behind(ends: Ends, nodes: list[tuple[str, NodeMetadata]]) -> list[str]:
     if not ends.source.supports_listing:
         return []
     paths = [path for path, _ in nodes]
-    documents = {
-        key
-        for other in formats_without(ends.format_.name)
-        for path in paths
-        for key in other.documents(path)
-    }
+    formats = (ends.format_, *formats_without(ends.format_.name))
+    documents = {key for it in formats for path in paths for key in it.documents(path)}
     owners = Owners(ends.format_, paths)
     are_chunks = [_chunk_test(ends, path, metadata) for path, metadata in nodes]
+    prefixes = (prefix for path in tops_of(nodes) for prefix in ends.format_.prefixes(path))
     found = []
-    for key, _ in other_keys(ends, nodes, tops_of(nodes)):
+    for key in (key for prefix in prefixes for key in ends.source.list_prefix(prefix)):
         owner = owners(key)
         if key not in documents and (owner is None or not are_chunks[owner](key)):
             found.append(key)

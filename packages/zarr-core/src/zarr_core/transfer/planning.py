@@ -75,7 +75,8 @@ def plan(
             continue
         action = steps[owner].action
         # In a group that is there, what belongs to no node stays as it is.
-        if action == "skip" or (action == "keep" and target in there):
+        stays = action == "keep" or (action == "merge" and if_exists == "skip")
+        if action == "skip" or (stays and target in there):
             continue
         pairs.append(Pair(key, target, not overwrite and target in there, owner))
     if not overwrite:
@@ -132,7 +133,10 @@ def _action(
             raise occupied(ends.dest, target)
         return "copy"
     if isinstance(found, GroupMetadata) and isinstance(metadata, GroupMetadata):
-        return "merge" if if_exists == "replace" else "keep"
+        # Where members imply groups, one that says nothing is what they have made already.
+        implied = ends.dest_format.implicit_groups and not found.attributes
+        lacks = implied and bool(metadata.attributes)
+        return "merge" if if_exists == "replace" or lacks else "keep"
     return "replace" if if_exists == "replace" else "skip"
 
 
