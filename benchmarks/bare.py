@@ -44,33 +44,38 @@ class Bare:
     names: Callable[[str], Any] | None
 
 
-def mapping() -> Bare:
-    """A dictionary."""
-    values: dict[str, bytes] = {}
+def parts_of_values(get: Callable[[str], Any]) -> tuple[Any, Any, Any, Any]:
+    """What is done with parts where values are read whole: into, part, parts, two reads."""
 
     def into(key: str, buffer: memoryview) -> int | None:
-        value = values.get(key)
+        value = get(key)
         if value is None:
             return None
         buffer[: len(value)] = value
         return len(value)
 
     def part(key: str, start: int, length: int) -> memoryview | None:
-        value = values.get(key)
+        value = get(key)
         return None if value is None else memoryview(value)[start : start + length]
 
+    def parts(asked: list[Part]) -> list[memoryview | None]:
+        return [part(*each) for each in asked]
+
     def two_reads(key: str, first: memoryview, second: memoryview) -> None:
-        value = memoryview(values[key])
+        value = memoryview(get(key))
         middle = len(value) // 2
         first[:] = value[: len(first)]
         second[:] = value[middle : middle + len(second)]
 
+    return into, part, parts, two_reads
+
+
+def mapping() -> Bare:
+    """A dictionary."""
+    values: dict[str, bytes] = {}
     return Bare(
         values.get,
-        into,
-        part,
-        lambda asked: [part(*each) for each in asked],
-        two_reads,
+        *parts_of_values(values.get),
         values.__contains__,
         values.__setitem__,
         lambda key: values.pop(key, None),
@@ -219,31 +224,11 @@ def memory_cache(read: Callable[[str], Any]) -> Bare:
             held[key] = value
         return value
 
-    def into(key: str, buffer: memoryview) -> int | None:
-        value = get(key)
-        if value is None:
-            return None
-        buffer[: len(value)] = value
-        return len(value)
-
-    def part(key: str, start: int, length: int) -> memoryview | None:
-        value = get(key)
-        return None if value is None else memoryview(value)[start : start + length]
-
-    def two_reads(key: str, first: memoryview, second: memoryview) -> None:
-        value = memoryview(get(key) or b"")
-        middle = len(value) // 2
-        first[:] = value[: len(first)]
-        second[:] = value[middle : middle + len(second)]
-
     def exists(key: str) -> bool:
         with lock:
             return key in held
 
-    def parts(asked: list[Part]) -> list[memoryview | None]:
-        return [part(*each) for each in asked]
-
-    return Bare(get, into, part, parts, two_reads, exists, None, None, None)
+    return Bare(get, *parts_of_values(get), exists, None, None, None)
 
 
 _BLOCK = 1 << 16  # bytes that have a checksum

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.bare import Bare
+from benchmarks.bare import Bare, parts_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,12 +46,7 @@ def sqlite(path: Path) -> Bare:
         row = execute("SELECT v FROM zarr WHERE k = ?", (key,)).fetchone()
         return None if row is None else row[0]
 
-    def into(key: str, buffer: memoryview) -> int | None:
-        value = get(key)
-        if value is None:
-            return None
-        buffer[: len(value)] = value
-        return len(value)
+    into, *_ = parts_of_values(get)
 
     def part(key: str, start: int, length: int) -> Any:
         row = execute(
@@ -197,23 +192,6 @@ def _dbm(
                 return None
             return value
 
-    def into(key: str, buffer: memoryview) -> int | None:
-        value = get(key)
-        if value is None:
-            return None
-        buffer[: len(value)] = value
-        return len(value)
-
-    def part(key: str, start: int, length: int) -> memoryview | None:
-        value = get(key)
-        return None if value is None else memoryview(value)[start : start + length]
-
-    def two_reads(key: str, first: memoryview, second: memoryview) -> None:
-        value = memoryview(get(key) or b"")
-        middle = len(value) // 2
-        first[:] = value[: len(first)]
-        second[:] = value[middle : middle + len(second)]
-
     def exists(key: str) -> bool:
         with lock:
             return key.encode() in database()
@@ -236,7 +214,4 @@ def _dbm(
             found = [key.decode() for key in database().keys()]  # noqa: SIM118 - not all have __iter__
         return [key for key in found if key.startswith(prefix)]
 
-    def parts(asked: list[Part]) -> list[memoryview | None]:
-        return [part(*each) for each in asked]
-
-    return Bare(get, into, part, parts, two_reads, exists, put, erase, names)
+    return Bare(get, *parts_of_values(get), exists, put, erase, names)
