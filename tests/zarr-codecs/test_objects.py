@@ -171,16 +171,25 @@ def test_lists_of_another_depth():
 
 
 @pytest.mark.parametrize("elements", [["a", "b"], [1, None], [2**70, 1], [{}, 1], [[1], [2]]])
-def test_elements_that_are_no_integers(elements):
-    decoded = plain_representation(np.empty(2, "i4"))
-    text = json.dumps([*elements, np.dtype("i4").str, [2]])
+@pytest.mark.parametrize("shape", [(2,), (2, 1)])
+def test_elements_that_are_no_integers(elements, shape):
+    decoded = plain_representation(np.empty(shape, "i4"))
+    elements = [[element] for element in elements] if len(shape) > 1 else elements
+    text = json.dumps([*elements, np.dtype("i4").str, shape])
     with pytest.raises(ChunkDecodeError, match="elements that are no int32"):
         Json2Codec().decode(text.encode(), decoded)
 
 
+def test_a_shape_in_other_words():
+    decoded = plain_representation(np.empty((1, 2), "i4"))
+    assert Json2Codec().decode(b'[[1, 2], "<i4", [true, 2.0]]', decoded).tolist() == [[1, 2]]
+
+
 def test_strings_are_expected_and_something_else_is_there():
     decoded = plain_representation(np.empty(2, np.dtypes.StringDType()))
-    with pytest.raises(ChunkDecodeError, match="elements that are no strings"):
+    with pytest.raises(
+        ChunkDecodeError, match=r"^[^:]*: elements that are no StringDType\S+ [^:]*: exp"
+    ):
         Json2Codec().decode(b'["a", 1, "|O", [2]]', decoded)
 
 

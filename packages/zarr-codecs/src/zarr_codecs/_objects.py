@@ -73,18 +73,20 @@ def from_items(items: Any, decoded: ArrayRepresentation, name: str) -> np.ndarra
     wanted = list(decoded.shape)
     if shape not in (wanted, wanted[::-1]):
         raise ChunkDecodeError(f"shape {shape!r} instead of {wanted}", name)
+    shape = wanted if shape == wanted else wanted[::-1]  # of integers: 1.0 and true are 1 as well
     rows = _rows(elements, shape or [1], name)
     try:
         if expected == _OBJECT and dtype.kind != "T":
             result = np.fromiter(chain.from_iterable(rows), object, decoded.size)
         else:
             if dtype.kind == "T":
-                _refuse_other_than_strings(rows, name)
+                for row in rows:
+                    "".join(row)  # quick, and fails for what NumPy would make strings of
             result = np.array(rows, dtype)
-            if result.shape != (len(rows), len(rows[0])):
-                raise ChunkDecodeError(f"elements that are no {dtype}: lists", name)
     except (TypeError, ValueError, OverflowError) as error:
         raise ChunkDecodeError(f"elements that are no {dtype}: {error}", name) from error
+    if result.ndim > 2:
+        raise ChunkDecodeError(f"elements that are no {dtype}: lists", name)
     result = result.reshape(shape)
     return result if shape == wanted else result.transpose()
 
@@ -103,12 +105,3 @@ def _rows(elements: list[Any], shape: list[int], name: str) -> list[list[Any]]:
         if any(not isinstance(row, list) or len(row) != length for row in rows):
             raise ChunkDecodeError(f"lists that do not have the shape {shape}", name)
     return rows if shape[-1] >= _LONG else [list(chain.from_iterable(rows))]
-
-
-def _refuse_other_than_strings(rows: list[list[Any]], name: str) -> None:
-    """Refuse what NumPy would make strings of; only strings can be joined, which is quick."""
-    try:
-        for row in rows:
-            "".join(row)
-    except TypeError as error:
-        raise ChunkDecodeError(f"elements that are no strings: {error}", name) from error
