@@ -2,6 +2,7 @@ import pickle
 import struct
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 
 import pytest
@@ -371,7 +372,7 @@ class Pipe:
 @pytest.mark.parametrize("method", METHODS)
 def test_values_whose_sizes_stand_behind_them_are_recovered(path, tmp_path, method):
     values = {f"c/{n}": b"PK\7\x08" * n + b"\0" for n in (0, 1, 30_000)}
-    values["c/large"] = bytes((1 << 20) + 5)
+    values["c/large"] = bytes((1 << 20) - 2)  # what follows lies in two pieces that are searched
     with path.open("wb") as file, zipfile.ZipFile(Pipe(file), "w", method) as archive:
         for key, value in values.items():
             archive.writestr(key, value)
@@ -383,10 +384,26 @@ def test_values_whose_sizes_stand_behind_them_are_recovered(path, tmp_path, meth
     assert {key: bytes(store.get(key)) for key in store.list()} == {**values, "last": b"new"}
 
 
+def test_a_dictionary_that_an_archive_claims_takes_no_memory(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("k", bytes(1000))
+    data = bytearray(path.read_bytes())
+    at = 30 + len("k") + 5  # behind the header, the version, the length of what follows, a byte
+    assert struct.unpack_from("<L", data, at)[0] >= 1 << 20
+    struct.pack_into("<L", data, at, 1 << 30)
+    path.write_bytes(data)
+    tracemalloc.start()
+    try:
+        assert bytes(ZipStore(path, mode="r").get("k")) == bytes(1000)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    finally:
+        tracemalloc.stop()
+
+
 def test_who_reads_an_archive_that_is_begun_anew_goes_on(path):
     with ZipStore(path) as store:
         store.set("k", b"old" * 100)
-    path.chmod(0o640)
+    path.chmod(0o666)  # more than most users give to new files
     old = ZipStore(path, mode="r")
     with old.open_value("k") as reader:
         with ZipStore(path, mode="w") as store:
@@ -394,7 +411,7 @@ def test_who_reads_an_archive_that_is_begun_anew_goes_on(path):
         assert bytes(reader.read(3, 6)) == b"oldold"
     assert bytes(old.get("k")) == b"old" * 100
     assert bytes(ZipStore(path, mode="r").get("k")) == b"new" * 100
-    assert path.stat().st_mode & 0o777 == 0o640
+    assert path.stat().st_mode & 0o777 == 0o666
     assert [it.name for it in path.parent.iterdir()] == [path.name]
 
 
