@@ -164,7 +164,10 @@ class DiskCacheStore(ChangeWatchingStore):
                 f"cannot be removed from the cache in {self.path}: {error.strerror}", self, key
             ) from error
 
-    def _found(self, path: str) -> tuple[Entry | None, bool]:
+    def _path(self, key: str) -> str:
+        return self._directory.path_of(self._place, check_key(key))
+
+    def _entry(self, path: str) -> tuple[Entry | None, bool]:
         """What is cached at a path, and whether it may be used unasked."""
         directory = self._directory
         try:
@@ -184,7 +187,7 @@ class DiskCacheStore(ChangeWatchingStore):
 
     def _cached(self, key: str, path: str) -> Entry | None:
         """What is cached of a key, if it is of the present version."""
-        entry, fresh = self._found(path)
+        entry, fresh = self._entry(path)
         if entry is None or fresh:
             return entry
         now = time.time()
@@ -263,7 +266,7 @@ class DiskCacheStore(ChangeWatchingStore):
         return self._open(key, first, self._look(key))
 
     def _look(self, key: str) -> Found:
-        path = self._directory.path_of(self._place, check_key(key))
+        path = self._path(key)
         changes = self._directory.changes(path)
         entry = self._cached(key, path)
         return Found(path, changes, entry, None if entry is None else entry.size)
@@ -354,11 +357,11 @@ class DiskCacheStore(ChangeWatchingStore):
         raise ValueReplacedError("the value was replaced while parts of it were read", self, key)
 
     def exists(self, key: str) -> bool:
-        entry, fresh = self._found(self._directory.path_of(self._place, check_key(key)))
+        entry, fresh = self._entry(self._path(key))
         return entry.size is not None if entry is not None and fresh else self.inner.exists(key)
 
     def getsize(self, key: str) -> int | None:
-        entry, fresh = self._found(self._directory.path_of(self._place, check_key(key)))
+        entry, fresh = self._entry(self._path(key))
         return entry.size if entry is not None and fresh else self.inner.getsize(key)
 
     # --- changes ---

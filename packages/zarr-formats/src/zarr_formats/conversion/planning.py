@@ -269,16 +269,16 @@ def _weighed(source: Side, dest: Side, step: Step, memory: Memory) -> Step:
     """
     old, new = opened(source, step, read_only=True), opened(dest, step, read_only=False)
     try:
-        plan = planned(old, new, memory)
+        rechunking = planned(old, new, memory)
     except ValueError as error:
         return replace(step, problems=(Problem("", str(error)),))
-    if plan.between is not None:
+    if rechunking.between is not None:
         note = (
             "goes by way of pieces beside the result, which take as much room as the array, "
             "as memory is too little for chunks of both layouts; more memory may spare that"
         )
         return replace(step, notes=(*step.notes, note))
-    times = plan.stages[0].decodings
+    times = rechunking.stages[0].decodings
     if times < _OFTEN:
         return step
     note = f"each chunk is decoded {times:.0f} times; more memory means fewer"
