@@ -45,3 +45,25 @@ def test_a_child_does_not_wait_for_threads_of_its_parent(kind, tmp_path):
     command = [sys.executable, "-W", "ignore", "-c", PROGRAM, kind, tmp_path / "field"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+HALF_WAY = """
+import os
+from zarr_core import MemoryStore
+from zarr_stores.cache import LRUCacheStore
+
+store = LRUCacheStore(MemoryStore({"k": b"value"}), 1000)
+store.get("k")
+for held in (False, True):
+    if held:
+        store._memory._guard.acquire()  # as a thread does that is changing what is held
+    child = os.fork()
+    if not child:
+        os._exit(store.cache_info().nbytes)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_child_forgets_what_a_thread_may_have_held_half_way():
+    done = subprocess.run([sys.executable, "-c", HALF_WAY], capture_output=True, text=True)
+    assert (done.stdout.split(), done.stderr) == (["5", "0"], "")
