@@ -281,7 +281,7 @@ def _compressed_by_c(array: Array, mode: Mode) -> bytes:
         if not _set_mode(c, form, mode, stream):
             raise ValueError("zfp refuses the parameters")
         room = np.empty(c.zfp_stream_maximum_size(stream, field) + _WORD, np.uint8)
-        bits = c.stream_open(_address(room), len(room))
+        bits = c.stream_open(room.ctypes.data, len(room))
         c.zfp_stream_set_bit_stream(stream, bits)
         size: int = c.zfp_compress(stream, field)
     finally:
@@ -296,14 +296,14 @@ def _compressed_by_c(array: Array, mode: Mode) -> bytes:
 def _decompressed_by_c(c: Any, data: Buffer, form: _Form, mode: Mode) -> Array | None:
     """Decompress; None if zfp refuses the mode, or the header is not one of the form."""
     size, array = len(data), np.empty(form.shape, form.dtype)
-    octets = bytes(data).ljust(form.room(size))
+    address, octets = array.ctypes.data, bytes(data).ljust(form.room(size))
     headed = mode is HEADER
     bits = c.stream_open(octets, len(octets))
     stream = c.zfp_stream_open(bits)
-    field = c.zfp_field_alloc() if headed else _field(c, form, _address(array))
+    field = c.zfp_field_alloc() if headed else _field(c, form, address)
     try:
         if headed:
-            c.zfp_field_set_pointer(field, _address(array))
+            c.zfp_field_set_pointer(field, address)
             if not _read_header(c, form, 8 * size, stream, field):
                 return None
         elif not _set_mode(c, form, mode, stream):
@@ -323,12 +323,6 @@ def _decompressed_by_c(c: Any, data: Buffer, form: _Form, mode: Mode) -> Array |
 def _field(c: Any, form: _Form, address: int | None) -> Any:
     """An array as zfp has it."""
     return c.fields[len(form.lengths)](address, form.kind, *form.lengths)
-
-
-def _address(array: Array) -> int:
-    """Where an array begins that may be written to; three times as fast as NumPy tells it."""
-    memory: Any = array
-    return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
 
 def _set_mode(c: Any, form: _Form, mode: Mode, stream: int) -> bool:
