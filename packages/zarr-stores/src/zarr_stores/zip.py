@@ -16,7 +16,6 @@ from zipfile import ZIP_STORED
 from zarr_core.extension import (
     StoreCapabilityError,
     StoreError,
-    StoreReadOnlyError,
     check_prefix,
 )
 
@@ -233,10 +232,6 @@ class ZipStore(ReadableZip):
         self._opened = writer.descriptor, writer.entries
         self._finisher = weakref.finalize(self, writer.finish)
         return writer
-
-    def _require_writable(self, key: str) -> None:
-        if self.read_only:
-            raise StoreReadOnlyError("the archive is open for reading only", store=self, key=key)
 
     # --- lifetime ---
 
