@@ -133,6 +133,12 @@ def claiming(size):
     return b"\x28\xb5\x2f\xfd\xe0" + struct.pack("<Q", size) + b"\x21\0\0abcd"
 
 
+@pytest.mark.parametrize("promised", [0, 4, None])
+def test_content_is_there_and_none_is_declared(library, promised):
+    with pytest.raises(ChunkDecodeError, match="declares 0 bytes"):
+        ZstdCodec().decode(claiming(0), promised)
+
+
 @pytest.mark.parametrize("size", [1 << 40, (1 << 64) - 1])
 @pytest.mark.parametrize("promised", [16, None, "the same"])
 def test_claim_costs_no_memory(library, at_most, size, promised):

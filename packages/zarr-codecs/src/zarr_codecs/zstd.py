@@ -98,6 +98,8 @@ def _one_frame(data: Buffer, size: int) -> Buffer | None:
 def _declared(data: Buffer, expected: int | None) -> int | None:
     """Get what the frames declare to hold, if that is possible and expected."""
     declared, most = _zstd_frame.extent(data)
+    if declared == 0 and most:  # of which nobody would look at the blocks
+        raise ChunkDecodeError("declares 0 bytes, but has blocks that are not empty", "zstd")
     if declared is not None:
         if expected is not None and declared != expected:
             raise ChunkDecodeError(f"declares {declared} bytes instead of {expected}", "zstd")
