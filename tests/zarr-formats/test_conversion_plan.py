@@ -273,3 +273,16 @@ class Flip(BytesToBytesCodec):
 
     def decode(self, data, decoded_size):
         return self.encode(data)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3, "n5"])
+def test_a_store_that_is_of_another_format_as_a_whole(zarr_format):
+    """The draft has one entry point for all of a store: said before a chunk is copied."""
+    root = zarr.create_group(zarr.MemoryStore(), zarr_format=zarr_format)
+    root.create_array("x", data=np.arange(4), chunks=2)
+    store = root.store
+    before = {key: bytes(store.get(key)) for key in store.list_prefix("")}
+    for source, dest_path in ((store, None), (hierarchy().store, "sub")):
+        with pytest.raises(ConversionError, match="entry point for the whole store|in place"):
+            convert(source, store, dest_path=dest_path, zarr_format="draft")
+        assert {key: bytes(store.get(key)) for key in store.list_prefix("")} == before

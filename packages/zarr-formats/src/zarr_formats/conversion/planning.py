@@ -12,6 +12,7 @@ from zarr_core.extension import (
     ExtensionError,
     GroupMetadata,
     MetadataError,
+    NodeExistsError,
     Problem,
     ZarrError,
     format_named,
@@ -110,11 +111,12 @@ def plan(
     avoid = to.format_.name if beside and source_format is None else None
     format_, root = _source(from_store, from_path, source_format, avoid)
     origin = Side(from_store, from_path, format_)
+    roots = _other_roots(to)
     steps = []
     for below, found in nodes(origin, root):
         step = _step(origin, to, below, found, asked if only is None or only(below) else others)
         if not step.problems:
-            step = _against_what_is_there(origin, to, step, overwrite)
+            step = _against_what_is_there(origin, to, step, overwrite, roots)
         if step.cost == "recode" and not step.problems:
             step = _weighed(origin, to, step, memory)
         steps.append(step)
@@ -220,7 +222,18 @@ def _step(
     )
 
 
-def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool) -> Step:
+def _other_roots(dest: Side) -> dict[str, bytes]:
+    """Documents that other formats have at the root, where that says whose a whole store is."""
+    if not dest.format_.implicit_groups:
+        return {}
+    keys = {key for other in formats_without(dest.format_.name) for key in other.documents("")}
+    found = ((key, dest.store.get(key)) for key in sorted(keys))
+    return {key: bytes(value) for key, value in found if value is not None}
+
+
+def _against_what_is_there(
+    source: Side, dest: Side, step: Step, overwrite: bool, roots: dict[str, bytes]
+) -> Step:
     """The step, in view of what is at the destination."""
     format_, at = dest.format_, dest.at(step.path)
     beside = is_in_place(source, dest)
@@ -230,7 +243,9 @@ def _against_what_is_there(source: Side, dest: Side, step: Step, overwrite: bool
         return replace(step, cost="nothing", notes=())
     assert step.metadata is not None
     try:
-        format_.create(MemoryStore(), at, step.metadata)
+        format_.create(MemoryStore(dict(roots)), at, step.metadata)
+    except NodeExistsError as error:
+        return replace(step, problems=(Problem("", error.reason),))
     except ZarrError as error:
         return replace(step, problems=problems_of(error))
     try:
