@@ -647,3 +647,14 @@ def test_what_members_imply_does_not_stand_for_a_group():
     copied = zarr.copy(source, dest, if_exists="skip")
     assert dict(copied.attrs) == {"title": "all"}
     assert bytes(dest.get("a.txt")) == b"own"
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_group_that_stays_shows_its_new_members(zarr_format):
+    source, dest = hierarchy(zarr_format), zarr.create_group(zarr_format=zarr_format)
+    dest.create_array("g/a", data=[1, 2])
+    zarr.consolidate_metadata(dest.store)
+    zarr.copy(source, dest.store, if_exists="skip")
+    seen = zarr.open_consolidated(dest.store)
+    assert not zarr.check_consolidated(seen)
+    assert {"b", "g"} <= set(seen)

@@ -171,14 +171,17 @@ def copy(
         format_ = dest._format if isinstance(dest, Node) else None
         ends = ends_of(source, store, path, format_, layout, overwrite=replaces)
         nodes = copied_nodes(ends, source, metadata, asked)
-        _, made = _copy(source, ends, nodes, asked)
+        done, made = _copy(source, ends, nodes, asked)
     if dry_run:
         return None
     if isinstance(dest, Node):
         dest._record(gone=[path], there=made)
-    return open_node(
+    copied = open_node(
         store, "r+", path=path, zarr_format=ends.dest_format.name, extensions=source._extensions
     )
+    if done.skipped:  # a group that was there may have copies of documents that lack the new ones
+        copied._record(there=made)
+    return copied
 
 
 def copy_all(
