@@ -75,12 +75,9 @@ def move_node(ends: Ends, progress: Callable[[Progress], object] | bool | None =
     nodes = nodes_of(ends, metadata)
     made: list[str] = []
     with Reporter(progress, 2) as reporter:
-        if there is not None and any(map(ends.dest.exists, format_.documents(ends.dest_path))):
-            # Perhaps an earlier attempt came as far as that.
-            both = {(new, old) for old, new in left} == set(_keys(ends.turned()))
-            if not (both and _are_copied(ends, left)):
+        if there is None or not _was_copied(ends, left):
+            if there and any(map(ends.dest.exists, format_.documents(ends.dest_path))):
                 raise occupied(ends.dest, ends.dest_path)
-        else:
             planned = plan(ends, nodes, "raise")
             made = make_places(planned)
             if _moved_at_once(ends):
@@ -112,12 +109,26 @@ def _keys(ends: Ends) -> list[tuple[str, str]]:
         for old, new in ends.prefixes(ends.source_path)
         for key in ends.source.list_prefix(old)
     ]
-    documents = zip(
-        ends.format_.documents(ends.source_path),
-        ends.format_.documents(ends.dest_path),
-        strict=True,
+    documents = [it for it in _documents(ends) if ends.source.exists(it[0])]
+    return list(dict.fromkeys([*below, *documents]))
+
+
+def _documents(ends: Ends) -> list[tuple[str, str]]:
+    """Keys of the documents that a node may have, with those that its copy has for them."""
+    documents = ends.format_.documents
+    return list(zip(documents(ends.source_path), documents(ends.dest_path), strict=True))
+
+
+def _was_copied(ends: Ends, left: list[tuple[str, str]]) -> bool:
+    """Whether an earlier attempt came as far as removing what it had copied.
+
+    It may have removed the document already of a group that its members still imply.
+    """
+    same, copies = {(new, old) for old, new in left}, set(_keys(ends.turned()))
+    implied = same.isdisjoint(_documents(ends.turned()))
+    return (
+        bool(left) and (same == copies or (implied and same < copies)) and _are_copied(ends, left)
     )
-    return list(dict.fromkeys([*below, *(it for it in documents if ends.source.exists(it[0]))]))
 
 
 def _are_copied(ends: Ends, keys: list[tuple[str, str]]) -> bool:
