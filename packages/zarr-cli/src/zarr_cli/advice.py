@@ -8,8 +8,8 @@ PHRASES = {
     "To create a node, say so: create_array, create_group": "To make a node: zarr-core create",
     'see if_exists="replace", "skip" and "update"': "--overwrite replaces it",
     "bring it there with zarr_formats.conversion.convert (pip install zarr-formats), or say how "
-    'chunks are to be stored, as in chunks="auto", to have them decoded': "bring it there with: "
-    "zarr-core convert",
+    'chunks are to be stored, as in chunks="auto", serializer="auto", to have them decoded': "bring "
+    "it there with: zarr-core convert",
     "remove all keys whatever they are with rmdir": "remove all keys whatever they are with --force",
     "choose by source_format": "choose by --source-format",
     "give another dest_path": "give another DEST",

@@ -79,7 +79,7 @@ def ends_of(
             f"{source._where()} is of the format {own.name}, which does not go into a hierarchy of "
             f"{other.name} as it is stored: bring it there with zarr_formats.conversion.convert "
             "(pip install zarr-formats), or say how chunks are to be stored, as in "
-            'chunks="auto", to have them decoded',
+            'chunks="auto", serializer="auto", to have them decoded',
         )
     return Ends(own, source.store, source.path, own, store, path)
 
