@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from zarr_compat.array import Array
     from zarr_compat.group import Group
 
-__all__ = ["AsyncArray", "AsyncGroup", "AsyncIndex", "awaited"]
+__all__ = ["AsyncArray", "AsyncGroup", "AsyncOIndex", "AsyncVIndex", "awaited"]
 
 
 class AsyncNode:
@@ -63,17 +63,17 @@ class AsyncArray(AsyncNode):
         return found
 
     @property
-    def oindex(self) -> AsyncIndex:
+    def oindex(self) -> AsyncOIndex:
         """Selects in each dimension by itself."""
-        return AsyncIndex(self._node.get_orthogonal_selection)
+        return AsyncOIndex(self._node.get_orthogonal_selection)
 
     @property
-    def vindex(self) -> AsyncIndex:
+    def vindex(self) -> AsyncVIndex:
         """Selects single elements."""
-        return AsyncIndex(self._node.get_coordinate_selection)
+        return AsyncVIndex(self._node.get_coordinate_selection)
 
 
-class AsyncIndex:
+class _AsyncIndex:
     """Selections of one kind, awaited.
 
     Parameters
@@ -88,6 +88,15 @@ class AsyncIndex:
     async def getitem(self, selection: Any) -> Any:
         """Elements."""
         return await in_thread(self._read, selection)
+
+
+# Two classes, as programs name them and put their own ``getitem`` into one of them.
+class AsyncOIndex(_AsyncIndex):
+    """Selections in each dimension by itself, awaited."""
+
+
+class AsyncVIndex(_AsyncIndex):
+    """Selections of single elements, awaited."""
 
 
 class AsyncGroup(AsyncNode):
