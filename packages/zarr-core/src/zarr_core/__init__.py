@@ -1,23 +1,25 @@
-"""Zarr hierarchies of arrays, in which every codec, data type, grid or store is a plugin.
+"""Zarr arrays and groups, with every codec, data type, chunk grid and store as a plugin.
 
-Names are loaded when they are first used, so importing this costs next to nothing.
+Names are imported when they are first used.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
-# Not lazy: importing the module anywhere would put it in the place of the settings.
+# Not lazy: importing the module zarr_core.config would replace the object of this name.
 from zarr_core.config import config
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from zarr_core.copying.keys import copy_store, rename
-    from zarr_core.copying.moving import move
-    from zarr_core.copying.nodes import copy, copy_all
+    from zarr_core import errors
+    from zarr_core.display.info import Info
     from zarr_core.hierarchy.array import Array
-    from zarr_core.hierarchy.consolidating import (
+    from zarr_core.hierarchy.attributes import Attributes
+    from zarr_core.hierarchy.consolidate import (
         check_consolidated,
         consolidate_metadata,
         unconsolidate_metadata,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
         empty_like,
         full,
         full_like,
+        getsize,
         group,
         load,
         ones,
@@ -41,28 +44,35 @@ if TYPE_CHECKING:
         zeros_like,
     )
     from zarr_core.hierarchy.create import create_array, create_group
+    from zarr_core.hierarchy.delete import remove, rmdir
     from zarr_core.hierarchy.from_metadata import array_from_metadata
     from zarr_core.hierarchy.group import Group
-    from zarr_core.hierarchy.location import locate
-    from zarr_core.hierarchy.measuring import getsize
     from zarr_core.hierarchy.open import open, open_array, open_consolidated, open_group
-    from zarr_core.hierarchy.removing import remove, rmdir
+    from zarr_core.hierarchy.store_path import StoreLike, resolve_store_path
     from zarr_core.interfaces.progress import Progress
     from zarr_core.interfaces.store import Store
+    from zarr_core.normalize.codecs import codec
     from zarr_core.registry.hooks import register_hooks, unregister_hooks
     from zarr_core.registry.listing import installed_extensions
-    from zarr_core.registry.scope import extensions
+    from zarr_core.registry.scope import override_extensions
     from zarr_core.stores.local import LocalStore
     from zarr_core.stores.memory import MemoryStore
 
+    # Of zarr-transfer, which this package does not import, not even for types.
+    convert: Callable[..., Any]
+    copy: Callable[..., Any]
+    copy_all: Callable[..., Any]
+    copy_store: Callable[..., Any]
+    move: Callable[..., Any]
+    rename: Callable[..., Any]
+
 __version__ = "0.1.0"
 
-_HOMES = {
-    "zarr_core.copying.keys": ("copy_store", "rename"),
-    "zarr_core.copying.moving": ("move",),
-    "zarr_core.copying.nodes": ("copy", "copy_all"),
+_MODULES = {
+    "zarr_core.display.info": ("Info",),
+    "zarr_core.hierarchy.attributes": ("Attributes",),
     "zarr_core.hierarchy.array": ("Array",),
-    "zarr_core.hierarchy.consolidating": (
+    "zarr_core.hierarchy.consolidate": (
         "check_consolidated",
         "consolidate_metadata",
         "unconsolidate_metadata",
@@ -74,6 +84,7 @@ _HOMES = {
         "empty_like",
         "full",
         "full_like",
+        "getsize",
         "group",
         "load",
         "ones",
@@ -88,32 +99,37 @@ _HOMES = {
     "zarr_core.hierarchy.create": ("create_array", "create_group"),
     "zarr_core.hierarchy.from_metadata": ("array_from_metadata",),
     "zarr_core.hierarchy.group": ("Group",),
-    "zarr_core.hierarchy.location": ("locate",),
-    "zarr_core.hierarchy.measuring": ("getsize",),
+    "zarr_core.hierarchy.store_path": ("StoreLike", "resolve_store_path"),
     "zarr_core.hierarchy.open": ("open", "open_array", "open_consolidated", "open_group"),
-    "zarr_core.hierarchy.removing": ("remove", "rmdir"),
+    "zarr_core.hierarchy.delete": ("remove", "rmdir"),
     "zarr_core.interfaces.progress": ("Progress",),
     "zarr_core.interfaces.store": ("Store",),
+    "zarr_core.normalize.codecs": ("codec",),
     "zarr_core.registry.hooks": ("register_hooks", "unregister_hooks"),
     "zarr_core.registry.listing": ("installed_extensions",),
-    "zarr_core.registry.scope": ("extensions",),
+    "zarr_core.registry.scope": ("override_extensions",),
     "zarr_core.stores.local": ("LocalStore",),
     "zarr_core.stores.memory": ("MemoryStore",),
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "Array",
+    "Attributes",
     "Group",
+    "Info",
     "LocalStore",
     "MemoryStore",
     "Progress",
     "Store",
+    "StoreLike",
     "array",
     "array_from_metadata",
     "check_consolidated",
+    "codec",
     "config",
     "consolidate_metadata",
+    "convert",
     "copy",
     "copy_all",
     "copy_store",
@@ -122,14 +138,13 @@ __all__ = [
     "create_group",
     "empty",
     "empty_like",
-    "extensions",
+    "errors",
     "full",
     "full_like",
     "getsize",
     "group",
     "installed_extensions",
     "load",
-    "locate",
     "move",
     "ones",
     "ones_like",
@@ -137,9 +152,11 @@ __all__ = [
     "open_array",
     "open_consolidated",
     "open_group",
+    "override_extensions",
     "register_hooks",
     "remove",
     "rename",
+    "resolve_store_path",
     "rmdir",
     "save",
     "save_array",
@@ -152,18 +169,28 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        from zarr_core.given.older_names import instead  # noqa: PLC0415 - lazy: only to explain
+if not TYPE_CHECKING:  # type checkers would accept any name
 
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead(name)}")
-    from importlib import import_module  # noqa: PLC0415 - with the first name that is used
+    def __getattr__(name: str) -> Any:
+        from importlib import import_module
 
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
+        if name == "errors":
+            return import_module("zarr_core.errors")
+        module = _MODULE_OF.get(name)
+        if module is None:
+            from zarr_core.optional import COPY_NAMES, copy_function
+
+            if name in COPY_NAMES:
+                return copy_function(name)
+            raise AttributeError(
+                f"module {__name__!r} has no attribute {name!r}",
+                name=name,
+                obj=sys.modules[__name__],
+            )
+        value = getattr(import_module(module), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

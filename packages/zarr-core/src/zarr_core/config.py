@@ -1,4 +1,4 @@
-"""Settings of this process, each with a default that needs no thought."""
+"""Settings of this process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-# Kinds of extensions of which somebody may choose the provider.
+# Extension points for which ``providers`` selects a distribution.
 _KINDS = (
     "codec",
     "data_type",
@@ -21,6 +21,7 @@ _KINDS = (
     "extension",
     "format",
     "store",
+    "display",
 )
 
 
@@ -31,24 +32,32 @@ class Settings:
     Parameters
     ----------
     threads : int, optional
-        Threads that work on the chunks of one call, the caller's included; 0 and 1
-        mean no other threads at all.  None: the processors that this process may use.
+        Number of threads that process the chunks of one call, including the calling thread;
+        0 and 1 mean no other threads.  None: the number of available processors.
         Environment: ``ZARR_CORE_THREADS``.
     providers : mapping of str to str
-        Which distribution provides an extension that several offer, such as
-        ``{"codec.gzip": "zarr-codecs"}``, or which alternative of a distribution, as
+        The distribution for an extension that several provide, such as
+        ``{"codec.gzip": "zarr-codecs"}``, or an alternative of a distribution, such as
         ``{"codec.gzip": "zarr-codecs[isal]"}``.
         Environment: ``ZARR_CORE_PROVIDERS="codec.gzip=zarr-codecs,..."``.
     fallback : {"error", "warn", "use"}
-        What to do about an unknown data type that names a fallback: refuse, open
-        read-only as the fallback and say so once, or do so silently.
+        For unknown data types with a fallback: raise an error, use the fallback (read-only)
+        with a warning, or without.
     write_empty_chunks : bool
-        Whether chunks that hold nothing but the fill value are stored.
+        Whether chunks that contain only the fill value are stored.
     missing_chunks : {"fill", "error"}
-        Whether a chunk that is not stored reads as the fill value or raises.
+        Whether a missing chunk reads as the fill value or raises an error.
+    reserved_names : {"error", "warn"}
+        Whether creating a node with a reserved name (``__...``) is an error, or a warning.
+        Existing nodes are opened, listed and copied in either case.
+        Environment: ``ZARR_CORE_RESERVED_NAMES``.
     disabled_plugins : frozenset of str
-        Distributions whose extensions and hooks are left out; ``"*"`` for all but
-        zarr-core's own.  Environment: ``ZARR_CORE_DISABLE_PLUGINS="a,b"``.
+        Distributions whose extensions and hooks are not used; ``"*"`` for all except
+        zarr-core.  Environment: ``ZARR_CORE_DISABLE_PLUGINS="a,b"``.
+    max_metadata_nbytes : int, optional
+        Maximum size of a metadata document, including consolidated metadata and references;
+        by default 256 MiB.  Reading may need several times as much memory.  None: no limit.
+        Environment: ``ZARR_CORE_MAX_METADATA_NBYTES``.
     """
 
     threads: int | None = None
@@ -56,11 +65,13 @@ class Settings:
     fallback: Literal["error", "warn", "use"] = "warn"
     write_empty_chunks: bool = False
     missing_chunks: Literal["fill", "error"] = "fill"
+    reserved_names: Literal["error", "warn"] = "error"
     disabled_plugins: frozenset[str] = frozenset()
+    max_metadata_nbytes: int | None = 1 << 28
 
 
 class Config:
-    """The settings in force, and the way to change them.
+    """The current settings, and the method to change them.
 
     Examples
     --------
@@ -73,17 +84,17 @@ class Config:
     def __init__(self) -> None:
         self._settings: Settings | None = None
         self.version = 0
-        """Grows with every change; what was derived from settings is remembered with it."""
+        """Incremented by every change; part of the keys of caches."""
 
     @property
     def settings(self) -> Settings:
-        """The settings now; the environment is read at first use."""
+        """The current settings; the environment is read at first use."""
         if self._settings is None:
             self._settings = _from_environment()
         return self._settings
 
     def set(self, **changes: Any) -> _Change:
-        """Change settings, at once; as a context manager until the end of the block.
+        """Change settings immediately; as a context manager, until the end of the block.
 
         Parameters
         ----------
@@ -93,15 +104,15 @@ class Config:
         Raises
         ------
         TypeError
-            If there is no such setting.
+            If a setting is unknown.
         ValueError
-            If a value is not one of those that the setting takes.
+            If a value is invalid.
         """
         before = self.settings
         known = {item.name for item in fields(Settings)}
         if unknown := sorted(changes.keys() - known):
             raise TypeError(
-                f"no setting called {', '.join(unknown)}; there are {', '.join(sorted(known))}"
+                f"unknown setting: {', '.join(unknown)}; must be one of {', '.join(sorted(known))}"
             )
         self._apply(_checked(replace(before, **changes)))
         return _Change(self, before)
@@ -112,7 +123,7 @@ class Config:
 
 
 class _Change:
-    """A change that can be taken back."""
+    """A change that can be undone."""
 
     def __init__(self, config: Config, before: Settings) -> None:
         self._config = config
@@ -122,7 +133,7 @@ class _Change:
         return
 
     def __exit__(self, *_: object) -> None:
-        self._config._apply(self._before)  # noqa: SLF001 - the other half of Config.set
+        self._config._apply(self._before)  # noqa: SLF001 - part of Config.set
 
 
 def _checked(settings: Settings) -> Settings:
@@ -134,23 +145,36 @@ def _checked(settings: Settings) -> Settings:
         raise ValueError(
             f"threads must be None or an integer of at least 0, not {settings.threads!r}"
         )
+    if settings.max_metadata_nbytes is not None and (
+        isinstance(settings.max_metadata_nbytes, bool)
+        or not isinstance(settings.max_metadata_nbytes, int)
+        or settings.max_metadata_nbytes < 1
+    ):
+        raise ValueError(
+            "max_metadata_nbytes must be None or an integer of at least 1, not "
+            f"{settings.max_metadata_nbytes!r}"
+        )
     if settings.fallback not in ("error", "warn", "use"):
         raise ValueError(f'fallback must be "error", "warn" or "use", not {settings.fallback!r}')
     if settings.missing_chunks not in ("fill", "error"):
         raise ValueError(
             f'missing_chunks must be "fill" or "error", not {settings.missing_chunks!r}'
         )
+    if settings.reserved_names not in ("error", "warn"):
+        raise ValueError(
+            f'reserved_names must be "error" or "warn", not {settings.reserved_names!r}'
+        )
     for name, choice in settings.providers.items():
         kind, _, extension = name.partition(".")
         if not choice:
             raise ValueError(
-                f"providers must say which distribution provides {name!r}, such as 'zarr-codecs'; "
+                f"providers must name a distribution for {name!r}, such as 'zarr-codecs'; "
                 'in the environment, ZARR_CORE_PROVIDERS="codec.gzip=zarr-codecs"'
             )
         if kind not in _KINDS or not extension:
             raise ValueError(
-                f"a key of providers is a kind and a name, such as 'codec.gzip', not {name!r}; "
-                f"the kinds are {', '.join(_KINDS)}"
+                f"a key of providers must be an extension point and a name, such as 'codec.gzip', not "
+                f"{name!r}; the extension points are {', '.join(_KINDS)}"
             )
     return replace(settings, disabled_plugins=frozenset(settings.disabled_plugins))
 
@@ -164,8 +188,16 @@ def _from_environment() -> Settings:
     if providers := os.environ.get("ZARR_CORE_PROVIDERS"):
         pairs = (item.partition("=") for item in providers.split(",") if item.strip())
         changes["providers"] = {name.strip(): value.strip() for name, _, value in pairs}
+    if reserved := os.environ.get("ZARR_CORE_RESERVED_NAMES"):
+        changes["reserved_names"] = reserved
     if disabled := os.environ.get("ZARR_CORE_DISABLE_PLUGINS"):
         changes["disabled_plugins"] = frozenset(name.strip() for name in disabled.split(","))
+    if limit := os.environ.get("ZARR_CORE_MAX_METADATA_NBYTES"):
+        if not limit.isdecimal():
+            raise ValueError(
+                f"ZARR_CORE_MAX_METADATA_NBYTES must be an integer of at least 1, not {limit!r}"
+            )
+        changes["max_metadata_nbytes"] = int(limit)
     return _checked(replace(Settings(), **changes))
 
 

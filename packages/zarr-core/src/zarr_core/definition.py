@@ -1,8 +1,8 @@
-"""How a metadata document names an extension.
+"""Definitions of extensions in metadata documents.
 
 Specification: v3.1, "Extension definition".  A definition is an object with a
 ``name``, an optional ``configuration`` and an optional ``must_understand``; a
-bare string is the short-hand for an object with that name alone.
+string is the short form of an object with only a name.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON
 
 @dataclass(frozen=True, slots=True)
 class ExtensionDefinition:
-    """The name and configuration of an extension, as data.
+    """The name and configuration of an extension.
 
     Parameters
     ----------
     name : str
         Name of the extension.
     configuration : mapping
-        Its configuration; empty where the document gives none.
+        The configuration; empty if the document has none.
     must_understand : bool
-        False permits a reader that does not know the extension to leave it out,
-        at the extension points where the specification allows that.
+        False permits a reader that does not know the extension to ignore it, at the extension
+        points where the specification allows that.
     spelling : JSON
-        The definition as the document has it.  It is written back unchanged,
-        so that reading and writing a document loses nothing.
+        The definition as it was read; it is written back unchanged.
     """
 
     name: str
@@ -41,16 +40,16 @@ class ExtensionDefinition:
 
     @classmethod
     def from_json(cls, value: JSON) -> ExtensionDefinition:
-        """Read a definition whose structure was validated before.
+        """Create an instance from a valid definition.
 
         Parameters
         ----------
         value : str or dict
-            Short-hand name or extension object.
+            Name or object.
         """
         if isinstance(value, str):
             return cls(value, spelling=value)
-        if not isinstance(value, dict):  # the schema of the document refuses this earlier
+        if not isinstance(value, dict):  # the schema rejects this earlier
             raise TypeError(f"an extension definition is a string or an object, not {value!r}")
         configuration = value.get("configuration", {})
         return cls(
@@ -61,10 +60,10 @@ class ExtensionDefinition:
         )
 
     def to_json(self) -> JSON:
-        """The definition as JSON: as it was read, or as an object.
+        """Return the definition as JSON: as it was read, or as an object.
 
-        The object form is chosen for new definitions because version 3.0 knows
-        no other for codecs ("Array metadata", note on ``codecs``).
+        New definitions are objects, since version 3.0 does not allow strings for codecs ("Array
+        metadata", note on ``codecs``).
         """
         if self.spelling is not None:
             return self.spelling

@@ -1,47 +1,54 @@
-"""Every error that the project raises, with the data it carries.
+"""The errors of this library.
 
-Constructors keep objects, ``__str__`` builds the sentence: what was being done and where,
-what is wrong, what to do.  Arguments reach ``args`` unchanged, so all of them pickle.  A class
-is also the built-in that callers would naturally catch, but never ``KeyError`` (it quotes its
-message) nor ``OSError`` (it loses its arguments when pickled).
+Errors store their arguments unchanged in ``args``, so they can be pickled; ``__str__`` builds the
+message: where, what is wrong, what to do.  A class is also a subclass of a suitable built-in
+exception, but not of ``OSError``, which loses its arguments when pickled.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.metadata.validation_problem import problem_lines
+from zarr_core.printable import printable_message, quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from zarr_core.metadata.problem import Problem
+    from zarr_core.metadata.validation_problem import ValidationProblem
 
 
 class ZarrError(Exception):
-    """Root of all errors of this library."""
+    """Base class of all errors of this library; subclasses build the message in ``_message``."""
+
+    def __str__(self) -> str:
+        return printable_message(self._message())
+
+    def _message(self) -> str:
+        return super().__str__()
 
 
-# --- metadata: a stored document, or the one about to be stored, is wrong ---
+# --- metadata ---
 
 
 class MetadataError(ZarrError, ValueError):
-    """A metadata document is wrong.
+    """A metadata document is invalid.
 
     Parameters
     ----------
     where : str
         The document: store and key, or a description such as ``"new array"``.
-    problems : iterable of Problem
-        Everything that is wrong with it, each with its JSON pointer.
+    problems : iterable of ValidationProblem
+        All problems, each with its JSON pointer.
     """
 
-    def __init__(self, where: str, problems: Iterable[Problem]) -> None:
+    def __init__(self, where: str, problems: Iterable[ValidationProblem]) -> None:
         problems = tuple(problems)
         super().__init__(where, problems)
-        self.where = where
-        self.problems = problems
+        self.where, self.problems = where, problems
 
-    def __str__(self) -> str:
-        return "\n  ".join([f"{self.where}: {self._summary()}", *map(str, self.problems)])
+    def _message(self) -> str:
+        return "\n  ".join([f"{self.where}: {self._summary()}", *problem_lines(self.problems)])
 
     def _summary(self) -> str:
         count = len(self.problems)
@@ -56,18 +63,17 @@ class MetadataDecodeError(MetadataError):
 
 
 class MetadataValidationError(MetadataError):
-    """A document breaks its JSON Schema or a cross-field rule; lists every problem."""
+    """A metadata document is not valid; has all problems."""
 
 
 class AttributeValueError(MetadataValidationError, TypeError):
-    """A value that a user gave for an attribute has no JSON form; names each."""
+    """Values for attributes that JSON cannot represent."""
 
 
 class UnsupportedFieldError(MetadataError):
-    """A document has an unknown member that must be understood.
+    """A metadata document has an unknown field that must be understood.
 
-    Raised for members that the specification does not define and that are not
-    an object with ``"must_understand": false`` (v3.1, "Additional fields").
+    Specification: v3.1, "Additional fields".
     """
 
     def _summary(self) -> str:
@@ -78,7 +84,7 @@ class UnsupportedFieldError(MetadataError):
 
 
 class ExtensionError(ZarrError):
-    """Something about an extension is wrong.
+    """Base class of errors of extensions.
 
     Attributes
     ----------
@@ -93,18 +99,18 @@ class ExtensionError(ZarrError):
 
 
 class UnknownExtensionError(ExtensionError, LookupError):
-    """Nobody provides an extension of this kind and name.
+    """No extension with this name is installed.
 
     Parameters
     ----------
     kind, extension_name : str
-        The extension point and the name that was asked for.
+        The extension point and the requested name.
     where : str, optional
-        Node and JSON pointer of the definition that named it.
+        Node and JSON pointer of the definition.
     known : iterable of str, optional
-        Names close to the one asked for.
+        Similar names.
     hint : str, optional
-        What to install or do.
+        A remedy, such as a distribution to install.
     """
 
     def __init__(
@@ -117,24 +123,22 @@ class UnknownExtensionError(ExtensionError, LookupError):
     ) -> None:
         known = tuple(known)
         super().__init__(kind, extension_name, where, known, hint)
-        self.kind = kind
-        self.extension_name = extension_name
+        self.kind, self.extension_name = kind, extension_name
         self.where = where
         self.known = known
         self.hint = hint
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         prefix = f"{self.where}: " if self.where else ""
-        text = (
-            f"{prefix}no {self.kind.replace('_', ' ')} called {self.extension_name!r} is installed"
-        )
+        what = f"{self.kind.replace('_', ' ')} called {quoted(self.extension_name)}"
+        text = f"{prefix}no {what} is installed"
         if self.known:
             text += f"; similar names: {', '.join(map(repr, self.known))}"
         return f"{text}. {self.hint}" if self.hint else f"{text}."
 
 
 class ExtensionConflictError(ExtensionError):
-    """Several distributions provide the same extension, and none was chosen.
+    """Several distributions provide the same extension, and none is selected.
 
     Parameters
     ----------
@@ -147,12 +151,11 @@ class ExtensionConflictError(ExtensionError):
     def __init__(self, kind: str, extension_name: str, distributions: Iterable[str]) -> None:
         distributions = tuple(distributions)
         super().__init__(kind, extension_name, distributions)
-        self.kind = kind
-        self.extension_name = extension_name
+        self.kind, self.extension_name = kind, extension_name
         self.distributions = distributions
 
-    def __str__(self) -> str:
-        what = f"the {self.kind.replace('_', ' ')} {self.extension_name!r}"
+    def _message(self) -> str:
+        what = f"the {self.kind.replace('_', ' ')} {quoted(self.extension_name)}"
         found = f"{len(self.distributions)} distributions provide {what}"
         first = self.distributions[0].split(" ", 1)[0] if self.distributions else "NAME"
         choice = f"providers={{'{self.kind}.{self.extension_name}': '{first}'}}"
@@ -163,7 +166,7 @@ class ExtensionConflictError(ExtensionError):
 
 
 class ExtensionLoadError(ExtensionError):
-    """An installed extension cannot be imported, or is not what its kind requires.
+    """An installed extension cannot be imported, or does not implement its interface.
 
     Parameters
     ----------
@@ -174,29 +177,36 @@ class ExtensionLoadError(ExtensionError):
     distribution : str
         Name and version of the distribution that declares it.
     reason : str
-        What went wrong; the original exception is chained as the cause.
+        The reason; the original exception is the cause.
+    remedy : str
+        What to do about it.
     """
 
     def __init__(
-        self, kind: str, extension_name: str, target: str, distribution: str, reason: str
+        self,
+        kind: str,
+        extension_name: str,
+        target: str,
+        distribution: str,
+        reason: str,
+        remedy: str = "Repair, upgrade or remove that distribution",
     ) -> None:
-        super().__init__(kind, extension_name, target, distribution, reason)
-        self.kind = kind
-        self.extension_name = extension_name
+        super().__init__(kind, extension_name, target, distribution, reason, remedy)
+        self.kind, self.extension_name = kind, extension_name
         self.target = target
         self.distribution = distribution
-        self.reason = reason
+        self.reason, self.remedy = reason, remedy
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return (
             f"the {self.kind.replace('_', ' ')} {self.extension_name!r} is provided by "
             f"{self.distribution} as {self.target}, which failed to load: {self.reason}. "
-            "Repair, upgrade or remove that distribution; other extensions are not affected."
+            f"{self.remedy}; other extensions are not affected."
         )
 
 
 class ExtensionConfigurationError(ExtensionError, ValueError):
-    """A known extension refuses its configuration; ``must_understand`` does not matter.
+    """The configuration of a known extension is invalid.
 
     Parameters
     ----------
@@ -204,52 +214,47 @@ class ExtensionConfigurationError(ExtensionError, ValueError):
         The extension point and name.
     where : str
         Node and JSON pointer of the definition.
-    problems : iterable of Problem
-        Everything that is wrong with the configuration.
+    problems : iterable of ValidationProblem
+        All problems of the configuration.
     """
 
     def __init__(
-        self, kind: str, extension_name: str, where: str, problems: Iterable[Problem]
+        self, kind: str, extension_name: str, where: str, problems: Iterable[ValidationProblem]
     ) -> None:
         problems = tuple(problems)
         super().__init__(kind, extension_name, where, problems)
-        self.kind = kind
-        self.extension_name = extension_name
-        self.where = where
-        self.problems = problems
+        self.kind, self.extension_name = kind, extension_name
+        self.where, self.problems = where, problems
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         prefix = f"{self.where}: " if self.where else ""
-        lines = [
-            f"{prefix}the configuration of {self.kind.replace('_', ' ')} "
-            f"{self.extension_name!r} is refused:"
-        ]
-        lines += [f"  {problem}" for problem in self.problems]
-        return "\n".join(lines)
+        what = f"{self.kind.replace('_', ' ')} {quoted(self.extension_name)}"
+        first = f"{prefix}invalid configuration of {what}:"
+        return "\n  ".join([first, *problem_lines(self.problems)])
 
 
 # --- codecs and chunks ---
 
 
 class CodecError(ZarrError):
-    """A codec or a chain of codecs cannot do what it was asked."""
+    """A codec or a codec chain failed."""
 
 
 class CodecChainError(CodecError, ValueError):
-    """Codecs do not form a chain, or refuse the representation that they are given."""
+    """Codecs do not form a chain, or do not support the decoded representation."""
 
 
 class ChunkDecodeError(CodecError, ValueError):
-    """The bytes of a stored chunk are not what the codecs expect.
+    """The bytes of a stored chunk cannot be decoded.
 
     Parameters
     ----------
     reason : str
-        What is wrong with the bytes.
+        What is wrong.
     codec : str, optional
-        Name of the codec that noticed.
+        Name of the codec.
     where : str, optional
-        Array and key; added by the engine, which knows them.
+        Array and key; added by the engine.
     """
 
     def __init__(self, reason: str, codec: str = "", where: str = "") -> None:
@@ -259,20 +264,20 @@ class ChunkDecodeError(CodecError, ValueError):
         self.where = where
 
     def located(self, where: str) -> ChunkDecodeError:
-        """The same error, saying where; what was known already is kept."""
+        """Return the same error with a location, unless it has one."""
         return type(self)(self.reason, self.codec, self.where or where)
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         place = f"{self.where}: " if self.where else ""
         codec = f" (codec {self.codec!r})" if self.codec else ""
         return (
             f"{place}damaged chunk{codec}: {self.reason}. "
-            "Other chunks stay readable; write this one anew to repair it."
+            "Other chunks remain readable; rewrite this chunk to repair it."
         )
 
 
 class ChecksumError(ChunkDecodeError):
-    """A stored checksum differs from that of the bytes beside it."""
+    """A stored checksum does not match its data."""
 
 
 class MissingChunkError(CodecError, LookupError):
@@ -288,7 +293,7 @@ class MissingChunkError(CodecError, LookupError):
         super().__init__(where)
         self.where = where
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return (
             f"{self.where}: the chunk is not stored. "
             'Open the array with missing_chunks="fill" to read the fill value instead.'
@@ -299,7 +304,7 @@ class MissingChunkError(CodecError, LookupError):
 
 
 class StoreError(ZarrError):
-    """A store failed, or cannot do what it was asked.
+    """An operation of a store failed.
 
     Parameters
     ----------
@@ -313,68 +318,69 @@ class StoreError(ZarrError):
         self.reason, self.store, self.key = reason, str(store), key
         super().__init__(reason, self.store, key)
 
-    def __str__(self) -> str:
-        place = " ".join(part for part in (self.store, repr(self.key) if self.key else "") if part)
+    def _message(self) -> str:
+        place = " ".join(
+            part for part in (self.store, quoted(self.key, 500) if self.key else "") if part
+        )
         return f"{place}: {self.reason}" if place else self.reason
 
 
 class StoreKeyError(StoreError, ValueError):
-    """A key or prefix breaks the grammar: empty, absolute, ``..``, NUL, backslash ..."""
+    """A key or prefix is invalid: empty, absolute, ``..``, NUL, backslash ..."""
 
 
 class StoreReadError(StoreError):
-    """A value is there but could not be read; never taken for a missing one."""
+    """A value exists but cannot be read; it is not missing."""
 
 
 class ValueReplacedError(StoreReadError):
-    """A value was replaced while parts of it were read, of which the rest is gone; read anew."""
+    """A value was replaced while parts of it were read; read it again."""
 
 
 class StoreReadOnlyError(StoreError, ValueError):
-    """A change was asked of something that is open for reading only."""
+    """A store or node is open for reading only."""
 
 
 class StoreCapabilityError(StoreError, TypeError):
-    """The store does not have the capability: listing, erasing, writing ..."""
+    """The store does not support an operation: listing, removing, writing ..."""
 
 
 # --- nodes ---
 
 
 class NodeError(ZarrError):
-    """A node of a hierarchy is not there, is in the way, or is of the other type.
+    """Base class of errors of nodes.
 
     Parameters
     ----------
     where : str
         Store and path of the node.
     reason : str
-        What is wrong, and what to do.
+        What is wrong, and a remedy.
     """
 
     def __init__(self, where: str, reason: str = "") -> None:
         super().__init__(where, reason)
-        self.where = where
-        self.reason = reason
+        self.where, self.reason = where, reason
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return f"{self.where}: {self.reason}" if self.reason else self.where
 
 
-class NodeNotFoundError(NodeError, LookupError, ValueError):
-    """There is no node at this path."""
+class NodeNotFoundError(NodeError, KeyError, ValueError):
+    """There is no node at a path."""
 
 
 class NodeExistsError(NodeError, ValueError):
-    """There is a node, or foreign data, at this path already."""
+    """There is already a node, or an unmanaged key, at a path."""
 
 
 class NodeTypeError(NodeError, TypeError):
-    """An array was asked for and a group found, or the other way round."""
+    """An array was found instead of a group, or a group instead of an array."""
 
 
 class NodeNameError(NodeError, ValueError):
-    """A node name or path breaks the grammar of the specification (v3.1, "Node names")."""
+    """A node name or path is invalid (v3.1, "Node names")."""
 
 
 # --- selections ---
@@ -386,7 +392,7 @@ class SelectionError(ZarrError, IndexError):
     Parameters
     ----------
     reason : str
-        What is wrong with it.
+        What is wrong.
     shape : tuple of int, optional
         Shape of the array.
     """
@@ -396,5 +402,5 @@ class SelectionError(ZarrError, IndexError):
         self.reason = reason
         self.shape = shape
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return self.reason if self.shape is None else f"{self.reason} (array shape {self.shape})"

@@ -1,4 +1,4 @@
-"""Names that the specification gives a grammar: of nodes, paths, extensions."""
+"""Validation of names of nodes, paths and extensions."""
 
 from __future__ import annotations
 
@@ -7,24 +7,31 @@ import re
 from zarr_core.errors import NodeNameError
 
 __all__ = [
+    "CHECKPOINT_NAME",
     "check_extension_name",
     "check_node_name",
     "is_node_name",
     "is_path_part",
+    "is_reserved_name",
     "join",
     "located",
     "normalise_path",
 ]
 
-# Names that need no closer look: what the specification recommends.
+CHECKPOINT_NAME = ".copying"
+"""Key of the checkpoint of an interrupted copy, beside the chunks of an array."""
+
+# Names as the specification recommends them; always valid.
 _ORDINARY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9][A-Za-z0-9_-]*)*").fullmatch
 
 # v3.1, "Extension naming": ``^[a-z][a-z0-9-_.]+$``
 _EXTENSION_NAME = re.compile(r"[a-z][a-z0-9\-_.]+").fullmatch
 
+_SURROGATE = re.compile("[\ud800-\udfff]").search
+
 
 def _objection(name: str) -> str | None:
-    """Why a string cannot be the name of a node of version 3, or None if it can."""
+    """Return why a string is not a valid node name of version 3; None if it is."""
     # v3.1, "Node names", in the order of the text.
     if name == "":
         return "a node name must not be empty"
@@ -40,37 +47,48 @@ def _objection(name: str) -> str | None:
 
 
 def _unusable(name: str) -> str | None:
-    """Why a string cannot be a part of a path, in whatever format, or None if it can."""
+    """Return why a string cannot be a part of a path in any format; None if it can."""
     if name in ("", ".", ".."):
         return "a node name must not be empty, and not consist of periods alone"
-    # What no store key can hold (interfaces/store.py).
+    # Not valid in keys (interfaces/keys.py).
     if "/" in name or "\\" in name or "\0" in name:
         return "a node name must not have a slash, backslash or NUL, which stores refuse in keys"
-    if any("\ud800" <= character <= "\udfff" for character in name):
+    if _SURROGATE(name):
         return "a node name must consist of whole characters, and this has half of a surrogate pair"
     return None
 
 
 def is_node_name(name: str) -> bool:
-    """Whether a string may be the name of a node.
+    """Whether a string is a valid name for a new node.
 
     Specification: v3.1, "Node names".
     """
     return _objection(name) is None
 
 
+def is_reserved_name(name: str) -> bool:
+    """Whether a string begins with ``__``, which is reserved, and is valid otherwise.
+
+    Such nodes exist: xarray stores a data array without a name as
+    ``__xarray_dataarray_variable__``.
+
+    Specification: v3.1, "Node names".
+    """
+    return name.startswith("__") and _unusable(name) is None
+
+
 def is_path_part(name: str) -> bool:
-    """Whether a string may stand between the slashes of a path, in whatever format."""
+    """Whether a string can be a part of a path in any format."""
     return _unusable(name) is None
 
 
 def check_node_name(name: str) -> str:
-    """Return the name if a node of version 3 may have it.
+    """Return a valid node name of version 3; raise an error for any other.
 
     Raises
     ------
     NodeNameError
-        If it may not.  Specification: v3.1, "Node names".
+        If it is invalid.  Specification: v3.1, "Node names".
     """
     if (reason := _objection(name)) is not None:
         raise NodeNameError(repr(name), reason)
@@ -78,7 +96,7 @@ def check_node_name(name: str) -> str:
 
 
 def normalise_path(path: str) -> str:
-    """The path of a node in the form in which keys begin with it.
+    """Return a path in its normal form, ``"a/b"``.
 
     Parameters
     ----------
@@ -93,16 +111,16 @@ def normalise_path(path: str) -> str:
     Raises
     ------
     NodeNameError
-        If one of the names is ``.`` or ``..``, or no key can hold it.
+        If one of the names is ``.`` or ``..``, or not valid in keys.
     TypeError
         If it is not a string.
     """
     if not isinstance(path, str):
-        raise TypeError(f"a path of a node is a string, not {type(path).__name__}")
+        raise TypeError(f"a path must be a string, not {type(path).__name__}")
     if _ORDINARY(path):
         return path
     # v2, "Logical storage paths": a backslash is a slash, several slashes are one, those
-    # at the ends are none.  Version 3 says nothing of paths that are not normal.
+    # at the ends are removed.  Version 3 does not define other paths.
     parts = [part for part in path.replace("\\", "/").split("/") if part]
     for name in parts:
         if (reason := _unusable(name)) is not None:
@@ -111,7 +129,7 @@ def normalise_path(path: str) -> str:
 
 
 def join(parent: str, path: str) -> str:
-    """The path of a node that is named relative to another.
+    """Return the path of a node relative to another.
 
     Parameters
     ----------
@@ -123,17 +141,16 @@ def join(parent: str, path: str) -> str:
     Raises
     ------
     NodeNameError
-        If one of its names is none.
+        If one of the names is invalid.
     """
     path = normalise_path(path)
     return f"{parent}/{path}" if parent and path else parent or path
 
 
 def check_extension_name(name: str) -> str:
-    """Return the name if a new extension may be registered under it.
+    """Return a valid name for a new extension; raise an error for any other.
 
-    Documents that are read may hold any name: URIs are permitted for the sake of
-    old ones (v3.1, "Extension naming").
+    Documents that are read can contain any name (v3.1, "Extension naming").
 
     Raises
     ------
@@ -143,12 +160,12 @@ def check_extension_name(name: str) -> str:
     """
     if not _EXTENSION_NAME(name):
         raise ValueError(
-            f"{name!r} is not an extension name: it must begin with one of a-z, followed by at "
+            f"{name!r} is not an extension name; it must begin with one of a-z, followed by at "
             "least one of a-z, 0-9, '_', '.' and '-'"
         )
     return name
 
 
 def located(store: object, path: str) -> str:
-    """What errors call the node at a path of a store."""
+    """Return the name of a node for messages."""
     return f"{store} {'/' + path!r}"

@@ -1,9 +1,7 @@
-"""JSON as RFC 8259 has it, in or out, with nothing guessed.
+"""Strict JSON (RFC 8259).
 
-The standard library's parser takes ``NaN`` tokens, keeps the last of repeated
-keys, guesses the encoding, and gives up on deep nesting with a bare
-``RecursionError``.  A metadata document that needs any of this is damaged or
-dangerous, so it is refused.
+Unlike the parser of the standard library, this one rejects ``NaN`` tokens, repeated keys, encodings
+other than UTF-8 and deep nesting.
 """
 
 from __future__ import annotations
@@ -11,39 +9,76 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from zarr_core.decimal_number import (
+    SPLITTER,
+    SURELY_EXACT,
+    DecimalNumber,
+    decimal_of,
+    has_decimal_numbers,
+    round_to_odd,
+    text_of,
+)
 from zarr_core.errors import MetadataDecodeError, MetadataValidationError
-from zarr_core.metadata.problem import Problem, json_pointer
+from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer, pointer_below
+from zarr_core.printable import quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from zarr_core.definition import JSON
 
-__all__ = ["MAX_DEPTH", "dumps", "encode", "identical", "loads", "plain"]
+__all__ = [
+    "MAX_DEPTH",
+    "DecimalNumber",
+    "NonFinite",
+    "dumps",
+    "encode",
+    "identical",
+    "keep_nonfinite",
+    "loads",
+    "plain",
+    "plain_floats",
+    "round_to_odd",
+]
 
 MAX_DEPTH = 256
-"""Arrays and objects within each other that a document may have."""
+"""Maximum nesting of arrays and objects."""
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# A string without an end extends to the end of the text; possessive, for linear time.
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKET = re.compile(r"[^\[\]{}]+")
 _STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
+_BLOCK = 1 << 12  # brackets that are counted before the depth is compared
 
 
-class _RefusedError(Exception):
-    """The text is not what we take; :func:`_explain` finds out where and why."""
+class NonFinite(float):
+    """NaN or an infinity that is a token in a JSON document, which RFC 8259 does not allow.
+
+    Other writers store such tokens in attributes.  :func:`plain` keeps numbers of this class and
+    rejects any other float that is not finite.
+    """
+
+    __slots__ = ()
+
+
+class _RejectedError(Exception):
+    """The text is rejected; :func:`_explain` returns the problems."""
 
 
 class _Bad:
-    """Stands in a parsed document for a token that is refused."""
+    """Placeholder for a rejected token in a parsed document."""
 
     def __init__(self, message: str) -> None:
         self.message = message
 
 
 class _Object(dict[str, Any]):
-    """An object that remembers which of its keys were repeated."""
+    """An object with its repeated keys."""
 
     repeated: tuple[str, ...] = ()
 
@@ -58,15 +93,16 @@ def loads(
     data : bytes-like or str
         The document, in UTF-8 without byte order mark.
     where : str
-        What the document is, for errors.
+        Name of the document, for errors.
     constants : bool
-        Take the tokens ``NaN``, ``Infinity`` and ``-Infinity``, which are not JSON but
-        stand in documents of Zarr versions 1 and 2.  :func:`encode` writes them again.
+        Accept the tokens ``NaN``, ``Infinity`` and ``-Infinity``, which are not JSON but are
+        used in Zarr versions 1 and 2.  :func:`encode` writes them.
 
     Returns
     -------
     JSON
-        Integers are exact, whatever their size.
+        Integers of any size are exact.  Other numbers are ``float``, or :class:`DecimalNumber`
+        if the text is needed to round to a narrower type.
 
     Raises
     ------
@@ -91,42 +127,43 @@ def loads(
         value: JSON = (_LENIENT if constants else _DECODER).decode(text)
     except json.JSONDecodeError as error:
         _fail(where, _syntax(error), error)
-    except RecursionError as error:  # the caller's stack was nearly full already
-        _fail(where, "arrays and objects are nested too deep for the stack that is left", error)
-    except (_RefusedError, ValueError) as error:
+    except RecursionError as error:  # the stack of the caller is nearly full
+        _fail(where, "arrays and objects are nested too deep for the remaining stack", error)
+    except (_RejectedError, ValueError) as error:
         problems = _explain(text)
-        raise MetadataDecodeError(where, problems or [Problem("", str(error))]) from None
+        raise MetadataDecodeError(where, problems or [ValidationProblem("", str(error))]) from None
     return value
 
 
 def dumps(document: Any, where: str = "document") -> bytes:
-    """Write a document: UTF-8, indented by two spaces, as other writers do.
+    """Encode a document as UTF-8, indented by two spaces.
 
     Parameters
     ----------
     document : JSON
-        The document; what :func:`plain` converts is converted.
+        The document; converted by :func:`plain`.
     where : str
-        What the document is, for errors.
+        Name of the document, for errors.
 
     Raises
     ------
     MetadataValidationError
-        If a value has no JSON form, with the JSON pointer of each.
+        If JSON cannot represent a value; has the JSON pointer of each.
     """
     return encode(plain(document, where))
 
 
 def encode(document: JSON) -> bytes:
-    """Write a document that is plain already, as :func:`plain` and :func:`loads` give it."""
+    """Encode a document from :func:`plain` or :func:`loads`."""
+    write = text_of if has_decimal_numbers(document) else _text_of
     try:
-        return json.dumps(document, indent=2, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # half of a surrogate pair: only an escape can say it
-        return json.dumps(document, indent=2).encode()
+        return write(document, False).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair needs an escape
+        return write(document, True).encode()
 
 
 def plain(value: Any, where: str = "document", pointer: str = "") -> JSON:
-    """Make a value what :func:`loads` would have given: a copy of plain JSON types.
+    """Convert a value to plain JSON types, as :func:`loads` returns them.
 
     NumPy scalars become numbers, strings or booleans, NumPy arrays and tuples
     become lists, other mappings become ``dict``.
@@ -136,27 +173,49 @@ def plain(value: Any, where: str = "document", pointer: str = "") -> JSON:
     value : object
         The value.
     where, pointer : str
-        What the document is, and where in it the value stands, for errors.
+        Name of the document and JSON pointer of the value, for errors.
 
     Raises
     ------
     MetadataValidationError
-        If a part has no JSON form: NaN, infinities, keys that are not strings,
-        objects of other types, nesting deeper than :data:`MAX_DEPTH`.
+        If JSON cannot represent a part: NaN, infinities, keys that are not strings, objects of
+        other types, nesting deeper than :data:`MAX_DEPTH`.
     """
-    problems: list[Problem] = []
-    result: JSON = _plain(value, pointer, 0, problems)
-    if problems:
+    problems: list[ValidationProblem] = []
+    result: JSON = _plain(value, None, 0, problems)
+    if problems:  # rare: convert again, with pointers
+        problems = []
+        _plain(value, pointer, 0, problems)
         raise MetadataValidationError(where, problems)
     return result
 
 
+def keep_nonfinite(value: Any) -> Any:
+    """Convert NaN and infinities to :class:`NonFinite`, which :func:`plain` keeps.
+
+    Parameters
+    ----------
+    value : object
+        The value; mappings, lists, tuples and objects of NumPy are searched.
+    """
+    return _kept(value, 0)
+
+
+def plain_floats(value: JSON) -> Any:
+    """Return a copy with plain floats for :class:`NonFinite` and :class:`DecimalNumber`."""
+    if isinstance(value, dict):
+        return {name: plain_floats(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [plain_floats(item) for item in value]
+    return float(value) if isinstance(value, float) else value
+
+
 def identical(one: JSON, other: JSON) -> bool:
-    """Whether two JSON values are the same, where ``1``, ``1.0`` and ``true`` are not.
+    """Whether two JSON values are identical; ``1``, ``1.0`` and ``true`` differ.
 
     The order of members does not matter.
     """
-    if type(one) is not type(other):
+    if type(one) is not type(other) and not (isinstance(one, float) and isinstance(other, float)):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(
@@ -164,27 +223,53 @@ def identical(one: JSON, other: JSON) -> bool:
         )
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(identical, one, other))
-    if isinstance(one, float) and isinstance(other, float):
-        same = one == other or (one != one and other != other)
-        return same and math.copysign(1, one) == math.copysign(1, other)
-    return one == other
+    if not isinstance(one, float) or not isinstance(other, float):
+        return one == other
+    if DecimalNumber in (type(one), type(other)):
+        return decimal_of(one) == decimal_of(other)
+    same = one == other or (one != one and other != other)
+    return same and math.copysign(1, one) == math.copysign(1, other)
+
+
+def _text_of(document: JSON, escaped: bool) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=escaped)
+
+
+def _kept(value: Any, depth: int) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else NonFinite(value)
+    if depth >= MAX_DEPTH:  # rejected by plain()
+        return value
+    if isinstance(value, Mapping):
+        return {name: _kept(item, depth + 1) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_kept(item, depth + 1) for item in value]
+    # NumPy scalars and arrays, without importing NumPy.
+    if type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "tolist"):
+        return _kept(value.tolist(), depth + 1)
+    return value
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise _RefusedError
+        raise _RejectedError
     return members
 
 
 def _constant(token: str) -> NoReturn:
-    raise _RefusedError(token)
+    raise _RejectedError(token)
 
 
 def _number(token: str) -> float:
     number = float(token)
-    if math.isinf(number):
-        raise _RefusedError(token)
+    split = number * SPLITTER
+    if split - (split - number) != number:  # more than 25 bits, or infinite
+        if number - number:  # NaN if it is infinite; faster than a call
+            raise _RejectedError(token)
+        return number
+    if number and (len(token) > SURELY_EXACT or "e" in token or "E" in token):
+        return DecimalNumber(token)
     return number
 
 
@@ -195,7 +280,7 @@ _LENIENT = json.JSONDecoder(object_pairs_hook=_members, parse_float=_number)
 
 
 def _fail(where: str, message: str, cause: Exception | None = None) -> NoReturn:
-    raise MetadataDecodeError(where, [Problem("", message)]) from cause
+    raise MetadataDecodeError(where, [ValidationProblem("", message)]) from cause
 
 
 def _syntax(error: json.JSONDecodeError) -> str:
@@ -206,35 +291,43 @@ def _syntax(error: json.JSONDecodeError) -> str:
 
 
 def _depth(text: str) -> int:
+    """Return the nesting of a text; counting stops above MAX_DEPTH."""
     brackets = _NOT_BRACKET.sub("", _STRING.sub("", text))
-    return max(accumulate(_STEP[bracket] for bracket in brackets), default=0)
+    deepest = depth = 0
+    for start in range(0, len(brackets), _BLOCK):
+        if deepest > MAX_DEPTH:
+            break  # skip the rest
+        steps = map(_STEP.__getitem__, brackets[start : start + _BLOCK])
+        *depths, depth = accumulate(steps, initial=depth)
+        deepest = max(deepest, depth, *depths)
+    return deepest
 
 
-def _explain(text: str) -> list[Problem]:
-    """Parse again, taking everything, to say where the refused parts are."""
+def _explain(text: str) -> list[ValidationProblem]:
+    """Parse again, accepting everything, and return the problems."""
 
     def members(pairs: list[tuple[str, Any]]) -> _Object:
         found = _Object(pairs)
         if len(found) != len(pairs):
-            names = [name for name, _ in pairs]
-            found.repeated = tuple(name for name in found if names.count(name) > 1)
+            counts = Counter(name for name, _ in pairs)
+            found.repeated = tuple(name for name, count in counts.items() if count > 1)
         return found
 
     def constant(token: str) -> _Bad:
-        return _Bad(f"{token} is not JSON; where a fill value is meant, it is the string {token!r}")
+        return _Bad(f"{token} is not valid JSON; a fill value must be the string {token!r}")
 
     def integer(token: str) -> int | _Bad:
         try:
             return int(token)
         except ValueError:
-            return _Bad(f"an integer of {len(token.lstrip('-'))} digits is more than can be read")
+            return _Bad(f"an integer of {len(token.lstrip('-'))} digits is too large")
 
     def number(token: str) -> float | _Bad:
         if math.isinf(float(token)):
             return _Bad(f"{token[:40]} is beyond the range of 64-bit floating-point numbers")
         return float(token)
 
-    problems: list[Problem] = []
+    problems: list[ValidationProblem] = []
     try:
         document = json.loads(
             text,
@@ -243,75 +336,84 @@ def _explain(text: str) -> list[Problem]:
             parse_int=integer,
             parse_float=number,
         )
-    except json.JSONDecodeError as error:  # behind the part that was refused first
-        return [Problem("", _syntax(error))]
+    except json.JSONDecodeError as error:  # after the part that was rejected first
+        return [ValidationProblem("", _syntax(error))]
     _collect(document, "", problems)
     return problems
 
 
-def _collect(value: Any, pointer: str, problems: list[Problem]) -> None:
+def _collect(value: Any, pointer: str, problems: list[ValidationProblem]) -> None:
     if isinstance(value, _Bad):
-        problems.append(Problem(pointer, value.message))
-    elif isinstance(value, list):
-        for position, item in enumerate(value):
-            _collect(item, f"{pointer}/{position}", problems)
+        problems.append(ValidationProblem(pointer, value.message))
+        return
+    items: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, list):
+        items = enumerate(value)
     elif isinstance(value, _Object):
         problems.extend(
-            Problem(pointer + json_pointer(name), f"the key {name!r} is there more than once")
+            ValidationProblem(pointer_below(pointer, name), f"the key {quoted(name)} is repeated")
             for name in value.repeated
         )
-        for name, item in value.items():
-            _collect(item, pointer + json_pointer(name), problems)
+        items = value.items()
+    for token, item in items:
+        if isinstance(item, (_Bad, list, _Object)):
+            _collect(item, pointer_below(pointer, token), problems)
 
 
-def _plain(value: Any, pointer: str, depth: int, problems: list[Problem]) -> Any:
+def _plain(value: Any, pointer: str | None, depth: int, problems: list[ValidationProblem]) -> Any:
+    """Convert a value; without a pointer, problems have no locations."""
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return value
-    if kind is float and math.isfinite(value):
+    if (kind is float and math.isfinite(value)) or kind is DecimalNumber or kind is NonFinite:
         return value
     if depth >= MAX_DEPTH:
         message = f"arrays and objects are nested more than {MAX_DEPTH} deep, or within themselves"
-        problems.append(Problem(_shortened(pointer), message))
+        problems.append(ValidationProblem(_shortened(pointer or ""), message))
         return None
     if isinstance(value, Mapping):
         return _plain_object(value, pointer, depth, problems)
     if isinstance(value, (list, tuple)):
         return [
-            _plain(item, f"{pointer}/{position}", depth + 1, problems)
+            _plain(item, None if pointer is None else f"{pointer}/{position}", depth + 1, problems)
             for position, item in enumerate(value)
         ]
     if kind is not float and (converted := _converted(value)) is not value:
         return _plain(converted, pointer, depth + 1, problems)
     if kind is float:
         problems.append(
-            Problem(
-                pointer,
-                f"{value!r} is not JSON; fill values say it as a string "
+            ValidationProblem(
+                pointer or "",
+                f"{value!r} is not valid JSON; use a string in fill values "
                 '("NaN", "Infinity", "-Infinity")',
             )
         )
     else:
-        problems.append(Problem(pointer, f"a value of type {kind.__qualname__} has no JSON form"))
+        problems.append(
+            ValidationProblem(
+                pointer or "", f"a value of type {kind.__qualname__} cannot be represented in JSON"
+            )
+        )
     return None
 
 
 def _plain_object(
-    value: Mapping[Any, Any], pointer: str, depth: int, problems: list[Problem]
+    value: Mapping[Any, Any], pointer: str | None, depth: int, problems: list[ValidationProblem]
 ) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for name, item in value.items():
         if not isinstance(name, str):
-            message = f"the key {name!r} is not a string, which JSON demands of keys"
-            problems.append(Problem(pointer, message))
+            message = f"the key {name!r} is not a string; JSON requires string keys"
+            problems.append(ValidationProblem(pointer or "", message))
             continue
         text = name if type(name) is str else str.__str__(name)
-        members[text] = _plain(item, pointer + json_pointer(text), depth + 1, problems)
+        inner = None if pointer is None else pointer + json_pointer(text)
+        members[text] = _plain(item, inner, depth + 1, problems)
     return members
 
 
 def _converted(value: Any) -> Any:
-    """One step nearer to plain JSON, or the value itself if there is no such step."""
+    """Return a value converted by one step to plain JSON; itself if no step is possible."""
     for base in (str, int, float):
         if isinstance(value, base):  # a subclass: an enumeration, numpy.float64, numpy.str_
             return base.__str__(value) if base is str else base(value)

@@ -1,7 +1,4 @@
-"""Doing independent pieces of work in several threads.
-
-One task a thread that takes pieces from a common queue, not one future a piece.
-"""
+"""Parallel loops: threads take tasks from a common iterator, without a future for each task."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
 from zarr_core.config import config
-from zarr_core.workers import MOST, Job, give
+from zarr_core.thread_pool import MAX_THREADS, Job, submit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,20 +18,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-_TRIALS = 4
-_ROUNDS = 16  # of requests in flight, after which who waits for them hears of it
+_TRIALS = 4  # tasks that are timed
+_ROUNDS = 16  # of max_concurrency tasks, after which concurrent_map returns results
 
 
-class _Here(threading.local):
-    among = 0
-    """How many threads share the work that this one is at; 0 if it is at none."""
+class _Local(threading.local):
+    sharing = 0
+    """Number of threads that share the current work of this thread; 0 if it has none."""
 
 
-_here = _Here()
+_local = _Local()
 
 
 def thread_count() -> int:
-    """Threads that work on one call, the caller's included; at least 1."""
+    """Return the number of threads for one call, including the calling thread; at least 1."""
     count = config.settings.threads
     if count is None:
         affinity = getattr(os, "sched_getaffinity", None)
@@ -42,55 +39,53 @@ def thread_count() -> int:
     return max(1, count)
 
 
-def run(
+def parallel_for(
     tasks: Iterable[T],
     work: Callable[[T], None],
     parallel: bool | None = True,
     threads: int | None = None,
     pieces: int = 1,
-    pays: float = 45e-6,
+    min_task_seconds: float = 45e-6,
 ) -> None:
-    """Call ``work`` on each task, in several threads if that pays.
+    """Call ``work`` on each task, in several threads if that is faster.
 
     Parameters
     ----------
     tasks : iterable
-        What to work on; taken in order, as late as possible.
+        The tasks; taken in order, as late as possible.
     work : callable
-        What to do with each.
+        The function.
     parallel : bool or None
-        Whether it pays; None to find out with the first tasks.
+        Whether threads are faster; None to decide by timing the first tasks.
     threads : int, optional
-        How many threads, where that is not a question of processors: requests
-        in flight to a store with latency.
+        Number of threads, if it does not depend on the processors: concurrent requests to a
+        store with latency.
     pieces : int
-        Of how many pieces a task consists, between which threads may have to wait
-        for each other; only for finding out.
-    pays : float
-        Seconds that a piece must take for threads to pay; below, they wait for each
-        other too often.
+        Number of pieces of a task, between which threads may wait for each other; used only
+        for timing.
+    min_task_seconds : float
+        Minimum duration of a piece for which threads are faster.
 
     Raises
     ------
     BaseException
-        The first failure, or an interrupt, after every thread has come to rest.
+        The first failure, or an interrupt, after all threads have stopped.
 
     Notes
     -----
-    Within a piece of work, another ``run`` stays in its thread: the processors are busy
-    already.  Not so if ``threads`` is given: those wait, for the most part, and all of
-    them together are about as many.
+    A nested ``parallel_for`` uses only its own thread, since the processors are busy.  If
+    ``threads`` is given, it uses threads, but all nested calls together about that many.
     """
     left = iter(tasks)
-    busy = _here.among and threads is None
+    busy = _local.sharing and threads is None
     alone = parallel is False or busy or config.settings.threads in (0, 1)
-    if not alone and (parallel or _pays(left, work, pays * pieces)):
+    if not alone and (parallel or _is_slow(left, work, min_task_seconds * pieces)):
         count = thread_count() if threads is None else threads
-        count = min(max(1, count // max(1, _here.among)), MOST)
+        count = min(max(1, count // max(1, _local.sharing)), MAX_THREADS)
         first = list(islice(left, count))
         left = chain(first, left)
         if len(first) > 1:
-            _share(left, work, len(first))
+            _run_in_threads(left, work, len(first))
             return
     for task in left:
         work(task)
@@ -98,53 +93,51 @@ def run(
 
 @contextmanager
 def in_one_thread() -> Iterator[None]:
-    """Have every ``run`` of this thread stay in it, but for requests in flight.
+    """Use only this thread in every ``parallel_for`` without ``threads``.
 
-    For who shares the processors out already: one of many workers.
+    For programs that already use all processors, such as workers of dask.
     """
-    outer = _here.among
-    _here.among = max(1, outer)
+    outer = _local.sharing
+    _local.sharing = max(1, outer)
     try:
         yield
     finally:
-        _here.among = outer
+        _local.sharing = outer
 
 
-def in_flight(
-    tasks: Iterable[T], work: Callable[[T], R], requests: int | None
+def concurrent_map(
+    tasks: Iterable[T], work: Callable[[T], R], max_concurrency: int | None
 ) -> Iterator[tuple[T, R]]:
-    """Tasks in their order, each with what ``work`` gives for it.
+    """Return tasks in their order, each with the result of ``work``.
 
     Parameters
     ----------
     tasks : iterable
-        What to work on.
+        The tasks.
     work : callable
-        Asks a store.
-    requests : int or None
-        How many to have in flight; some rounds of them are finished before the first of
-        these is given.  None, for a store without latency, to do each when it is asked for.
+        The function.
+    max_concurrency : int or None
+        Maximum number of concurrent calls.  Results are returned in batches of several times
+        this number.  None, for a store without latency, to call the function lazily.
     """
-    if requests is None:
+    if max_concurrency is None:
         yield from ((task, work(task)) for task in tasks)
         return
     left = iter(tasks)
-    while some := list(islice(left, requests * _ROUNDS)):
-        results: list[R] = [None] * len(some)  # type: ignore[list-item]  # until it is there
+    while some := list(islice(left, max_concurrency * _ROUNDS)):
+        results: list[R] = [None] * len(some)  # type: ignore[list-item]  # set below
 
         def put(number: int, some: list[T] = some, results: list[R] = results) -> None:
             results[number] = work(some[number])
 
-        run(range(len(some)), put, True, requests)
+        parallel_for(range(len(some)), put, True, max_concurrency)
         yield from zip(some, results, strict=True)
 
 
-def _pays(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool:
-    """Do the first tasks, to see whether they take long enough.
+def _is_slow(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool:
+    """Call ``work`` on the first tasks; return whether each takes at least ``seconds``.
 
-    What one thread does for a piece in Python, the others must wait for.  Several
-    tasks are asked because one may have been slow for another reason: directories
-    to be made, a processor that others use.
+    Several tasks are timed, since one may be slow for other reasons.
     """
     for task in islice(tasks, _TRIALS):
         start = perf_counter()
@@ -154,58 +147,57 @@ def _pays(tasks: Iterator[T], work: Callable[[T], None], seconds: float) -> bool
     return True
 
 
-def _share(tasks: Iterator[T], work: Callable[[T], None], count: int) -> None:
-    outermost = _here.among
+def _run_in_threads(tasks: Iterator[T], work: Callable[[T], None], count: int) -> None:
+    initial = _local.sharing
     guard = threading.Lock()
     end = object()
     failures: list[BaseException] = []
 
     def drain() -> None:
-        outer = _here.among
-        _here.among = count * max(1, outer)
+        outer = _local.sharing
+        _local.sharing = count * max(1, outer)
         try:
             while not failures:
                 with guard:
                     task = next(tasks, end)
                 if task is end:
                     return
-                work(task)  # type: ignore[arg-type]  # it is not the end
+                work(task)  # type: ignore[arg-type]  # not the sentinel
         except BaseException as failure:
             failures.append(failure)
         finally:
-            _here.among = outer
+            _local.sharing = outer
 
     others: list[Job] = []
     try:
         for _ in range(count - 1):
             others.append(Job(drain))
-            give(others[-1])
+            submit(others[-1])
     except RuntimeError:
-        pass  # no new threads: this one does the work
+        pass  # no new threads: this one does all work
     except BaseException as interrupt:
         failures.append(interrupt)
     try:
         drain()
     except BaseException as interrupt:
         failures.append(interrupt)
-    # Also after an interrupt: nobody may still write into the caller's memory.  Who has
-    # not begun yet, as all threads are busy with other calls, has nothing left to do.
-    settled = False
-    while not settled:
+    # Also after an interrupt, no thread may still write into memory of the caller.
+    stopped = False
+    while not stopped:
         try:
             for other in others:
-                other.settle()
-            _here.among = outermost  # an interrupt may have come before that was done
-            settled = True
+                other.cancel_or_wait()
+            _local.sharing = initial  # an interrupt may have prevented it in drain
+            stopped = True
         except BaseException as interrupt:
             failures.append(interrupt)
     if failures:
-        # Not to lose an interrupt that came after a failure.
+        # An interrupt takes precedence over a failure.
         raise next((it for it in failures if not isinstance(it, Exception)), failures[0])
 
 
 def _after_fork() -> None:
-    _here.among = 0
+    _local.sharing = 0
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,1 +1,1 @@
-"""The codecs that the core of the specification cannot do without."""
+"""The codec of the core specification, ``bytes``."""

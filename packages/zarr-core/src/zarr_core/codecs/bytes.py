@@ -12,24 +12,37 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from zarr_core.codecs.parts import read_part
+from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError
-from zarr_core.interfaces.codec import ArrayRepresentation, ArrayToBytesCodec, Buffer
+from zarr_core.interfaces.codec import ArrayRepresentation, PartialDecodeCodec
+from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer
 from zarr_core.selection.projection import take
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from zarr_core.interfaces.value import ValueReader
-    from zarr_core.selection.normalised import Selection
+    from zarr_core.interfaces.byte_reader import Buffer, ByteReader
+    from zarr_core.interfaces.selection import Selection
+
+    Array = np.ndarray[Any, Any]
+    Slices = tuple[slice, ...]
+
+# A read takes as long as some KiB of data, and memory for a window is used again for the next.
+_WINDOW = 1 << 20  # bytes read at once, at most
+_SMALL = 1 << 14  # bytes that are read faster than skipped
+_GAP = 1 << 12  # bytes between two points that are read rather than skipped
+_FEW = 16  # points that are read one by one faster than sorted
+_DENSE = 4  # a window is read whole if at least one byte in so many is selected
 
 
 @dataclass(frozen=True, slots=True)
-class BytesCodec(ArrayToBytesCodec):
+class BytesCodec(PartialDecodeCodec):
     """The elements as they are in memory.
 
     Parameters
@@ -86,21 +99,21 @@ class BytesCodec(ArrayToBytesCodec):
         stored = dtype if order is None else dtype.newbyteorder(order)
         return stored if dtype == stored or _swaps(dtype) else None
 
-    decodes_parts = True
+    def supports_partial(self, decoded: ArrayRepresentation) -> bool:
+        """Return False for data types that are converted as a whole."""
+        return self._stored(decoded) is not None
 
-    def decode_part(
+    def partial_decode(
         self,
-        reader: ValueReader,
+        reader: ByteReader,
         decoded: ArrayRepresentation,
         selection: Selection,
         out: np.ndarray[Any, Any],
     ) -> None:
         """Read the runs of elements that the part consists of."""
         dtype = self._stored(decoded)
-        if dtype is None:
-            out[...] = take(self.decode(reader.read(0, reader.size), decoded), selection)
-            return
-        read_part(reader, decoded.shape, dtype, selection, out)
+        assert dtype is not None
+        read_elements(reader, decoded.shape, dtype, selection, out)
         if decoded.data_type.unused_bits:
             out[...] = decoded.data_type.clear_unused_bits(out)
 
@@ -135,3 +148,104 @@ def _swaps(dtype: np.dtype[Any]) -> bool:
     if dtype.names is not None:
         return all(_swaps(dtype[name]) for name in dtype.names)
     return dtype.kind not in "mM" or np.datetime_data(dtype)[0] != "generic"
+
+
+# --- partial decoding ---
+
+
+def read_elements(
+    reader: ByteReader,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    selection: Selection,
+    out: Array,
+) -> None:
+    """Read a part of an array that is stored as its memory.
+
+    Parameters
+    ----------
+    reader : ByteReader
+        The stored array.
+    shape : tuple of int
+        Its shape.
+    dtype : dtype
+        Its dtype, in the byte order that is stored.
+    selection : Selection
+        The part.
+    out : ndarray
+        Receives the elements; has the shape of the selection.
+    """
+    strides = tuple(prod(shape[axis + 1 :]) * dtype.itemsize for axis in range(len(shape)))
+    if isinstance(selection, BasicIndexer):
+        _read_box(reader, 0, strides, dtype, selection.index, out)
+    elif isinstance(selection, CoordinateIndexer) and selection.index:
+        offsets = sum(
+            numbers * stride for numbers, stride in zip(selection.index, strides, strict=True)
+        )
+        _read_points(reader, np.asarray(offsets), dtype, out)
+    else:
+        whole = np.frombuffer(reader.read(0, reader.size), dtype).reshape(shape)
+        out[...] = take(whole, selection)
+
+
+def _read_box(
+    reader: ByteReader,
+    base: int,
+    strides: tuple[int, ...],
+    dtype: np.dtype[Any],
+    index: Slices,
+    out: Array,
+) -> None:
+    """Read a box; ``base`` is where the array of these strides begins."""
+    first = base + sum(part.start * stride for part, stride in zip(index, strides, strict=True))
+    steps = tuple(part.step * stride for part, stride in zip(index, strides, strict=True))
+    span = dtype.itemsize + sum(
+        (length - 1) * step for length, step in zip(out.shape, steps, strict=True)
+    )
+    wanted = out.size * dtype.itemsize
+    if span == wanted and out.dtype == dtype and out.flags.c_contiguous:
+        reader.read_into([(first, out.reshape(-1).view(np.uint8).data)])
+    elif span <= _SMALL or (
+        span <= _WINDOW and (wanted * _DENSE >= span or (out.shape[0] > 1 and steps[0] <= _SMALL))
+    ):
+        with scratch(span) as memory:
+            reader.read_into([(first, memory)])
+            out[...] = np.ndarray(out.shape, dtype, memory, 0, steps)
+    elif out.shape[0] == 1:
+        start = base + index[0].start * strides[0]
+        _read_box(reader, start, strides[1:], dtype, index[1:], out[0])
+    else:
+        # Rows of the first dimension: as many as fill a window, or one by one where
+        # what lies between them is worth leaving out.
+        rows = max(1, _WINDOW // steps[0]) if span > _WINDOW else 1
+        for row in range(0, out.shape[0], rows):
+            part = out[row : row + rows]
+            start = base + row * steps[0]
+            narrowed = slice(
+                index[0].start, index[0].start + (len(part) - 1) * index[0].step + 1, index[0].step
+            )
+            _read_box(reader, start, strides, dtype, (narrowed, *index[1:]), part)
+
+
+def _read_points(
+    reader: ByteReader, offsets: np.ndarray[Any, Any], dtype: np.dtype[Any], out: Array
+) -> None:
+    """Read single elements, those near each other together."""
+    size = dtype.itemsize
+    if len(offsets) <= _FEW:
+        with scratch(len(offsets) * size) as memory:
+            places = enumerate(offsets.tolist())
+            reader.read_into([(at, memory[n * size : (n + 1) * size]) for n, at in places])
+            out[...] = np.frombuffer(memory, dtype)
+        return
+    order = np.argsort(offsets, kind="stable")
+    offsets = offsets[order]
+    # A window ends before a gap, and where it would become too long.
+    cuts = (np.diff(offsets) > _GAP) | (np.diff(offsets // _WINDOW) > 0)
+    edges = [0, *(np.flatnonzero(cuts) + 1).tolist(), len(offsets)]
+    for start, stop in pairwise(edges):
+        first, last = int(offsets[start]), int(offsets[stop - 1])
+        with scratch(last - first + size) as memory:
+            reader.read_into([(first, memory)])
+            elements = np.frombuffer(memory, dtype)
+            out[order[start:stop]] = elements[(offsets[start:stop] - first) // size]

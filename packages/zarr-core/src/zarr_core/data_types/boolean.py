@@ -45,7 +45,7 @@ class Bool(DataType):
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         if not isinstance(value, bool):
-            raise ValueError(f"a fill value of type bool is true or false, not {value!r}")
+            raise ValueError(f"a fill value of type bool must be true or false, not {value!r}")
         return np.array(value)
 
     def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
@@ -55,5 +55,5 @@ class Bool(DataType):
         is_scalar = isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0
         plain = value.item() if is_scalar else value
         if not isinstance(plain, (bool, int, float)) or plain not in (0, 1):
-            raise ValueError(f"bool can hold True or False, not {value!r}")
+            raise ValueError(f"bool requires True or False, not {value!r}")
         return np.array(bool(plain))

@@ -19,7 +19,7 @@ from zarr_core.interfaces.data_type import DataType
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
 
-# The type, and the type of its two parts.
+# Each type with the type of its parts.
 _DTYPES: dict[str, tuple[np.dtype[Any], np.dtype[Any]]] = {
     "complex64": (np.dtype(np.complex64), np.dtype(np.float32)),
     "complex128": (np.dtype(np.complex128), np.dtype(np.float64)),
@@ -40,7 +40,9 @@ class Complex(DataType):
 
     def __post_init__(self) -> None:
         if self.name not in _DTYPES:
-            raise ValueError(f"{self.name!r} is none of {', '.join(_DTYPES)}")
+            raise ValueError(
+                f"unknown data type {self.name!r}; expected one of {', '.join(_DTYPES)}"
+            )
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Complex:
@@ -61,7 +63,7 @@ class Complex(DataType):
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         if not isinstance(value, list) or len(value) != 2:
             raise ValueError(
-                f"a fill value of type {self.name} is a list of real and imaginary part, not {value!r}"
+                f"a fill value of type {self.name} must be a list of real and imaginary part, not {value!r}"
             )
         part = _DTYPES[self.name][1]
         real, imaginary = (from_bits(bits_from_json(item, part, self.name), part) for item in value)
@@ -92,7 +94,7 @@ class Complex(DataType):
         self, real: np.ndarray[Any, Any], imaginary: np.ndarray[Any, Any]
     ) -> np.ndarray[Any, Any]:
         dtype, part = _DTYPES[self.name]
-        # Assigned as integers: arithmetic would lose NaN payloads and signs of zeros.
+        # Assigned as integers: arithmetic would change NaN payloads and signs of zeros.
         parts = np.empty(2, f"u{part.itemsize}")
         parts[0] = real.view(parts.dtype)
         parts[1] = imaginary.view(parts.dtype)

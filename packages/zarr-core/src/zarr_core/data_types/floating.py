@@ -1,7 +1,7 @@
 """The data types ``float16``, ``float32``, ``float64``.
 
 Specification: v3.1, "Data types", "Fill values".
-Fill value: a JSON number, which is rounded to the nearest value of the type;
+Fill value: a JSON number, whose decimal text is rounded once, to the nearest value of the type;
 ``"NaN"`` (sign 0, the highest bit of the significand 1, all others 0),
 ``"Infinity"``, ``"-Infinity"``; or ``"0x"`` with the bits of the value as an
 unsigned integer, which can say every NaN.
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.data_types._definition import without_configuration
+from zarr_core.decimal_number import round_to_odd
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.interfaces.data_type import DataType
 
@@ -30,7 +31,7 @@ _BITS: dict[int, np.dtype[Any]] = {
     4: np.dtype(np.uint32),
     8: np.dtype(np.uint64),
 }
-# The bits of "NaN" as the specification has it, and of the infinities, by item size.
+# The bits of "NaN" in the specification, and of the infinities, by item size.
 _NAN = {2: 0x7E00, 4: 0x7FC0_0000, 8: 0x7FF8_0000_0000_0000}
 _INFINITY = {2: 0x7C00, 4: 0x7F80_0000, 8: 0x7FF0_0000_0000_0000}
 _HEX = re.compile(r"0x([0-9a-fA-F]+)").fullmatch
@@ -50,7 +51,9 @@ class Floating(DataType):
 
     def __post_init__(self) -> None:
         if self.name not in _DTYPES:
-            raise ValueError(f"{self.name!r} is none of {', '.join(_DTYPES)}")
+            raise ValueError(
+                f"unknown data type {self.name!r}; expected one of {', '.join(_DTYPES)}"
+            )
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Floating:
@@ -58,7 +61,7 @@ class Floating(DataType):
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> Floating | None:
-        # A "long double" may be larger than any of them.
+        # A "long double" may be larger.
         return (
             cls(f"float{8 * dtype.itemsize}")
             if dtype.kind == "f" and dtype.itemsize in _BITS
@@ -87,13 +90,13 @@ class Floating(DataType):
 
 
 def from_bits(bits: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The floating-point value, shape ``()``, that has these bits."""
-    # A detour over Python's float would make signalling NaNs quiet.
+    """Return the floating-point value of shape ``()`` with some bits."""
+    # Not through Python's float, which would make signalling NaNs quiet.
     return np.array(bits, _BITS[dtype.itemsize]).view(dtype)
 
 
 def to_bits(value: np.ndarray[Any, Any]) -> int:
-    """The bits of a floating-point value of shape ``()``."""
+    """Return the bits of a floating-point value of shape ``()``."""
     return int(value.view(_BITS[value.dtype.itemsize]))
 
 
@@ -117,11 +120,12 @@ def bits_from_json(value: JSON, dtype: np.dtype[Any], name: str) -> int:
     Raises
     ------
     ValueError
-        If it is none of the forms.
+        If the value has another form.
     """
     size = dtype.itemsize
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return to_bits(_rounded(value, dtype))
+        # Rounds the decimal text once, not first to float64.
+        return to_bits(_rounded(value if size == 8 else round_to_odd(value), dtype))
     if value == "NaN":
         return _NAN[size]
     if value == "Infinity":
@@ -153,16 +157,16 @@ def float_to_json(value: np.ndarray[Any, Any]) -> JSON:
 
 
 def cast_float(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
-    """Turn a real number that a user gave into a value of shape ``()``.
+    """Convert a real number to a value of shape ``()``.
 
     Raises
     ------
     ValueError
-        If it is no real number, or too large.
+        If it is not a real number, or out of range.
     """
     if isinstance(value, (np.generic, np.ndarray)):
         if value.ndim or value.dtype.kind not in "biuf":
-            raise ValueError(f"{name} can hold one real number, not {value!r}")
+            raise ValueError(f"{name} requires one real number, not {value!r}")
         if value.dtype.newbyteorder("=") == dtype:
             return np.array(value, dtype)  # bit for bit
         if value.dtype.kind == "f":
@@ -171,7 +175,7 @@ def cast_float(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, A
             return _in_range(result, value, bool(np.isfinite(value)), name)
         value = value.item()
     if not isinstance(value, (int, float)):
-        raise ValueError(f"{name} can hold a number, not {value!r}")
+        raise ValueError(f"{name} requires a number, not {value!r}")
     finite = isinstance(value, int) or value - value == 0
     return _in_range(_rounded(value, dtype), value, finite, name)
 
@@ -180,12 +184,12 @@ def _in_range(
     result: np.ndarray[Any, Any], value: Any, finite: bool, name: str
 ) -> np.ndarray[Any, Any]:
     if finite and not np.isfinite(result):
-        raise ValueError(f"{value!r} is beyond the range of {name}")
+        raise ValueError(f"{value!r} is out of range for {name}")
     return result
 
 
 def _rounded(value: float, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The value of a type nearest to a number, infinity where it is too large (IEEE 754)."""
+    """Return the nearest value of a type; infinity if the number is too large (IEEE 754)."""
     with np.errstate(all="ignore"):
         try:
             near = np.array(float(value)).astype(dtype)
@@ -193,7 +197,7 @@ def _rounded(value: float, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
             near = np.array(np.inf if value > 0 else -np.inf, dtype)
         if not isinstance(value, int) or abs(value) <= 2**53:
             return near
-        # The way over float64 rounds twice, so look at the neighbours too.
+        # Rounding through float64 rounds twice: compare the neighbours, too.
         number: int = value
         towards = [np.nextafter(near, dtype.type(end)) for end in (-np.inf, np.inf)]
     candidates = [near, *map(np.asarray, towards)]
@@ -201,7 +205,7 @@ def _rounded(value: float, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def _as_integer(value: np.ndarray[Any, Any]) -> int:
-    """A whole number as an integer; infinity as the power of two after the largest number."""
+    """Return a whole number as an integer; infinity as the power of two after the largest."""
     if np.isfinite(value):
         return int(value)
     power = 1 << {2: 16, 4: 128, 8: 1024}[value.dtype.itemsize]

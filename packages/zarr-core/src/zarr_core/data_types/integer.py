@@ -42,7 +42,9 @@ class Integer(DataType):
 
     def __post_init__(self) -> None:
         if self.name not in _DTYPES:
-            raise ValueError(f"{self.name!r} is none of {', '.join(_DTYPES)}")
+            raise ValueError(
+                f"unknown data type {self.name!r}; expected one of {', '.join(_DTYPES)}"
+            )
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Integer:
@@ -64,7 +66,7 @@ class Integer(DataType):
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         if not isinstance(value, int) or isinstance(value, bool):
             raise ValueError(
-                f"a fill value of type {self.name} is an integer, written without fraction or "
+                f"a fill value of type {self.name} must be an integer, written without fraction or "
                 f"exponent, not {value!r}"
             )
         return self._exact(value)
@@ -77,12 +79,12 @@ class Integer(DataType):
         plain = value.item() if is_scalar else value
         if isinstance(plain, float) and plain.is_integer():
             plain = int(plain)
-        if not isinstance(plain, int):  # Python's bool is one, and fits
-            raise ValueError(f"{self.name} can hold integers, not {value!r}")
+        if not isinstance(plain, int):  # bool is a subclass
+            raise ValueError(f"{self.name} requires an integer, not {value!r}")
         return self._exact(int(plain))
 
     def _exact(self, value: int) -> np.ndarray[Any, Any]:
         low, high = _RANGES[self.name]
         if not low <= value <= high:
-            raise ValueError(f"{self.name} can hold {low} to {high}, not {value}")
+            raise ValueError(f"{value} is out of range for {self.name} ({low} to {high})")
         return np.array(value, self.numpy_dtype)

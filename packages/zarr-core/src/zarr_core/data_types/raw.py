@@ -1,4 +1,4 @@
-"""The data types ``r8``, ``r16``, ``r24`` ...: bytes that nobody interprets.
+"""The data types ``r8``, ``r16``, ``r24`` ...: opaque bytes.
 
 Specification: v3.1, "Data types", "Fill values".
 Fill value: a list of integers from 0 to 255, one a byte.  A string in base64,
@@ -19,7 +19,7 @@ from zarr_core.data_types._definition import without_configuration
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
 from zarr_core.interfaces.data_type import DataType
-from zarr_core.metadata.problem import Problem
+from zarr_core.metadata.validation_problem import ValidationProblem
 
 if TYPE_CHECKING:
     from zarr_core.definition import JSON
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"r([1-9][0-9]*)", re.ASCII).fullmatch
 
 _LARGEST = 2**31 - 1
-"""Bytes that an element of a NumPy array may have."""
+"""Maximum number of bytes of an element of a NumPy array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,18 @@ class RawBits(DataType):
     Parameters
     ----------
     size : int
-        Bytes of an element, 1 to 2**31 - 1.
+        Bytes per element, 1 to 2**31 - 1.
     """
 
     size: int
 
     def __post_init__(self) -> None:
         if not 1 <= self.size <= _LARGEST:
-            raise ValueError(f"an element has 1 to {_LARGEST} bytes, not {self.size}")
+            raise ValueError(f"an element must have 1 to {_LARGEST} bytes, not {self.size}")
 
     @staticmethod
     def claims(name: str) -> bool:
-        """Whether a name is one of this family: ``r`` and a number of bits."""
+        """Whether a name is ``r`` and a number of bits."""
         return _NAME(name) is not None
 
     @property
@@ -62,7 +62,7 @@ class RawBits(DataType):
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> RawBits | None:
-        # Numbers of a type that another package has registered are of kind V too.
+        # Types that other packages register have the kind V, too.
         is_raw = dtype.type is np.void and dtype.fields is None and dtype.subdtype is None
         return cls(dtype.itemsize) if is_raw and dtype.itemsize else None
 
@@ -86,7 +86,7 @@ class RawBits(DataType):
         if isinstance(value, list) and all(
             type(item) is int and 0 <= item <= 255 for item in value
         ):
-            data = bytes(value)  # type: ignore[arg-type] # the line above has looked at each
+            data = bytes(value)  # type: ignore[arg-type] # checked above
         elif isinstance(value, str):
             try:
                 data = base64.b64decode(value, validate=True)
@@ -94,7 +94,7 @@ class RawBits(DataType):
                 data = None
         if data is None or len(data) != self.size:
             raise ValueError(
-                f"a fill value of type {self.name} is a list of {self.size} integers from 0 to 255 "
+                f"a fill value of type {self.name} must be a list of {self.size} integers from 0 to 255 "
                 f"(or those bytes in base64), not {value!r}"
             )
         return np.frombuffer(data, self.numpy_dtype).reshape(())
@@ -110,12 +110,12 @@ class RawBits(DataType):
         else:
             data = bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else b""
         if len(data) != self.size:
-            raise ValueError(f"{self.name} can hold {self.size} bytes, not {value!r}")
+            raise ValueError(f"{self.name} requires {self.size} bytes, not {value!r}")
         return np.frombuffer(data, self.numpy_dtype).reshape(())
 
 
 def raw_from_name(name: str) -> RawBits:
-    """The data type of a name such as ``"r24"``.
+    """Return the data type with a name such as ``"r24"``.
 
     Raises
     ------
@@ -123,9 +123,9 @@ def raw_from_name(name: str) -> RawBits:
         If the number of bits is not a multiple of 8, or too large.
     """
     match = _NAME(name)
-    # Ten digits are enough for the largest size, and few enough to convert.
+    # Ten digits suffice for the largest size.
     bits = int(match[1]) if match and len(match[1]) <= 11 else 0
     if not bits or bits % 8 or bits // 8 > _LARGEST:
         message = f"the number of bits must be a multiple of 8, at most {8 * _LARGEST}"
-        raise ExtensionConfigurationError("data_type", name, "", [Problem("", message)])
+        raise ExtensionConfigurationError("data_type", name, "", [ValidationProblem("", message)])
     return RawBits(bits // 8)

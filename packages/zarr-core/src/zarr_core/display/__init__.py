@@ -1,1 +1,1 @@
-"""What users look at: info tables, trees, HTML."""
+"""Text representations of nodes: lines, tables and trees; others are from an extension."""

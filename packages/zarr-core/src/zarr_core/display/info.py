@@ -1,4 +1,4 @@
-"""What a node is, as a table in text or HTML."""
+"""Nodes as tables and in one line."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.display.html_table import row, table
-from zarr_core.display.markup import text
-from zarr_core.display.words import nbytes_in_words
-from zarr_core.engine.stored import extent, stored_sizes
+from zarr_core.display.extension import html, rich
+from zarr_core.printable import escape_controls, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,26 +16,27 @@ if TYPE_CHECKING:
 
     from zarr_core.definition import ExtensionDefinition
     from zarr_core.hierarchy.array import Array
-    from zarr_core.hierarchy.described import DescribedArray
-    from zarr_core.hierarchy.listed import ListedGroup
+    from zarr_core.hierarchy.group import Group
     from zarr_core.interfaces.chunk_grid import ChunkAxis
     from zarr_core.interfaces.codec import Codec
 
 _FIELDS = 4  # of a structured data type that are named
+_LONGEST = 1000  # characters of a value
 _LENGTHS = 5  # of chunks that are named where they differ
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 class Info(Mapping[str, str]):
-    """Names and values: a mapping that prints as a table.
+    """A mapping of names to values that is printed as a table.
 
     Parameters
     ----------
     rows : iterable of (str, str)
-        Names and values.
+        Names and values; control characters in values are escaped, long values shortened.
     """
 
     def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
-        self._rows = dict(rows)
+        self._rows = {name: escape_controls(shorten(value, _LONGEST)) for name, value in rows}
 
     def __getitem__(self, name: str) -> str:
         return self._rows[name]
@@ -56,17 +55,15 @@ class Info(Mapping[str, str]):
         width = max(map(len, self._rows), default=0)
         return "\n".join(f"{name:<{width}} : {value}" for name, value in self._rows.items())
 
-    def _repr_html_(self) -> str:
-        return table(*(row(text(name), text(value)) for name, value in self._rows.items()))
+    def _repr_html_(self) -> str | None:
+        return html(self)
 
     def __rich__(self) -> RenderableType:
-        from zarr_core.display.rich_forms import of_info  # noqa: PLC0415 - only if rich asks
-
-        return of_info(self)
+        return rich(self)
 
 
 def array_line(array: Array) -> str:
-    """An array in one line, without touching the store."""
+    """An array in one line, without access to the store."""
     names = array.dimension_names or (None,) * array.ndim
     shape = ", ".join(
         f"{length}" if name is None else f"{name}: {length}"
@@ -78,17 +75,17 @@ def array_line(array: Array) -> str:
         data_type(array),
         f"chunks={_in_line(chunk_shape(array))}",
     ]
-    if array._is_sharded:
+    if array.stored.is_sharded:
         parts.append(f"shards={_in_line(stored_shape(array))}")
-    parts += [name for name in array._inner.names if name != "bytes"]
-    parts.append(array._format.name)
-    if array.skipped_extensions:
-        parts.append(f"read-only: unknown {_names(array.skipped_extensions)}")
-    return " ".join(parts) + ">"
+    parts += [name for name in array.stored.inner_codecs.names if name != "bytes"]
+    parts.append(array.stored.format.name)
+    if array.ignored_extensions:
+        parts.append(f"read-only: unknown {_names(array.ignored_extensions)}")
+    return escape_controls(shorten(" ".join(parts), _LONGEST)) + ">"
 
 
-def data_type(array: DescribedArray) -> str:
-    """The data type, with what tells it from others of its name."""
+def data_type(array: Array) -> str:
+    """The data type, with details of its configuration."""
     definition, dtype = array.metadata.data_type, array.dtype
     if not definition.configuration:
         return definition.name
@@ -98,75 +95,83 @@ def data_type(array: DescribedArray) -> str:
     return f"{definition.name} ({fields}{', ...' if len(dtype.names) > _FIELDS else ''})"
 
 
-def array_info(array: DescribedArray, stored: bool = False) -> Info:
-    """What an array is.
+def array_info(array: Array, stored: bool = False) -> Info:
+    """The table of an array.
 
     Parameters
     ----------
     array : Array
         The array.
     stored : bool
-        Whether to list the store for what is stored.
+        Whether to list the stored chunks.
     """
     rows = [
         ("Name", array.name),
         ("Type", "Array"),
-        ("Zarr format", array._format.name.removeprefix("v")),
+        ("Zarr format", array.stored.format.name.removeprefix("v")),
         ("Data type", data_type(array)),
         ("Shape", _shape(array.shape)),
     ]
     if array.dimension_names is not None:
         rows.append(("Dimension names", ", ".join(map(str, array.dimension_names))))
     rows.append(("Chunk shape", _shape(chunk_shape(array))))
-    if array._is_sharded:
+    if array.stored.is_sharded:
         rows.append(("Shard shape", _shape(stored_shape(array))))
     rows += [
-        ("Fill value", str(array.fill_value)),
+        ("Fill value", fill_value(array)),
         ("Filters", _codecs(array.filters)),
         ("Serializer", _codecs((array.serializer,))),
         ("Compressors", _codecs(array.compressors)),
-        ("Damage noticed", "yes" if _protected(array) else "not in every case"),
+        ("Damage detected", "yes" if _protected(array) else "not in every case"),
         ("Read-only", str(array.read_only)),
         ("Store", f"{type(array.store).__name__} {array.store}"),
         ("Size", _size(array.nbytes)),
     ]
-    if array.skipped_extensions:
-        rows.append(("Unknown extensions", f"{_names(array.skipped_extensions)} (left out)"))
+    if array.ignored_extensions:
+        rows.append(("Unknown extensions", f"{_names(array.ignored_extensions)} (ignored)"))
     if stored:
         rows += _stored_rows(array)
     return Info(rows)
 
 
-def _stored_rows(array: DescribedArray) -> list[tuple[str, str]]:
-    chunks = array._chunks
-    stored = list(stored_sizes(chunks))
+def fill_value(array: Array) -> str:
+    """The fill value of an array as text."""
+    try:
+        return str(array.fill_value)
+    except ValueError:  # NumPy cannot print times without a unit; the metadata has a number
+        data_type = array.stored.resolved.data_type
+        return str(data_type.fill_value_to_json(array.stored.resolved.fill_value))
+
+
+def _stored_rows(array: Array) -> list[tuple[str, str]]:
+    stored = list(array.stored.stored_sizes())
     nbytes = sum(size for _, size in stored)
-    what = "Shards" if array._is_sharded else "Chunks"
+    unit = "Shards" if array.stored.is_sharded else "Chunks"
     rows = [
-        (f"{what} stored", f"{len(stored)} of {prod(array.cdata_shape)}"),
+        (f"{unit} stored", f"{len(stored)} of {prod(array.cdata_shape)}"),
         ("Size stored", _size(nbytes)),
     ]
     if nbytes:
-        # Of what is stored, not of what could be: an empty array is not well compressed.
-        elements = sum(prod(extent(chunks, chunk)) for chunk, _ in stored)
+        # Only stored chunks: missing chunks are not compression.
+        elements = sum(prod(array.stored.chunk_extent(chunk)) for chunk, _ in stored)
         rows.append(("Storage ratio", f"{elements * array.itemsize / nbytes:.1f}"))
     return rows
 
 
-def group_info(group: ListedGroup, members: bool = False) -> Info:
-    """What a group is.
+def group_info(group: Group, members: bool = False) -> Info:
+    """The table of a group.
 
     Parameters
     ----------
     group : Group
         The group.
     members : bool
-        Whether to list the members for their numbers.
+        Whether to count the members.
     """
     rows = [
         ("Name", group.name),
         ("Type", "Group"),
-        ("Zarr format", group._format.name.removeprefix("v")),
+        ("Zarr format", group.stored.format.name.removeprefix("v")),
         ("Attributes", str(len(group.attrs))),
         ("Consolidated metadata", "yes" if group.metadata.consolidated is not None else "no"),
         ("Read-only", str(group.read_only)),
@@ -183,9 +188,9 @@ def group_info(group: ListedGroup, members: bool = False) -> Info:
     return Info(rows)
 
 
-def _protected(array: DescribedArray) -> bool:
-    """Whether some codec after the array -> bytes codec notices any change."""
-    return any(codec.detects_damage for codec in array.compressors)
+def _protected(array: Array) -> bool:
+    """Whether a bytes -> bytes codec detects every change."""
+    return any(codec.detects_damage for codec in array.stored.inner_codecs.bytes_to_bytes)
 
 
 def _codecs(codecs: Iterable[Codec]) -> str:
@@ -196,14 +201,16 @@ def _names(definitions: Iterable[ExtensionDefinition]) -> str:
     return ", ".join(definition.name for definition in definitions)
 
 
-def chunk_shape(array: DescribedArray) -> tuple[int | str, ...]:
-    """The length of a chunk along each dimension, or the first of several."""
-    return array._inner.decoded.shape if array._is_sharded else stored_shape(array)
+def chunk_shape(array: Array) -> tuple[int | str, ...]:
+    """The length of a chunk along each dimension, or the first lengths."""
+    return (
+        array.stored.inner_codecs.decoded.shape if array.stored.is_sharded else stored_shape(array)
+    )
 
 
-def stored_shape(array: DescribedArray) -> tuple[int | str, ...]:
-    """The length of a stored object along each dimension, or the first of several."""
-    return tuple(map(_length, array._binding.axes))
+def stored_shape(array: Array) -> tuple[int | str, ...]:
+    """The length of a shard or chunk along each dimension, or the first lengths."""
+    return tuple(map(_length, array.stored.axes))
 
 
 def _length(axis: ChunkAxis) -> int | str:
@@ -223,6 +230,16 @@ def _shape(shape: tuple[int | str, ...]) -> str:
     return " x ".join(map(str, shape)) or "() (one element)"
 
 
+def format_nbytes(nbytes: float) -> str:
+    """A number of bytes with a unit, such as ``1.6 KiB``."""
+    size = float(nbytes)
+    for unit in _UNITS:
+        if size < 1024 or unit == _UNITS[-1]:
+            break
+        size /= 1024
+    return f"{nbytes:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
+
+
 def _size(nbytes: int) -> str:
-    said = nbytes_in_words(nbytes)
-    return said if nbytes < 1024 else f"{said} ({nbytes} B)"
+    text = format_nbytes(nbytes)
+    return text if nbytes < 1024 else f"{text} ({nbytes} B)"

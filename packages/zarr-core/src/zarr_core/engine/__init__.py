@@ -1,1 +1,1 @@
-"""Moving elements from chunks in a store to arrays in memory, or back."""
+"""Reading and writing of stored arrays: codec chains and chunks."""

@@ -1,4 +1,4 @@
-"""The list of codecs of an array, in the order that the specification asks for.
+"""Codec chains: the codecs of an array, in the order of encoding.
 
 Specification: v3.1, "Codecs": array -> array codecs, exactly one array -> bytes
 codec, bytes -> bytes codecs.
@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.engine import calls
-from zarr_core.engine.bound import BoundChain
+from zarr_core.engine import codec_calls
+from zarr_core.engine.prepared_chain import PreparedCodecChain
 from zarr_core.errors import CodecChainError, ZarrError
 from zarr_core.interfaces.codec import (
     ArrayRepresentation,
@@ -36,10 +36,9 @@ class CodecChain:
     Parameters
     ----------
     definitions : tuple of ExtensionDefinition
-        All codecs of the list, also those that were left out.
+        All codecs of the list, including ignored ones.
     codecs : tuple of Codec or None
-        What implements them; None for one that nobody knows and that need not
-        be understood.
+        The codecs; None for an ignored one, which is unknown and has must_understand false.
     """
 
     definitions: tuple[ExtensionDefinition, ...]
@@ -56,14 +55,14 @@ class CodecChain:
         definitions : sequence of ExtensionDefinition
             The members of a ``codecs`` list.
         where, pointer : str
-            The document and the place of the list in it; for messages.
+            Location of the metadata and JSON pointer of the list, for messages.
 
         Raises
         ------
         ExtensionError
             If a codec is unknown, broken or wrongly configured.
         CodecChainError
-            If the kinds of the codecs do not follow each other as they must.
+            If the order of the codecs is invalid.
         """
         codecs = tuple(
             make("codec", definition, where, f"{pointer}/{number}")
@@ -77,10 +76,9 @@ class CodecChain:
     def of(
         cls, *items: ExtensionDefinition | Codec | str, where: str = "", pointer: str = ""
     ) -> CodecChain:
-        """Make a chain for a new array, from definitions, names or codecs.
+        """Create a chain for a new array, from definitions, names or codecs.
 
-        What a definition does not say is what the constructor of the codec chooses,
-        or :meth:`resolve`.  Both record it, so what is written is complete.
+        The constructors of the codecs and :meth:`resolve` complete the definitions.
 
         Examples
         --------
@@ -101,7 +99,7 @@ class CodecChain:
 
     @property
     def skipped(self) -> tuple[ExtensionDefinition, ...]:
-        """Codecs that nobody knows; also those inside of a codec that has codecs."""
+        """Ignored codecs, including those inside other codecs."""
         here = [d for d, codec in zip(self.definitions, self.codecs, strict=True) if codec is None]
         for codec in self.codecs:
             here += getattr(codec, "skipped", ())
@@ -109,7 +107,7 @@ class CodecChain:
 
     @property
     def byte_order(self) -> Literal["little", "big"] | None:
-        """The byte order of the stored elements, if the array -> bytes codec says one."""
+        """The byte order of the stored elements, if the array -> bytes codec has one."""
         return next(c.byte_order for c in self.codecs if isinstance(c, ArrayToBytesCodec))
 
     def to_definitions(self) -> tuple[ExtensionDefinition, ...]:
@@ -117,20 +115,20 @@ class CodecChain:
         return self.definitions
 
     def resolve(self, decoded: ArrayRepresentation) -> CodecChain:
-        """Let every codec fill in what depends on the chunk, for a new array.
+        """Complete the definitions for a new array with what depends on the chunk.
 
         Parameters
         ----------
         decoded : ArrayRepresentation
-            The chunk that goes into the first codec.
+            The chunk that the first codec encodes.
         """
         definitions, codecs = [], []
         for definition, codec in zip(self.definitions, self.codecs, strict=True):
             resolved = codec
             if codec is not None:
                 name = definition.name
-                resolved = calls.asked(name, Codec, codec.resolve, decoded)
-                configuration = calls.asked(name, Mapping, resolved.to_configuration)
+                resolved = codec_calls.query(name, Codec, codec.resolve, decoded)
+                configuration = codec_calls.query(name, Mapping, resolved.to_configuration)
                 if configuration != dict(definition.configuration):
                     definition = replace(definition, configuration=configuration, spelling=None)
             if isinstance(resolved, ArrayToArrayCodec):
@@ -140,38 +138,39 @@ class CodecChain:
         return CodecChain(tuple(definitions), tuple(codecs))
 
     def after(self, definition: ExtensionDefinition, codec: ArrayToArrayCodec | None) -> CodecChain:
-        """The chain with an array -> array codec before all others; the same if there is none."""
+        """The chain with an array -> array codec before all others, unless it is None."""
         if codec is None:
             return self
         return CodecChain((definition, *self.definitions), (codec, *self.codecs))
 
-    def bind(self, decoded: ArrayRepresentation) -> BoundChain:
-        """Prepare everything that is the same for all chunks of one shape.
+    def prepare(self, decoded: ArrayRepresentation) -> PreparedCodecChain:
+        """Prepare the codecs for all chunks of one shape.
 
         Raises
         ------
         CodecChainError
-            If a codec does not support what it is given.
+            If a codec does not support its input.
         """
-        before: list[tuple[str, ArrayToArrayCodec]] = []
-        after: list[tuple[str, BytesToBytesCodec]] = []
-        steps = [decoded]
-        middle: tuple[str, ArrayToBytesCodec] | None = None
+        array_to_array: list[tuple[str, ArrayToArrayCodec]] = []
+        array_to_bytes: tuple[str, ArrayToBytesCodec] | None = None
+        bytes_to_bytes: list[tuple[str, BytesToBytesCodec]] = []
+        representations = [decoded]
         for definition, codec in zip(self.definitions, self.codecs, strict=True):
+            name, last = definition.name, representations[-1]
             if isinstance(codec, ArrayToArrayCodec):
-                before.append((definition.name, codec))
-                steps.append(encoded_representation(codec, definition.name, steps[-1]))
+                array_to_array.append((name, codec))
+                representations.append(encoded_representation(codec, name, last))
             elif isinstance(codec, ArrayToBytesCodec):
-                middle = (definition.name, codec)
+                array_to_bytes = (name, codec)
                 try:
-                    codec.check(steps[-1])
+                    codec.check(last)
                 except BaseException as error:
-                    raise _refused(definition.name, steps[-1], error) from error
+                    raise _refused(name, last, error) from error
             elif isinstance(codec, BytesToBytesCodec):
-                after.append((definition.name, codec))
-        if middle is None:
-            raise CodecChainError("a list of codecs needs exactly one array -> bytes codec")
-        return BoundChain(before, middle, after, steps)
+                bytes_to_bytes.append((name, codec))
+        if array_to_bytes is None:
+            raise CodecChainError("a codec chain requires exactly one array -> bytes codec")
+        return PreparedCodecChain(array_to_array, array_to_bytes, bytes_to_bytes, representations)
 
     def _check_order(self, where: str, pointer: str) -> None:
         order = {ArrayToArrayCodec: 0, ArrayToBytesCodec: 1, BytesToBytesCodec: 2}
@@ -198,23 +197,17 @@ _KIND_NAMES = ("array -> array", "array -> bytes", "bytes -> bytes")
 
 
 def codec_definition(item: ExtensionDefinition | Codec | str) -> ExtensionDefinition:
-    """The definition of a codec that is given in any form."""
+    """The definition of a codec in any form."""
     if isinstance(item, Codec):
         name = name_of("codec", type(item))
-        return ExtensionDefinition(name, calls.asked(name, Mapping, item.to_configuration))
+        return ExtensionDefinition(name, codec_calls.query(name, Mapping, item.to_configuration))
     return ExtensionDefinition(item) if isinstance(item, str) else item
 
 
 def encoded_representation(
     codec: ArrayToArrayCodec, name: str, decoded: ArrayRepresentation
 ) -> ArrayRepresentation:
-    """What an array -> array codec makes of a representation.
-
-    Raises
-    ------
-    CodecChainError
-        If it does not support it.
-    """
+    """The result of an array -> array codec; a CodecChainError if it does not support its input."""
     try:
         encoded = codec.encoded_representation(decoded)
         if not isinstance(encoded, ArrayRepresentation):

@@ -1,4 +1,29 @@
-"""Reading a selection: from chunks in a store into an array in memory."""
+"""Reading a selection: from chunks in a store to an array in memory.
+
+Each decision is made once, as early as possible:
+
+- Codecs and store are known with the array.  :class:`ChunkReader` selects how its chunks are
+  read, whole or in part:
+
+  ==================  ======================================  =========================
+  function            for                                     reads
+  ==================  ======================================  =========================
+  `_read_raw`         whole chunks stored as their memory     into the result
+  `_read_partial`     codecs that prefer partial decoding     what the codec asks for
+  `_read_value`       stores in memory, chunks without a      the value of the store,
+                      fixed size                              without a copy
+  `_read_large`       chunks whose buffer would not be kept   if stored, into a new
+                      from one chunk to the next              buffer
+  `_read_buffered`    all others                              into a reused buffer
+  ==================  ======================================  =========================
+
+- With the selection it is known whether it lies in one chunk, which is read at once.  Otherwise
+  chunks are read one after the other, small ones in batches (`_read_batch`), or in threads where
+  they are large or the store has latency.
+
+- With the chunk it is known whether the selection is the whole chunk, whether it is contiguous
+  in the result, and whether the chunk is stored.
+"""
 
 from __future__ import annotations
 
@@ -8,233 +33,299 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_core.engine.scratch import scratch
-from zarr_core.errors import ChunkDecodeError, MissingChunkError, ValueReplacedError
-from zarr_core.interfaces.value import ByteRange
-from zarr_core.selection.normalised import Box
-from zarr_core.selection.projection import chunk_count, project, single_chunk
-from zarr_core.threads import run
+from zarr_core.errors import ChunkDecodeError, CodecError, MissingChunkError, ValueReplacedError
+from zarr_core.interfaces.byte_reader import ByteRange
+from zarr_core.interfaces.selection import BasicIndexer
+from zarr_core.selection.projection import chunk_count, project, project_keys
+from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from zarr_core.engine.bound import BoundChain
-    from zarr_core.engine.chunks import ChunkBox, Chunks
-    from zarr_core.interfaces.codec import Buffer
-    from zarr_core.interfaces.value import ValueReader
-    from zarr_core.selection.normalised import Selection
-    from zarr_core.selection.projection import Part
+    from zarr_core.engine.prepared_chain import PreparedCodecChain
+    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.interfaces.byte_reader import Buffer, ByteReader
+    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.store import Store
+    from zarr_core.selection.projection import ChunkProjection, KeyedProjection
 
     Array = np.ndarray[Any, Any]
 
-_TOGETHER = 16  # small chunks that a thread takes at a time
-_ATTEMPTS = 5  # to read a value that others keep replacing
-_LARGE = 1 << 24  # bytes; so much memory is not kept from one chunk to the next anyhow
+THREADS_PAY_NBYTES = 1 << 16
+"""Decoded bytes of a chunk; threads are always faster above."""
+
+_UINT8 = np.dtype(np.uint8)  # NumPy takes a tenth of a microsecond to find it
+_BATCH = 16  # small chunks per task of a thread
+_ATTEMPTS = 5  # to read a value that is being replaced
+_MAX_BUFFER_NBYTES = 1 << 24  # larger buffers are not reused
 
 
-def read(chunks: Chunks, selection: Selection, out: Array) -> None:
+class ChunkReader:
+    """How chunks of one shape are read from one store.
+
+    Parameters
+    ----------
+    store : Store
+        The store with the chunks.
+    codecs : PreparedCodecChain
+        The codecs of the chunks.
+
+    Attributes
+    ----------
+    read_whole, read_part : callable
+        Functions of the reader, key, selection within the chunk and output array.  They
+        return whether the chunk is stored.
+    in_batches : bool
+        Whether chunks are so small that several are read per task.
+    """
+
+    __slots__ = ("codecs", "in_batches", "read_decoded", "read_part", "read_whole", "store")
+
+    def __init__(self, store: Store, codecs: PreparedCodecChain) -> None:
+        self.store = store
+        self.codecs = codecs
+        if store.in_memory or codecs.decoded.nbytes is None:
+            self.read_decoded = _read_value
+        elif codecs.read_buffer_size > _MAX_BUFFER_NBYTES:
+            self.read_decoded = _read_large
+        else:
+            self.read_decoded = _read_buffered
+        self.read_part = _read_partial if codecs.prefers_partial_decode else self.read_decoded
+        self.read_whole = _read_raw if codecs.is_raw else self.read_part
+        self.in_batches = (
+            codecs.has_memory_layout
+            and not codecs.prefers_partial_decode
+            and store.max_concurrency is None
+            and (codecs.decoded.nbytes or 0) < THREADS_PAY_NBYTES
+        )
+
+
+# --- a selection ---
+
+
+def read(stored: StoredArray, selection: Selection, out: Array) -> None:
     """Read a selection.
 
     Parameters
     ----------
-    chunks : Chunks
+    stored : StoredArray
         The array.
     selection : Selection
-        What to read.
+        The elements to read.
     out : ndarray
-        Receives the elements; shape of the selection, dtype of the data type.
+        Array for the elements; shape of the selection, dtype of the data type.
 
     Raises
     ------
     ChunkDecodeError
-        If a chunk is damaged; names it.
+        If a chunk is damaged; contains its key.
     MissingChunkError
-        If a chunk is not stored and that is not to be taken for the fill value.
+        If a chunk is missing and missing chunks are errors.
     StoreError
         If the store fails.
     """
     if not out.size:
         return
-    if type(selection) is Box:
-        single = single_chunk(selection, chunks.axes)
-        if single is not None:
-            chunk, within, whole, _ = single
-            read_chunk(chunks, chunk, within, out, whole)
-            return
-
-    bound = chunks.binding.bound((0,) * len(chunks.axes))
-    parallel = chunks.parallel(_at_once(chunks, bound, selection, out))
-    # Large chunks of which parts are read are not small, however little is wanted.
-    small = bound.is_plain and not bound.reads_parts and chunks.binding.is_uniform
-    if small and not parallel and type(selection) is Box and selection.index:
-        boxes = chunks.boxes(selection)
-        batches = iter(lambda: list(islice(boxes, _TOGETHER)), [])
-        run(batches, lambda some: _read_small(chunks, bound, some, out), None, pieces=_TOGETHER)
+    projections = project(selection, stored.axes)
+    if isinstance(projections, tuple):
+        chunk_coords, chunk_selection, _, _, is_whole = projections[0]
+        _read_chunk(stored, chunk_coords, chunk_selection, out, is_whole)
+        return
+    # Batches need chunks of one shape.
+    reader = stored.chunk_reader(()) if stored.resolved.is_uniform else None
+    if reader is not None and reader.in_batches and isinstance(selection, BasicIndexer):
+        keyed = project_keys(selection, stored.axes, stored.chunk_keys)
+        batches = iter(lambda: list(islice(keyed, _BATCH)), [])
+        parallel_for(
+            batches, lambda batch: _read_batch(stored, reader, batch, out), None, pieces=_BATCH
+        )
         return
 
-    def work(part: Part) -> None:
-        chunk, within, target, whole, _ = part
-        if type(within) is Box:
-            read_chunk(chunks, chunk, within, out[target], whole)
+    def work(projection: ChunkProjection) -> None:
+        chunk_coords, chunk_selection, out_selection, _, is_whole = projection
+        if type(chunk_selection) is BasicIndexer:
+            _read_chunk(stored, chunk_coords, chunk_selection, out[out_selection], is_whole)
         else:
-            values = np.empty(within.shape, out.dtype)
-            read_chunk(chunks, chunk, within, values, False)
-            out[target] = values
+            values = np.empty(chunk_selection.shape, out.dtype)
+            _read_chunk(stored, chunk_coords, chunk_selection, values, False)
+            out[out_selection] = values
 
-    run(project(selection, chunks.axes), work, parallel, chunks.threads, bound.pieces)
-
-
-def _at_once(chunks: Chunks, bound: BoundChain, selection: Selection, out: Array) -> int | None:
-    """Bytes that are handled at once for a chunk: how much work there is, in which threads may help."""
-    if not bound.reads_parts or bound.inner is not None:
-        return bound.grain
-    # Of a chunk without compression only what is wanted is read.
-    return out.nbytes // chunk_count(selection, chunks.axes) if type(selection) is Box else 0
+    parallel_for(
+        projections,
+        work,
+        stored.parallel(_nbytes_per_chunk(stored, selection, out)),
+        stored.threads,
+        stored.codecs.inner_chunk_count,
+    )
 
 
-def _read_small(chunks: Chunks, bound: BoundChain, boxes: Sequence[ChunkBox], out: Array) -> None:
-    """Read many small chunks of one shape, with as few steps each as there can be.
+def _nbytes_per_chunk(stored: StoredArray, selection: Selection, out: Array) -> int | None:
+    """Bytes that are decoded at once for a chunk, on which the use of threads depends."""
+    codecs = stored.codecs
+    if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
+        return codecs.inner_chunk_nbytes
+    # Of a chunk without compression only the selection is read.
+    if isinstance(selection, BasicIndexer):
+        return out.nbytes // chunk_count(selection, stored.axes)
+    return 0
 
-    What a step costs here is paid for every chunk: the memory for all of them is
-    borrowed once, and the array that stands for a decoded chunk is made once.
-    """
-    store = chunks.store
+
+def _read_batch(
+    stored: StoredArray, reader: ChunkReader, batch: Sequence[KeyedProjection], out: Array
+) -> None:
+    """Read small chunks of one shape, with as few steps per chunk as possible."""
+    codecs, store = reader.codecs, reader.store
     in_memory, get, get_into = store.in_memory, store.get, store.get_into
-    unpack = bound.unpack if bound.bytes_to_bytes else None
-    shape, dtype = bound.decoded.shape, bound.memory_dtype
-    nbytes = bound.decoded.nbytes or 0
-    room = bound.room
+    decode_bytes_into = codecs.decode_bytes_into if codecs.decodes_bytes_into else None
+    shape, dtype = codecs.decoded.shape, codecs.memory_dtype
+    nbytes = codecs.decoded.nbytes or 0
+    buffer_size = codecs.read_buffer_size
     data: Buffer | None
-    with scratch(room) as buffer, scratch(nbytes) as memory:
-        array = np.ndarray(shape, dtype, buffer if unpack is None else memory)
-        key = ""
+    with scratch(buffer_size) as buffer, scratch(nbytes) as memory:
+        array = np.ndarray(shape, dtype, buffer if decode_bytes_into is None else memory)
+        chunk_key = ""
         try:
-            for key, within, target, whole in boxes:
+            for chunk_key, chunk_selection, out_selection, is_whole in batch:
                 if in_memory:
-                    data = get(key)
+                    data = get(chunk_key)
                 else:
-                    size = get_into(key, buffer)
+                    size = get_into(chunk_key, buffer)
                     data = None if size is None else buffer[:size]
-                    if size is not None and size > room:
-                        data = _all_of(chunks, bound, key, size)
+                    if size is not None and size > buffer_size:
+                        data = _read_oversized(reader, chunk_key, size)
                 if data is None:
-                    _fill_missing(chunks, key, out[target])
+                    _fill_missing(stored, chunk_key, out[out_selection])
                     continue
-                if unpack is not None:
-                    unpack(data, memory)
+                if decode_bytes_into is not None:
+                    decode_bytes_into(data, memory)
                 elif len(data) != nbytes:
                     raise ChunkDecodeError(f"{len(data)} bytes instead of {nbytes}")
                 elif in_memory:
                     array = np.ndarray(shape, dtype, data)
-                out[target] = array if whole else array[within]
+                out[out_selection] = array if is_whole else array[chunk_selection]
         except ChunkDecodeError as error:
-            raise error.located(chunks.where(key)) from error
+            raise error.located(stored.where(chunk_key)) from error
+        except MemoryError as error:
+            raise _too_large(stored, chunk_key, shape, error) from error
 
 
-def read_chunk(
-    chunks: Chunks, chunk: tuple[int, ...], within: Selection, out: Array, whole: bool
+def _read_chunk(
+    stored: StoredArray,
+    chunk_coords: tuple[int, ...],
+    chunk_selection: Selection,
+    out: Array,
+    is_whole: bool,
 ) -> None:
-    """Read a part of one chunk.
-
-    Parameters
-    ----------
-    chunks : Chunks
-        The array.
-    chunk : tuple of int
-        Grid coordinates.
-    within : Selection
-        The part.
-    out : ndarray
-        Receives its elements; has the shape of the part.
-    whole : bool
-        Whether the part is the chunk, in order.
-    """
-    bound = chunks.binding.bound(chunk)
-    key = chunks.key(chunk)
-    store = chunks.store
-    data: Buffer | None
+    """Read the projection of a selection onto one chunk."""
+    reader = stored.chunk_reader(chunk_coords)
+    key = stored.chunk_key(chunk_coords)
     try:
-        if whole and bound.is_memory and out.flags.c_contiguous:
-            octets = out.reshape(-1).view(np.uint8).data
-            size = store.get_into(key, octets)
-            if size is not None and size != len(octets):
-                raise ChunkDecodeError(f"{size} bytes instead of {len(octets)}")
-        elif bound.reads_parts and not (whole and bound.is_memory):
-            size = _opened(
-                chunks, key, bound.first, lambda reader: bound.read_part(reader, within, out)
-            )
-        elif store.in_memory or bound.decoded.nbytes is None:  # for which no room can be kept
-            data = store.get(key)
-            size = None if data is None else len(data)
-            if data is not None:
-                _decode(bound, data, within, out, whole)
-        elif bound.room > _LARGE:
-            size = _read_large(chunks, bound, key, within, out, whole)
+        if is_whole:
+            is_stored = reader.read_whole(reader, key, None, out)
         else:
-            with scratch(bound.room) as buffer:
-                size = store.get_into(key, buffer)
-                if size is not None:
-                    data = buffer[:size]
-                    if size > len(buffer):
-                        data = _all_of(chunks, bound, key, size)
-                    _decode(bound, data, within, out, whole)
+            is_stored = reader.read_part(reader, key, chunk_selection, out)
     except ChunkDecodeError as error:
-        raise error.located(chunks.where(key)) from error
+        raise error.located(stored.where(key)) from error
     except MemoryError as error:
-        raise ChunkDecodeError(
-            f"a chunk of shape {bound.decoded.shape} does not fit into memory",
-            where=chunks.where(key),
-        ) from error
-    if size is None:
-        _fill_missing(chunks, key, out)
+        raise _too_large(stored, key, reader.codecs.decoded.shape, error) from error
+    if not is_stored:
+        _fill_missing(stored, key, out)
 
 
-def _fill_missing(chunks: Chunks, key: str, out: Array) -> None:
-    if chunks.missing_is_error:
-        raise MissingChunkError(chunks.where(key))
-    out[...] = chunks.binding.fill_value
+def _too_large(
+    stored: StoredArray, key: str, shape: tuple[int, ...], error: MemoryError
+) -> CodecError:
+    """The error for a chunk that may be intact, but does not fit into memory."""
+    reason = f" ({error})" if str(error) else ""
+    where = stored.where(key)
+    return CodecError(f"{where}: a chunk of shape {shape} does not fit into memory{reason}")
 
 
-def _read_large(
-    chunks: Chunks, bound: BoundChain, key: str, within: Selection, out: Array, whole: bool
-) -> int | None:
-    """Read a chunk for which memory is asked for only once it is known to be needed."""
-
-    def work(reader: ValueReader) -> None:
-        bound.check_size(reader.size)
-        with scratch(reader.size) as buffer:
-            reader.read_into([(0, buffer)])
-            _decode(bound, buffer, within, out, whole)
-
-    return _opened(chunks, key, ByteRange(0), work)
+def _fill_missing(stored: StoredArray, key: str, out: Array) -> None:
+    if stored.missing_is_error:
+        raise MissingChunkError(stored.where(key))
+    out[...] = stored.resolved.fill_value
 
 
-def _opened(
-    chunks: Chunks, key: str, first: ByteRange | None, work: Callable[[ValueReader], None]
-) -> int | None:
-    """Do something with an open value, anew if it is replaced meanwhile; return its length."""
+# --- ways to read a chunk; a selection of None is the whole chunk ---
+
+
+def _read_raw(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+    """Read a whole chunk into the result, if it is contiguous there."""
+    if not out.flags.c_contiguous:
+        return reader.read_decoded(reader, key, selection, out)
+    octets = out.reshape(-1).view(_UINT8).data
+    size = reader.store.get_into(key, octets)
+    if size is not None and size != len(octets):
+        raise ChunkDecodeError(f"{size} bytes instead of {len(octets)}")
+    return size is not None
+
+
+def _read_partial(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+    """Let the codec read what it needs."""
+    codecs = reader.codecs
+    part = codecs.full_selection if selection is None else selection
+    return _read_open(
+        reader.store, key, codecs.prefetch, lambda value: codecs.partial_decode(value, part, out)
+    )
+
+
+def _read_value(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+    """Decode the value that the store returns."""
+    data = reader.store.get(key)
+    if data is None:
+        return False
+    reader.codecs.decode_into(data, out, selection)
+    return True
+
+
+def _read_buffered(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+    """Read a value into a buffer that is used again for the next chunk."""
+    codecs = reader.codecs
+    with scratch(codecs.read_buffer_size) as buffer:
+        size = reader.store.get_into(key, buffer)
+        if size is None:
+            return False
+        if size > len(buffer):
+            codecs.decode_into(_read_oversized(reader, key, size), out, selection)
+        else:
+            codecs.decode_into(buffer[:size], out, selection)
+    return True
+
+
+def _read_large(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+    """Allocate a buffer only when the value is known to be stored."""
+    codecs = reader.codecs
+
+    def decode(value: ByteReader) -> None:
+        codecs.check_size(value.size)
+        with scratch(value.size) as buffer:
+            value.read_into([(0, buffer)])
+            codecs.decode_into(buffer, out, selection)
+
+    return _read_open(reader.store, key, ByteRange(0), decode)
+
+
+def _read_open(
+    store: Store, key: str, prefetch: ByteRange | None, decode: Callable[[ByteReader], None]
+) -> bool:
+    """Open a value and decode it; again if it is replaced meanwhile."""
     for attempt in range(_ATTEMPTS):
-        reader = chunks.store.open_value(key, first)
-        if reader is None:
-            return None
+        value = store.open_value(key, prefetch)
+        if value is None:
+            return False
         try:
-            with reader:
-                work(reader)
-                return reader.size
+            with value:
+                decode(value)
+                return True
         except ValueReplacedError:
             if attempt == _ATTEMPTS - 1:
                 raise
     raise AssertionError("the last attempt raises")
 
 
-def _decode(bound: BoundChain, data: Buffer, within: Selection, out: Array, whole: bool) -> None:
-    if whole:
-        bound.decode_into(data, out)
-    else:
-        bound.decode_part_of(data, within, out)
-
-
-def _all_of(chunks: Chunks, bound: BoundChain, key: str, size: int) -> Buffer:
-    """A value that is longer than was to be expected."""
-    bound.check_size(size)
-    data = chunks.store.get(key)
+def _read_oversized(reader: ChunkReader, key: str, size: int) -> Buffer:
+    """Return a value that is larger than the buffer for it."""
+    reader.codecs.check_size(size)
+    data = reader.store.get(key)
     return b"" if data is None else data

@@ -9,95 +9,100 @@ import numpy as np
 from zarr_core.engine.scratch import scratch
 from zarr_core.errors import ChunkDecodeError, CodecError
 from zarr_core.selection.projection import project, put
-from zarr_core.threads import run
+from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
-    from zarr_core.engine.bound import BoundChain
-    from zarr_core.engine.chunks import Chunks
-    from zarr_core.interfaces.store import Pieces
-    from zarr_core.interfaces.value import ValueReader
-    from zarr_core.selection.normalised import Selection
-    from zarr_core.selection.projection import Part
+    from zarr_core.engine.prepared_chain import PreparedCodecChain
+    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.interfaces.byte_reader import ByteReader
+    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.store import Buffers
+    from zarr_core.selection.projection import ChunkProjection
 
     Array = np.ndarray[Any, Any]
 
-# Seconds.  A file system makes the small files of a directory one after the other:
-# only where encoding takes longer than that do threads pay.
-_PAYS = 150e-6
-_SHAPES = 16  # of chunks that are kept encoded where all elements are the same
+# Seconds.  A file system creates the small files of a directory one after the other:
+# threads are faster only if encoding takes longer than that.
+_MIN_TASK_SECONDS = 150e-6
+_MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one value
 
 
-def write(chunks: Chunks, selection: Selection, value: Array) -> None:
+def write(stored: StoredArray, selection: Selection, value: Array) -> None:
     """Write a selection.
 
     Parameters
     ----------
-    chunks : Chunks
+    stored : StoredArray
         The array.
     selection : Selection
-        Where to.
+        The elements to write.
     value : ndarray
-        The elements; shape of the selection.  Cast to the data type as NumPy casts.
+        Their values; shape of the selection.  Cast to the data type as NumPy casts.
 
     Raises
     ------
     CodecError
-        If a codec cannot encode a chunk, or a chunk of which a part is kept is damaged.
+        If a codec cannot encode a chunk, or a chunk that is written in part is damaged.
     StoreError
         If the store fails.
 
     Notes
     -----
-    A chunk of which every element is new is stored without looking at what was
-    there.  Any other is read, changed and stored under the lock of its key, so
-    that writers of different elements of one chunk lose nothing.
+    A complete chunk is stored without reading the old one.  Any other is read, changed
+    and stored under the lock of its key, so that concurrent writers of different
+    elements of one chunk lose nothing.
     """
     if not value.size:
         return
 
-    dtype = chunks.binding.dtype
-    same: dict[BoundChain, Pieces | None] | None = None
+    dtype = stored.resolved.dtype
+    encoded: dict[PreparedCodecChain, Buffers | None] | None = None
     if value.size > 1 and not any(value.strides):
         # One value everywhere: chunks of one shape are encoded once.
         # A view without dimensions: an element by itself may be a Python object.
         one = value[(slice(0, 1),) * value.ndim].reshape(())
         value = np.broadcast_to(one.astype(dtype), value.shape)
-        same = {}
+        encoded = {}
 
-    def work(part: Part) -> None:
-        chunk, within, target, whole, covers = part
+    def work(projection: ChunkProjection) -> None:
+        chunk_coords, _, out_selection, _, is_whole = projection
         try:
-            new = value[target]
-            if whole and same is not None:
-                bound = chunks.binding.bound(chunk)
-                pieces = same[bound] if bound in same else bound.encode(new)
-                if len(same) < _SHAPES:
-                    same[bound] = pieces
-                _store(chunks, bound, chunks.key(chunk), pieces)
+            new = value[out_selection]
+            if is_whole and encoded is not None:
+                codecs = stored.resolved.codecs_for(chunk_coords)
+                buffers = encoded[codecs] if codecs in encoded else codecs.encode(new)
+                if len(encoded) < _MAX_ENCODED:
+                    encoded[codecs] = buffers
+                _store(stored, codecs, stored.chunk_key(chunk_coords), buffers)
                 return
-            if new.dtype != dtype:  # by the chunk: all at once would take as much memory again
+            if new.dtype != dtype:  # chunk by chunk: all at once would double the memory
                 new = new.astype(dtype)
-            write_chunk(chunks, chunk, within, new, whole, covers)
+            _write_chunk(stored, projection, new)
         except (CodecError, MemoryError) as error:
-            raise _located(chunks, chunk, error) from error
+            raise _located(stored, chunk_coords, error) from error
 
-    bound = chunks.binding.bound((0,) * len(chunks.axes))
-    parallel = chunks.parallel(bound.grain)
-    parts = project(selection, chunks.axes)
-    run(parts, work, parallel, chunks.threads, bound.pieces, _PAYS)
+    codecs = stored.codecs
+    parallel_for(
+        project(selection, stored.axes),
+        work,
+        stored.parallel(codecs.inner_chunk_nbytes),
+        stored.threads,
+        codecs.inner_chunk_count,
+        _MIN_TASK_SECONDS,
+    )
 
 
 def write_fields(
-    chunks: Chunks, selection: Selection, value: Array, fields: str | list[str]
+    stored: StoredArray, selection: Selection, value: Array, fields: str | list[str]
 ) -> None:
     """Write some fields of the elements of a selection; the others keep their values.
 
     Parameters
     ----------
-    chunks : Chunks
+    stored : StoredArray
         The array, of a structured data type.
     selection : Selection
-        Where to.
+        The elements to write.
     value : ndarray
         The fields; shape of the selection.
     fields : str or list of str
@@ -111,114 +116,103 @@ def write_fields(
     if not value.size:
         return
 
-    def work(part: Part) -> None:
-        bound = chunks.binding.bound(part.chunk)
-        new = value[part.target]
+    def work(projection: ChunkProjection) -> None:
+        chunk_coords, chunk_selection, out_selection, _, _ = projection
+        codecs = stored.resolved.codecs_for(chunk_coords)
+        new = value[out_selection]
 
-        def change(reader: ValueReader | None) -> Pieces | None:
-            array = bound.writable(reader)
-            put(array[fields], part.within, new)
-            return bound.encode(array)
+        def change(reader: ByteReader | None) -> Buffers | None:
+            array = codecs.read_whole(reader)
+            put(array[fields], chunk_selection, new)
+            return codecs.encode(array)
 
         try:
-            chunks.store.update(chunks.key(part.chunk), change)
+            stored.chunk_store.update(stored.chunk_key(chunk_coords), change)
         except (CodecError, MemoryError) as error:
-            raise _located(chunks, part.chunk, error) from error
+            raise _located(stored, chunk_coords, error) from error
 
-    run(project(selection, chunks.axes), work, threads=chunks.threads)
+    parallel_for(project(selection, stored.axes), work, threads=stored.threads)
 
 
-def write_chunk(
-    chunks: Chunks,
-    chunk: tuple[int, ...],
-    within: Selection,
-    value: Array,
-    whole: bool,
-    covers: bool,
-) -> None:
-    """Write a part of one chunk.
-
-    Parameters
-    ----------
-    chunks : Chunks
-        The array.
-    chunk : tuple of int
-        Grid coordinates.
-    within : Selection
-        The part.
-    value : ndarray
-        Its new elements; has the shape of the part.
-    whole : bool
-        Whether the part is the chunk, in order.
-    covers : bool
-        Whether the part holds every element of the chunk that lies in the array.
-    """
-    bound = chunks.binding.bound(chunk)
-    key = chunks.key(chunk)
-    if not covers:
-
-        def change(reader: ValueReader | None) -> Pieces | None:
-            if bound.supports_parts:
-                pieces = bound.encode_part(reader, within, value)
-            else:
-                array = bound.writable(reader)
-                put(array, within, value)
-                pieces = bound.encode(array)
-            if pieces is None and reader is not None and not chunks.store.supports_erasing:
-                return _instead_of_nothing(bound)
-            return pieces
-
-        chunks.store.update(key, change)
+def _write_chunk(stored: StoredArray, projection: ChunkProjection, value: Array) -> None:
+    """Write the projection of a selection onto one chunk."""
+    chunk_coords, selection, _, is_complete, is_whole = projection
+    codecs = stored.resolved.codecs_for(chunk_coords)
+    key = stored.chunk_key(chunk_coords)
+    if not is_complete:
+        _update(stored, codecs, key, selection, value)
         return
-    if not whole and bound.supports_parts and bound.inner is not None:
-        # Of a shard that reaches beyond the array not more is made than the array has.
-        _store(chunks, bound, key, bound.encode_part(None, within, value))
+    if not is_whole and codecs.supports_partial_encode and codecs.inner_codecs is not None:
+        # A shard that reaches beyond the array has only the inner chunks of the array.
+        _store(stored, codecs, key, codecs.partial_encode(None, selection, value))
         return
-    nbytes = bound.decoded.nbytes
+    nbytes = codecs.decoded.nbytes
     if nbytes is None:
-        array = value if whole else bound.writable(None)
-        if not whole:
-            put(array, within, value)
-        _store(chunks, bound, key, bound.encode(array))
+        array = value if is_whole else codecs.read_whole(None)
+        if not is_whole:
+            put(array, selection, value)
+        _store(stored, codecs, key, codecs.encode(array))
         return
-    if whole and chunks.store.in_memory and not bound.bytes_to_bytes:
-        # Into the bytes that the store keeps, which scratch memory cannot be.
-        _store(chunks, bound, key, bound.encode(value))
+    if is_whole and stored.chunk_store.in_memory and not codecs.bytes_to_bytes:
+        # The store keeps the encoded bytes, so they cannot be in scratch memory.
+        _store(stored, codecs, key, codecs.encode(value))
         return
     with scratch(nbytes) as memory:
-        if whole:
-            _store(chunks, bound, key, bound.encode(value, memory))
+        if is_whole:
+            _store(stored, codecs, key, codecs.encode(value, memory))
             return
-        with scratch(nbytes) as room:
-            array = np.frombuffer(room, bound.dtype).reshape(bound.decoded.shape)
-            array[...] = bound.decoded.fill_value
-            put(array, within, value)
-            _store(chunks, bound, key, bound.encode(array, memory))
+        with scratch(nbytes) as elements:
+            array = np.frombuffer(elements, codecs.dtype).reshape(codecs.decoded.shape)
+            array[...] = codecs.decoded.fill_value
+            put(array, selection, value)
+            _store(stored, codecs, key, codecs.encode(array, memory))
 
 
-def _store(chunks: Chunks, bound: BoundChain, key: str, value: Pieces | None) -> None:
-    store = chunks.store
-    if value is None and not store.supports_erasing:
-        value = _instead_of_nothing(bound) if store.exists(key) else None
-        if value is None:
-            return
-    if value is None:
+def _update(
+    stored: StoredArray, codecs: PreparedCodecChain, key: str, selection: Selection, value: Array
+) -> None:
+    """Write a part of a chunk, and keep the rest."""
+
+    def change(reader: ByteReader | None) -> Buffers | None:
+        if codecs.supports_partial_encode:
+            buffers = codecs.partial_encode(reader, selection, value)
+        else:
+            array = codecs.read_whole(reader)
+            put(array, selection, value)
+            buffers = codecs.encode(array)
+        if buffers is None and reader is not None and not stored.chunk_store.supports_erasing:
+            return _encode_empty(codecs)
+        return buffers
+
+    stored.chunk_store.update(key, change)
+
+
+def _store(
+    stored: StoredArray, codecs: PreparedCodecChain, key: str, buffers: Buffers | None
+) -> None:
+    store = stored.chunk_store
+    if buffers is not None:
+        store.set(key, buffers)
+    elif store.supports_erasing:
         store.erase(key)
-    else:
-        store.set(key, value)
+    elif store.exists(key) and (buffers := _encode_empty(codecs)) is not None:
+        store.set(key, buffers)
 
 
-def _instead_of_nothing(bound: BoundChain) -> Pieces | None:
-    """What to store for a chunk of nothing but the fill value, where keys stay."""
-    return bound.keeping_empty().encode(bound.writable(None))
+def _encode_empty(codecs: PreparedCodecChain) -> Buffers | None:
+    """Encode an empty chunk, for a store that cannot remove keys."""
+    return codecs.with_write_empty_chunks().encode(codecs.read_whole(None))
 
 
-def _located(chunks: Chunks, chunk: tuple[int, ...], error: CodecError | MemoryError) -> CodecError:
-    """The error of a chunk, saying which one it is."""
-    where = chunks.where(chunks.key(chunk))
+def _located(
+    stored: StoredArray, chunk_coords: tuple[int, ...], error: CodecError | MemoryError
+) -> CodecError:
+    """The error of a chunk, with its key."""
+    where = stored.where(stored.chunk_key(chunk_coords))
     if isinstance(error, ChunkDecodeError):
         return error.located(where)
     if isinstance(error, MemoryError):
-        shape = chunks.binding.bound(chunk).decoded.shape
-        return CodecError(f"{where}: a chunk of shape {shape} does not fit into memory")
+        shape = stored.resolved.codecs_for(chunk_coords).decoded.shape
+        reason = f" ({error})" if str(error) else ""
+        return CodecError(f"{where}: a chunk of shape {shape} does not fit into memory{reason}")
     return CodecError(f"{where}: {error}")

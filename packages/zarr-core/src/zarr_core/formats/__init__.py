@@ -1,1 +1,1 @@
-"""The on-disk formats of this distribution, each a plugin."""
+"""Zarr version 3, and detection of the installed formats."""

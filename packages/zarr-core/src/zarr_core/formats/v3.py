@@ -5,32 +5,35 @@ Specification: v3.1, "Stored representation".
 
 from __future__ import annotations
 
+import re
+from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.errors import MetadataValidationError, NodeNotFoundError
-from zarr_core.formats.foreign import foreign_key
-from zarr_core.formats.known import KnownDocuments
-from zarr_core.formats.members import understanding
+from zarr_core.errors import MetadataError, MetadataValidationError, NodeNotFoundError
+from zarr_core.formats.additional_fields import understanding
+from zarr_core.formats.lookup import formats_conflicting_with
+from zarr_core.formats.metadata_cache import MetadataCache
 from zarr_core.interfaces.format import Format, M, store_new
+from zarr_core.interfaces.metadata_document import read_metadata, read_metadata_from
 from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.metadata.node import node_from_json
-from zarr_core.metadata.problem import Problem, json_pointer
-from zarr_core.metadata.stored_text import parse_stored
-from zarr_core.names import check_node_name, is_node_name
+from zarr_core.metadata.group import GroupMetadata
+from zarr_core.metadata.node import node_from_json, parse_node, parse_stored
+from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
+from zarr_core.names import CHECKPOINT_NAME, check_node_name, is_node_name, is_reserved_name
+from zarr_core.registry.known_extensions import FORMAT_EXTENSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from zarr_core.definition import JSON
+    from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.format import NodeMetadata
-    from zarr_core.interfaces.store import Pieces, Store
-    from zarr_core.interfaces.value import ValueReader
+    from zarr_core.interfaces.store import Buffers, Store
 
-# Families of names, or names, that stand for what version 3 does not have.
-_ELSEWHERE = ("v2.", "n5.")
-_NAMES_ELSEWHERE = ("n5", "v3_draft")
-_INSTEAD = {"v2.object": "; text of any length is dtype=str here, bytes are dtype=bytes"}
+_DOCUMENT = "zarr.json"
+# Chunk keys of the encoding "default", at any depth.
+_CHUNK = re.compile(r"(?:.*/)?c(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)", re.DOTALL).fullmatch
 _EXTENSION_POINTS = (
     "data_type",
     "chunk_grid",
@@ -39,33 +42,33 @@ _EXTENSION_POINTS = (
     "storage_transformers",
 )
 
-_known: KnownDocuments[bytes] = KnownDocuments()
+_known: MetadataCache[bytes] = MetadataCache()
 
 
 class V3(Format):
     """The final version 3 (3.0 and 3.1)."""
 
     name: ClassVar[str] = "v3"
+    detection_priority: ClassVar[int] = 100
     zarr_format: ClassVar[int] = 3
-    marks: ClassVar[tuple[str, ...]] = ("zarr.json",)
-    document_names: ClassVar[tuple[str, ...]] = marks
+    detection_keys: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
+    metadata_keys: ClassVar[tuple[str, ...]] = detection_keys
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
         "default", {"separator": "/"}
     )
 
     def read(self, store: Store, path: str) -> NodeMetadata | None:
-        """Read ``zarr.json``; documents that were read before are not checked again."""
+        """Read ``zarr.json``; metadata that was read before is not validated again."""
         key = metadata_key(path)
-        data = store.get(key)
-        if data is None:
+        document = read_metadata(store, key)
+        if document is None:
             return None
-        document = bytes(data)
         known = _known.get(document)
         if known is not None:
             return known
         where = f"{store} {key!r}"
         parsed = parse_stored(document, where)
-        if is_draft(parsed):
+        if has_version_uri(parsed):
             return None
         return _known.keep(document, len(document), self.from_json(parsed, where))
 
@@ -77,20 +80,25 @@ class V3(Format):
         """The content of ``zarr.json``."""
         return metadata.to_json()
 
-    def express(self, metadata: M, where: str) -> M:
-        """Refuse what exists only in other versions."""
-        if isinstance(metadata, ArrayMetadata) and (problems := _elsewhere(metadata)):
+    def to_format(self, metadata: M, where: str) -> M:
+        """Reject extensions that exist in other formats only."""
+        if isinstance(metadata, ArrayMetadata) and (problems := _of_other_formats(metadata)):
             raise MetadataValidationError(where, problems)
         return metadata
 
-    def may_be_named(self, name: str) -> bool:
-        """Some names are reserved, such as ``__...`` (v3.1, "Node names")."""
-        return is_node_name(name)
+    def is_valid_name(self, name: str) -> bool:
+        """Names are those of v3.1, "Node names", and those that it reserves."""
+        return is_node_name(name) or is_reserved_name(name)
+
+    def is_reserved(self, name: str) -> bool:
+        """Names that begin with ``__`` are reserved (v3.1, "Node names")."""
+        return is_reserved_name(name)
 
     def check_path(self, path: str) -> None:
-        """Names must be what v3.1, "Node names", permits."""
+        """Names must be what v3.1, "Node names", permits, or reserved ones."""
         for name in path.split("/") if path else ():
-            check_node_name(name)
+            if not is_reserved_name(name):
+                check_node_name(name)
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write ``zarr.json``."""
@@ -108,11 +116,11 @@ class V3(Format):
         where = f"{store} {key!r}"
         changed: NodeMetadata | None = None
 
-        def change_document(reader: ValueReader | None) -> Pieces:
+        def change_document(reader: ByteReader | None) -> Buffers:
             nonlocal changed
             if reader is None:
                 raise NodeNotFoundError(where, "the node has been removed")
-            document = parse_stored(bytes(reader.read(0, reader.size)), where, quietly=True)
+            document = parse_stored(read_metadata_from(reader, where), where, quietly=True)
             changed = change(self.from_json(document, where))
             return _bytes(changed)
 
@@ -120,35 +128,75 @@ class V3(Format):
         assert changed is not None
         return changed
 
-    def foreign_key(self, store: Store, path: str) -> str | None:
-        """A key that is no document of version 2 or 3, and no chunk of an array."""
-        return foreign_key(store, self.chunk_prefix(path))
+    def unmanaged_key(self, store: Store, path: str) -> str | None:
+        """A key that belongs to no node of this format, or of one that it is preferred to."""
+        keys = self.unmanaged_keys(store, store.list_prefix(self.chunk_prefix(path)))
+        if keys:
+            for other in formats_conflicting_with(self.name):
+                keys = other.unmanaged_keys(store, keys)
+        return next(iter(keys), None)
+
+    def unmanaged_keys(self, store: Store, keys: Iterable[str]) -> list[str]:
+        """Keys that are not metadata documents, nor below an array, nor like chunk keys.
+
+        Chunks ``c/0/0`` without metadata remain where the removal of an array was interrupted.
+        """
+        others: list[str] = []
+        arrays: set[str] = set()
+        for key in keys:
+            node, _, name = f"/{key}".rpartition("/")
+            if name == _DOCUMENT:
+                if _is_array(store, key):
+                    arrays.add(node)
+            elif name != CHECKPOINT_NAME and not _CHUNK(key):
+                others.append(key)
+        return [
+            key
+            for key in others
+            if arrays.isdisjoint(accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial=""))
+        ]
 
 
-def is_draft(document: JSON) -> bool:
-    """Whether a ``zarr.json`` is the entry point of one of the drafts of 2021 and 2022."""
+def has_version_uri(document: JSON) -> bool:
+    """Whether the version in a ``zarr.json`` is a URI, as in drafts of version 3."""
     version = document.get("zarr_format") if isinstance(document, dict) else None
     return isinstance(version, str) and "://" in version
+
+
+def _is_array(store: Store, key: str) -> bool:
+    """Whether metadata is that of an array; damaged metadata counts, as it may be removed."""
+    try:
+        return not isinstance(parse_node(read_metadata(store, key) or b"", key), GroupMetadata)
+    except MetadataError:
+        return True
 
 
 def _bytes(metadata: NodeMetadata) -> bytes:
     return understanding(lambda understood: metadata.to_bytes(understood=understood))
 
 
-def _elsewhere(metadata: ArrayMetadata) -> list[Problem]:
-    """What metadata have that version 3 has no words for."""
-    message = "{!r} exists in older versions only"
+def _of_other_formats(metadata: ArrayMetadata) -> list[ValidationProblem]:
+    """Problems of metadata that names extensions of other formats."""
+    message = "{!r} is not supported in Zarr version 3"
     document = metadata.to_json()
     problems = [
-        Problem(pointer, message.format(name) + _INSTEAD.get(name, ""))
+        ValidationProblem(pointer, advice or message.format(name))
         for member in _EXTENSION_POINTS
         for pointer, name in extension_names(document.get(member), f"/{member}")
-        if name.startswith(_ELSEWHERE) or name in _NAMES_ELSEWHERE
+        if (advice := _advice(name)) is not None
     ]
     if metadata.chunk_memory_layout is not None:
         name = metadata.chunk_memory_layout.name
-        problems.append(Problem("/chunk_memory_layout", message.format(name)))
+        problems.append(ValidationProblem("/chunk_memory_layout", message.format(name)))
     return problems
+
+
+def _advice(name: str) -> str | None:
+    """What to do instead of using an extension of another format; None if it is not one."""
+    for pattern, advice in FORMAT_EXTENSIONS.items():
+        if name == pattern or (pattern.endswith("*") and name.startswith(pattern[:-1])):
+            return advice
+    return None
 
 
 def extension_names(value: JSON, pointer: str) -> Iterator[tuple[str, str]]:
@@ -169,4 +217,4 @@ def extension_names(value: JSON, pointer: str) -> Iterator[tuple[str, str]]:
 
 def metadata_key(path: str) -> str:
     """The key of the metadata document of a node."""
-    return f"{path}/zarr.json" if path else "zarr.json"
+    return f"{path}/{_DOCUMENT}" if path else _DOCUMENT

@@ -1,1 +1,1 @@
-"""The nodes of a hierarchy as a user sees them."""
+"""Arrays and groups, and the functions that open, create and delete them."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.given.attributes import checked
+from zarr_core.normalize.attributes import check_attributes
+from zarr_core.registry.scope import override_extensions
+from zarr_core.strictjson import plain_floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 class Attributes(MutableMapping[str, Any]):
     """Attributes of an array or group.
 
-    Every change is stored at once.  It is made on the stored document, under its
-    lock, so writers of different attributes lose nothing; and it is made there
-    first, so after a failure this object shows what it showed before.  NumPy
-    scalars and arrays become JSON numbers and lists.
+    Every change is stored immediately, under the lock of the stored metadata, so that
+    concurrent changes of different attributes are kept.  If storing fails, this object is
+    unchanged.  NumPy scalars and arrays become JSON numbers and lists.  NaN and infinity are
+    not valid JSON and raise an error; those that another writer has stored are kept.
 
     Examples
     --------
@@ -38,17 +39,17 @@ class Attributes(MutableMapping[str, Any]):
         self._node = node
 
     def __getitem__(self, name: str) -> Any:
-        # Documents are shared between nodes that have the same: hand out nothing of them.
-        return deepcopy(self._node._attributes()[name])
+        # Nodes with equal metadata share it: return copies.
+        return plain_floats(self._node.metadata.attributes[name])
 
     def __contains__(self, name: object) -> bool:
-        return name in self._node._attributes()
+        return name in self._node.metadata.attributes
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._node._attributes())
+        return iter(self._node.metadata.attributes)
 
     def __len__(self) -> int:
-        return len(self._node._attributes())
+        return len(self._node.metadata.attributes)
 
     def __setitem__(self, name: str, value: Any) -> None:
         self.update({name: value})
@@ -61,11 +62,12 @@ class Attributes(MutableMapping[str, Any]):
 
         self._change(change)
 
-    def update(  # type: ignore[override]  # one write, where the mixin makes one an item
+    def update(  # type: ignore[override]  # one write for all items
         self, other: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), /, **more: Any
     ) -> None:
         """Set several attributes in one write."""
-        new = checked(dict(other, **more), self._node._where())
+        where, known = self._node.stored.location, self._node.metadata.attributes
+        new = {**check_attributes(other, where, known), **check_attributes(more, where, known)}
         if new:
             self._change(lambda stored: {**stored, **new})
 
@@ -75,10 +77,12 @@ class Attributes(MutableMapping[str, Any]):
         Raises
         ------
         AttributeValueError
-            If a value has no JSON form, or a name is no string; it is a ``TypeError``
-            and a ``ValueError`` too.
+            If a value has no JSON form, or a name is not a string; it is a ``TypeError``
+            and a ``ValueError``.
         """
-        new = checked(attributes, self._node._where())
+        new = check_attributes(
+            attributes, self._node.stored.location, self._node.metadata.attributes
+        )
         self._change(lambda _: new)
 
     def clear(self) -> None:
@@ -87,21 +91,24 @@ class Attributes(MutableMapping[str, Any]):
 
     def asdict(self) -> dict[str, JSON]:
         """A copy as a plain dictionary."""
-        return deepcopy(self._node._attributes())
+        return {name: plain_floats(value) for name, value in self._node.metadata.attributes.items()}
 
     def refresh(self) -> None:
-        """Read the attributes again, to see what others have changed."""
+        """Read the attributes again, to see changes by others."""
         self._node.refresh()
 
     def _change(self, change: Callable[[dict[str, JSON]], dict[str, JSON]]) -> None:
-        self._node._rewrite(
-            lambda metadata: metadata.replace(attributes=change(metadata.attributes))
+        from zarr_core.hierarchy.node import update_metadata  # circular import
+
+        update_metadata(
+            self._node, lambda metadata: metadata.replace(attributes=change(metadata.attributes))
         )
 
     def __repr__(self) -> str:
         return repr(self.asdict())
 
-    def _repr_html_(self) -> str:
-        from zarr_core.display.html_attributes import attributes_html  # noqa: PLC0415 - lazy: for people only
+    def _repr_html_(self) -> str | None:
+        from zarr_core.display.extension import html
 
-        return attributes_html(self._node._attributes())
+        with override_extensions(self._node.stored.extensions):
+            return html(self)

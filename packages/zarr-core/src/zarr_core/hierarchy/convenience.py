@@ -1,38 +1,43 @@
-"""Arrays full of something, arrays like others, arrays saved or loaded at once."""
+"""Arrays full of one value, arrays like others, arrays saved or loaded in one call."""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.engine.stored import sizes_along
-from zarr_core.given.older_words import in_present_words
+from zarr_core.errors import NodeNotFoundError, StoreReadOnlyError
 from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.coerce import values_of
 from zarr_core.hierarchy.create import create_array, create_group
+from zarr_core.hierarchy.node import Node
 from zarr_core.hierarchy.open import open as open_node
 from zarr_core.hierarchy.open import open_group
-from zarr_core.hierarchy.values import values_of
+from zarr_core.hierarchy.rollback import Rollback
+from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
+from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from zarr_core.display.tree import Tree
     from zarr_core.hierarchy.group import Group
-    from zarr_core.hierarchy.location import StoreLike
+    from zarr_core.hierarchy.store_path import StoreLike
+    from zarr_core.interfaces.store import Store
 
     Shape = int | Sequence[int]
 
 
 def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
-    """Make an array that holds ``data``; options as for :func:`create_array`."""
+    """Create an array that contains ``data``; options as for :func:`create_array`."""
     return create(None, store=store, data=data, **options)
 
 
 def create(
     shape: Shape | None = None, *, store: StoreLike = None, path: str | None = None, **options: Any
 ) -> Array:
-    """Make an array of a shape; options as for :func:`create_array`.
+    """Create an array of a shape; options as for :func:`create_array`.
 
     Parameters
     ----------
@@ -51,7 +56,7 @@ def create(
 
 
 def empty(shape: Shape, **options: Any) -> Array:
-    """Make an array of nothing but the default fill value; options as for :func:`create_array`.
+    """Create an array of the default fill value; options as for :func:`create_array`.
 
     Its elements are defined, unlike those of :func:`numpy.empty`.
     """
@@ -59,17 +64,17 @@ def empty(shape: Shape, **options: Any) -> Array:
 
 
 def zeros(shape: Shape, **options: Any) -> Array:
-    """Make an array of zeros; options as for :func:`create_array`."""
+    """Create an array of zeros; options as for :func:`create_array`."""
     return full(shape, 0, **options)
 
 
 def ones(shape: Shape, **options: Any) -> Array:
-    """Make an array of ones; options as for :func:`create_array`."""
+    """Create an array of ones; options as for :func:`create_array`."""
     return full(shape, 1, **options)
 
 
 def full(shape: Shape, fill_value: Any, **options: Any) -> Array:
-    """Make an array of one value; options as for :func:`create_array`.
+    """Create an array of one value; options as for :func:`create_array`.
 
     The value is the array's fill value; no chunk is stored for it.
     """
@@ -77,7 +82,7 @@ def full(shape: Shape, fill_value: Any, **options: Any) -> Array:
 
 
 def empty_like(like: Any, **options: Any) -> Array:
-    """Make an empty array with the shape, dtype and, of a Zarr array, chunks and codecs of another.
+    """Create an empty array with the shape and dtype of another; of a Zarr array, also its layout.
 
     Parameters
     ----------
@@ -88,22 +93,21 @@ def empty_like(like: Any, **options: Any) -> Array:
         takes the default filters, serializer and fill value with it, other ``chunks`` mean no
         shards, another number of dimensions means chunks of its own.
     """
-    options = in_present_words(options)
     return create(**{**_traits(like, options), **options})
 
 
 def zeros_like(like: Any, **options: Any) -> Array:
-    """Make an array of zeros like another; see :func:`empty_like`."""
+    """Create an array of zeros like another; see :func:`empty_like`."""
     return full_like(like, 0, **options)
 
 
 def ones_like(like: Any, **options: Any) -> Array:
-    """Make an array of ones like another; see :func:`empty_like`."""
+    """Create an array of ones like another; see :func:`empty_like`."""
     return full_like(like, 1, **options)
 
 
 def full_like(like: Any, fill_value: Any, **options: Any) -> Array:
-    """Make an array of one value like another; see :func:`empty_like`."""
+    """Create an array of one value like another; see :func:`empty_like`."""
     return empty_like(like, **{**options, "fill_value": fill_value})
 
 
@@ -113,7 +117,7 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
     Parameters
     ----------
     store : store-like
-        Where to.  A node that is there already is left alone: the call fails.
+        Where to.  If there is a node already, the call fails.
     *arrays, **named : array-like
         What to store.  A single unnamed array becomes the node itself; of several,
         the unnamed ones are called ``arr_0``, ``arr_1``, ...  ``path`` may name the
@@ -122,7 +126,12 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
     Raises
     ------
     NodeExistsError
-        If there is something already.
+        If there is a node already.
+
+    Notes
+    -----
+    If this fails, or is interrupted, everything that it has created is removed again, or
+    named in a note of the exception.
     """
     path = named.pop("path", None)
     if len(arrays) == 1 and not named:
@@ -130,11 +139,11 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
         return
     if not arrays and not named:
         raise ValueError("nothing to save: give at least one array")
-    group = create_group(store, path=path)
-    for number, unnamed in enumerate(arrays):
-        group.create_array(f"arr_{number}", data=unnamed)
-    for name, value in named.items():
-        group.create_array(name, data=value)
+    unnamed = ((f"arr_{number}", values) for number, values in enumerate(arrays))
+    with Rollback() as rollback, rollback.nested():
+        group = create_group(store, path=path)
+        for name, value in chain(unnamed, named.items()):
+            group.create_array(name, data=value)
 
 
 def save_array(store: StoreLike, values: Any, **options: Any) -> None:
@@ -143,7 +152,7 @@ def save_array(store: StoreLike, values: Any, **options: Any) -> None:
     Raises
     ------
     NodeExistsError
-        If there is something already.
+        If there is a node already.
     """
     create(None, store=store, data=values, **options)
 
@@ -155,18 +164,34 @@ def save_group(store: StoreLike, *arrays: Any, **named: Any) -> None:
 
 
 def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -> Group:
-    """Open a group, or make it if it is not there.
+    """Open a group, or create it if it does not exist.
+
+    A group in a store that is open for reading only is opened for reading only.
 
     Parameters
     ----------
     store : store-like
         Where; in memory if not given.
     overwrite : bool
-        Whether it is made anew in place of what is there.
+        Whether an existing node is overwritten.
     **options
         Further arguments of :func:`open_group`.
+
+    Raises
+    ------
+    StoreReadOnlyError
+        If the store is open for reading only, and has no group there or ``overwrite``
+        is true.
     """
-    return open_group(store, "w" if overwrite else "a", **options)
+    try:
+        return open_group(store, "w" if overwrite else "a", **options)
+    except StoreReadOnlyError as error:
+        if overwrite:
+            raise
+        try:
+            return open_group(store, "r", **options)
+        except NodeNotFoundError:
+            raise error from None
 
 
 def tree(place: StoreLike, level: int | None = None, *, path: str | None = None) -> Tree:
@@ -197,15 +222,16 @@ def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:
 
 
 def _chunking(like: Array, shape: Any) -> dict[str, Any]:
-    """Chunks and shards; where their lengths differ, as they would be had the array grown."""
-    grid, length = like._binding.grid, np.size(shape)
-    if like._binding.is_uniform or length != like.ndim:
-        chunks = like.chunks if like._is_sharded else like.metadata.chunk_grid
+    """Chunks and shards of an array like another, also if their lengths differ."""
+    stored = like.stored
+    grid, length = stored.resolved.grid, np.size(shape)
+    if stored.resolved.is_uniform or length != like.ndim:
+        chunks = like.chunks if stored.is_sharded else like.metadata.chunk_grid
         return {"chunks": chunks, "shards": like.shards}
     new = tuple(np.ravel(shape).tolist())
     resized = grid.resized(new)
-    if like._is_sharded:
-        return {"chunks": like.chunks, "shards": tuple(map(sizes_along, resized.axes(new)))}
+    if stored.is_sharded:
+        return {"chunks": like.chunks, "shards": tuple(axis.sizes() for axis in resized.axes(new))}
     return {"chunks": like.metadata.chunk_grid if resized is grid else resized.to_definition()}
 
 
@@ -219,13 +245,13 @@ def _traits(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         "shape": like.shape,
         "dtype": metadata.data_type,
         **_chunking(like, options.get("shape", like.shape)),
-        "filters": like.filters,
+        "filters": like.stored.inner_codecs.array_to_array,
         "serializer": like.serializer,
-        "compressors": like.compressors,
-        "fill_value": like._binding.fill_value,
+        "compressors": like.stored.inner_codecs.bytes_to_bytes,
+        "fill_value": like.stored.resolved.fill_value,
         "chunk_key_encoding": metadata.chunk_key_encoding,
         "dimension_names": metadata.dimension_names,
-        "extensions": like._extensions,
+        "extensions": like.stored.extensions,
     }
     if "dtype" in options:  # what was chosen for the other dtype
         for name in ("fill_value", "filters", "serializer"):
@@ -236,3 +262,43 @@ def _traits(like: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     if "chunks" in options and "shards" not in options:
         traits.pop("shards", None)
     return traits
+
+
+def getsize(store: StoreLike, path: str | None = None) -> int:
+    """Bytes of all values below a path: chunks, metadata and all other keys.
+
+    Parameters
+    ----------
+    store : store-like
+        Where; an array or group for what it takes with everything below it.
+    path : str, optional
+        Path of a node, or a key.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no value at or below the path.  A store object may be empty.
+    StoreCapabilityError
+        If the store cannot list its keys.
+
+    Notes
+    -----
+    Of an array, :meth:`Array.nbytes_stored` counts the chunks alone.
+    """
+    with opened_store(store, path, read_only=True) as (place, below):
+        if isinstance(store, Node) and below and not path:
+            format_ = store.stored.format
+            keys = set(format_.documents(below))
+            for prefix in format_.prefixes(below):
+                keys.update(place.list_prefix(prefix))
+            return _nbytes_of(place, keys)
+        found = place.getsize(below) if below else None
+        keys = set(place.list_prefix(f"{below}/" if below else ""))
+        if found is None and not keys:
+            refuse_misspelt(store, place, below, "nothing is stored here")
+        return (found or 0) + _nbytes_of(place, keys)
+
+
+def _nbytes_of(store: Store, keys: Iterable[str]) -> int:
+    """Bytes of the values of some keys; a key that was removed in the meantime counts as 0."""
+    return sum(size or 0 for _, size in concurrent_map(keys, store.getsize, store.max_concurrency))

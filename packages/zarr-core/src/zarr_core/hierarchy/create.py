@@ -1,37 +1,42 @@
-"""Making new nodes."""
+"""Create arrays and groups."""
 
 from __future__ import annotations
 
+from itertools import accumulate
+from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr_core.engine.resolved_metadata import resolve_cached
+from zarr_core.engine.stored_array import StoredArray
+from zarr_core.engine.stored_node import StoredGroup
+from zarr_core.errors import NodeExistsError, NodeTypeError
 from zarr_core.formats.detect import format_of_new
-from zarr_core.given.attributes import checked
-from zarr_core.given.key_encodings import key_encoding
-from zarr_core.given.new_array import WHERE, array_metadata, shape_of
-from zarr_core.given.older_words import understands_older_words
-from zarr_core.hierarchy import cached
 from zarr_core.hierarchy.array import Array
-from zarr_core.hierarchy.from_metadata import array_settings
+from zarr_core.hierarchy.coerce import as_assigned, dtype_of, values_of, write_values
+from zarr_core.hierarchy.create_node import place_node, refuse_leftovers
+from zarr_core.hierarchy.from_metadata import array_settings, stored_member, warn_of_wrong_values
 from zarr_core.hierarchy.group import Group
-from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
-from zarr_core.hierarchy.values import as_assigned, dtype_of, values_of, write_values
+from zarr_core.hierarchy.rollback import Rollback
+from zarr_core.hierarchy.store_path import resolve_store_path
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.nodes.placing import place_node, refuse_leftovers
-from zarr_core.registry.scope import extensions as scope
+from zarr_core.normalize.array_metadata import WHERE, array_metadata, parse_shape
+from zarr_core.normalize.attributes import check_attributes
+from zarr_core.normalize.chunk_key_encodings import parse_chunk_key_encoding
+from zarr_core.normalize.data_types import parse_data_type
+from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    from zarr_core.hierarchy.location import StoreLike
+    from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
 
-@understands_older_words
 def create_array(
     store: StoreLike = None,
     *,
@@ -58,24 +63,24 @@ def create_array(
     synchronizer: Any = None,
     extensions: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Array:
-    """Make a new array.
+    """Create an array.
 
     Parameters
     ----------
     store : store-like
         Where: a path, a URL, a store, a mapping, a group; None for memory.
     name : str, optional
-        Path of the array in the store.  Groups that lead to it are made.
+        Path of the array in the store.  Missing parent groups are created.
     shape : int or sequence of int
         Length of each dimension; that of ``data`` if not given.
     dtype : data-type-like
         A name (``"float32"``, ``"r16"``), a NumPy dtype, a definition; that of
         ``data`` if not given, else ``float64``.
     data : array-like, optional
-        What the array holds at first.
+        The elements of the array.
     chunks, shards
         Shapes, or ``"auto"``: see
-        :func:`zarr_core.given.chunk_shapes.chunk_and_shard_shape` for the forms and
+        :func:`zarr_core.normalize.chunk_shapes.chunk_and_shard_shape` for the forms and
         the rule.  ``shards`` may be a dictionary with ``shape`` and ``index_location``.
         Lengths that differ along a dimension, as in ``[[10, 20, 30], 5]``, make a
         ``rectilinear`` grid, which zarr-grids has.  ``chunks`` may be a chunk grid
@@ -88,11 +93,11 @@ def create_array(
         The array -> bytes codec; by default the one that the data type names: ``bytes`` in
         the byte order of ``dtype``, for elements of variable size another.
     fill_value : scalar, optional
-        What elements are that were never written; by default zero.  None leaves that
-        open in formats that can, such as version 2, and is zero in others.
+        The value of elements that were never written; by default zero.  None is an undefined
+        fill value in formats that permit it, such as version 2, and zero in others.
     zarr_format : int or str, optional
-        The format to write: 2, 3, or the name of any that is installed.  By default
-        that of the hierarchy around the array; 3 if there is none.
+        The format to write: 2, 3, or the name of an installed format.  By default
+        that of the hierarchy that contains the array, otherwise 3.
     attributes : mapping, optional
         Attributes; NumPy scalars and arrays become numbers and lists.
     chunk_key_encoding : str, dict or ExtensionDefinition, optional
@@ -104,18 +109,19 @@ def create_array(
         Definitions of storage transformers, or one.
     order : {"C", "F"}
         Which dimension of a chunk is stored with its elements next to each other: the
-        last or the first.  In version 3, ``F`` is a ``transpose`` codec.
+        last or the first.  In version 3, ``F`` is a ``transpose`` codec, and another one
+        among the filters is an error.  Results of reading have this order in memory.
     storage_options : mapping, optional
         Further arguments for the store that a URL names.
     overwrite : bool
-        Whether a node that is there already is removed first, with all below it.
+        Whether an existing node is removed first, with everything below it.
     config : mapping, optional
-        ``write_empty_chunks`` and ``missing_chunks`` for this array alone.
+        ``write_empty_chunks`` and ``missing_chunks`` for this array alone, and ``order``,
+        ``"C"`` or ``"F"``, for another order of results in memory.
     write_data : bool
-        False to make the array like ``data`` and leave it empty.
+        False to create an array like ``data`` without writing elements.
     synchronizer : object, optional
-        Has locks for a store that cannot exclude other processes by itself; zarr-stores
-        has some.
+        Provides locks for a store without locks between processes; zarr-stores has some.
     extensions : mapping, optional
         Code for this array: ``{"codec": {"acme.xor": Xor}}``.
 
@@ -126,59 +132,73 @@ def create_array(
     Raises
     ------
     NodeExistsError
-        If there is a node, or something else, at that path.
+        If a node or another key exists at that path.
     MetadataValidationError
-        If the parts do not fit each other; names each.
+        If the arguments are inconsistent; contains all problems.
     ExtensionError
-        If an extension is unknown, broken or wrongly configured.
+        If an extension is unknown, broken or has an invalid configuration.
     CodecChainError
         If the codecs do not form a chain for such chunks.
+
+    Notes
+    -----
+    If this fails, or is interrupted, after the array was created, the array and the parent
+    groups that were created are removed.  The exception has a note about everything that
+    remains, and about a node that ``overwrite`` removed before.
     """
-    if extensions:
-        given = {key: value for key, value in locals().items() if key != "extensions"}
-        with scope(extensions):
-            return create_array(**given)
-    values = None if data is None else values_of(data)
-    if values is not None:
-        if shape is not None and shape_of(shape) != values.shape:
-            raise ValueError(f"shape {shape_of(shape)} is not that of data, {values.shape}")
-        shape = values.shape
-    if shape is None:
-        raise TypeError("a new array needs a shape, or data to take it from")
-    if dtype is None:
-        dtype = np.float64 if values is None else dtype_of(values)
-    keep_empty, missing_is_error = array_settings(config)
-    place, path = locate(store, name, storage_options=storage_options, synchronizer=synchronizer)
-    format_ = format_of_new(place, path, _format_asked(store, zarr_format))
-    if isinstance(compressors, str) and compressors == "auto" and format_.compressors is not None:
-        compressors = format_.compressors
-    metadata = array_metadata(
-        shape_of(shape), dtype, chunks=chunks, shards=shards, order=order, filters=filters,
-        serializer=serializer, compressors=compressors,
-        fill_value=None if fill_value is ... else fill_value, attributes=attributes,
-        chunk_key_encoding=key_encoding(chunk_key_encoding, format_, WHERE),
-        dimension_names=dimension_names, storage_transformers=storage_transformers,
-    )  # fmt: skip
-    if fill_value is None and format_.undefined_fill_values:
-        metadata = metadata.replace(fill_value_undefined=True)
-    metadata = format_.express(metadata, WHERE)
-    binding = cached.binding(metadata, place, path, keep_empty)
-    binding.check_lengths(WHERE)
-    if values is not None and values is not data:
-        values = as_assigned(values, data, binding.data_type)
-    array = Array(
-        place, path, format_, binding, missing_is_error=missing_is_error,
-        consolidation=store._consolidation if isinstance(store, Node) else None,
-    )  # fmt: skip
-    if not overwrite:
-        refuse_leftovers(array._chunks, format_, path)
-    _place(store, place, path, format_, metadata, overwrite)
-    if values is not None and write_data:
-        write_values(array, values)
-    return array
+    with override_extensions(extensions):
+        values = None if data is None else values_of(data)
+        if values is not None:
+            if shape is not None and parse_shape(shape) != values.shape:
+                raise ValueError(f"shape {parse_shape(shape)} is not that of data, {values.shape}")
+            shape = values.shape
+        if shape is None:
+            as_data = hasattr(store, "__array__") or isinstance(store, list | tuple)
+            hint = ": the first argument is the location; pass elements as data=" if as_data else ""
+            raise TypeError(f"a new array requires shape or data{hint}")
+        if dtype is None:
+            dtype = np.float64 if values is None else dtype_of(values)
+        write_empty_chunks, missing_is_error, result_order = array_settings(config)
+        place, path = resolve_store_path(
+            store, name, storage_options=storage_options, synchronizer=synchronizer
+        )
+        format_ = format_of_new(place, path, _requested_format(store, zarr_format))
+        if (
+            isinstance(compressors, str)
+            and compressors == "auto"
+            and format_.compressors is not None
+        ):
+            compressors = format_.compressors
+        metadata = array_metadata(
+            parse_shape(shape), dtype, chunks=chunks, shards=shards, order=order, filters=filters,
+            serializer=serializer, compressors=compressors,
+            fill_value=None if fill_value is ... else fill_value, attributes=attributes,
+            chunk_key_encoding=parse_chunk_key_encoding(chunk_key_encoding, format_, WHERE),
+            dimension_names=dimension_names, storage_transformers=storage_transformers,
+        )  # fmt: skip
+        if fill_value is None and format_.undefined_fill_values:
+            metadata = metadata.replace(fill_value_undefined=True)
+        metadata = format_.to_format(metadata, WHERE)
+        resolved = resolve_cached(metadata, place, path, write_empty_chunks)
+        if resolved.may_be_misread:
+            warn_of_wrong_values(resolved, place, path)
+        resolved.check_lengths(WHERE)
+        if values is not None and values is not data:
+            values = as_assigned(values, data, resolved.data_type)
+        stored = StoredArray(
+            place, path, format_, resolved, missing_is_error=missing_is_error,
+            consolidated=store.stored.consolidated if isinstance(store, Node) else None,
+        )  # fmt: skip
+        array = Array(stored, result_order=result_order)
+        if not overwrite:
+            refuse_leftovers(stored)
+        with Rollback() as rollback:
+            _place(store, place, path, format_, metadata, overwrite, rollback)
+            if values is not None and write_data:
+                write_values(array, values)
+        return array
 
 
-@understands_older_words
 def create_group(
     store: StoreLike = None,
     *,
@@ -189,18 +209,18 @@ def create_group(
     storage_options: Mapping[str, Any] | None = None,
     synchronizer: Any = None,
 ) -> Group:
-    """Make a new group.
+    """Create a group.
 
     Parameters
     ----------
     store : store-like
         Where: a path, a URL, a store, a mapping, a group; None for memory.
     path : str, optional
-        Path of the group in the store.  Groups that lead to it are made.
+        Path of the group in the store.  Missing parent groups are created.
     zarr_format : int or str, optional
         The format to write; as for :func:`create_array`.
     overwrite : bool
-        Whether a node that is there already is removed first, with all below it.
+        Whether an existing node is removed first, with everything below it.
     attributes : mapping, optional
         Attributes.
     storage_options : mapping, optional
@@ -211,15 +231,18 @@ def create_group(
     Raises
     ------
     NodeExistsError
-        If there is a node, or something else, at that path.
+        If a node or another key exists at that path.
     """
-    place, below = locate(store, path, storage_options=storage_options, synchronizer=synchronizer)
-    format_ = format_of_new(place, below, _format_asked(store, zarr_format))
-    metadata = GroupMetadata(attributes=checked(attributes or {}, "new group"))
-    metadata = format_.express(metadata, "new group")
-    _place(store, place, below, format_, metadata, overwrite)
-    consolidation = store._consolidation if isinstance(store, Node) else None
-    return Group(place, below, format_, metadata, consolidation=consolidation)
+    place, below = resolve_store_path(
+        store, path, storage_options=storage_options, synchronizer=synchronizer
+    )
+    format_ = format_of_new(place, below, _requested_format(store, zarr_format))
+    metadata = GroupMetadata(attributes=check_attributes(attributes or {}, "new group"))
+    metadata = format_.to_format(metadata, "new group")
+    with Rollback() as rollback:
+        _place(store, place, below, format_, metadata, overwrite, rollback)
+    consolidated = store.stored.consolidated if isinstance(store, Node) else None
+    return Group(StoredGroup(place, below, format_, metadata, consolidated=consolidated))
 
 
 def _place(
@@ -229,15 +252,63 @@ def _place(
     format_: Format,
     metadata: NodeMetadata,
     overwrite: bool,
+    rollback: Rollback,
 ) -> None:
-    """Store a new document, and its copy if it was made through a group that has copies."""
-    if isinstance(given, Node):
-        given._check_writable()
-    made = place_node(place, path, format_, metadata, overwrite=overwrite)
-    if isinstance(given, Node):
-        given._record(gone=[path] if overwrite else [], there=[*made, path])
+    """Store the metadata of a new node, also in consolidated metadata of the group."""
+    group = given if isinstance(given, Node) else None
+    if group is not None:
+        group.check_writable()
+        if group.stored.consolidated is not None:
+            # Whether the node exists is read from the store.
+            paths = list(accumulate(path.split("/"), "{}/{}".format))
+            rollback.add_cleanup(lambda: group.stored.record(gone=[path], there=paths))
+    made = place_node(place, path, format_, metadata, rollback, overwrite=overwrite)
+    if group is not None:
+        group.stored.record(gone=[path] if overwrite else [], there=[*made, path])
 
 
-def _format_asked(store: StoreLike, zarr_format: int | str | None) -> int | str | None:
-    """What was asked for; a member of a group that is open has the format of the group."""
-    return store._format.name if zarr_format is None and isinstance(store, Node) else zarr_format
+def _requested_format(store: StoreLike, zarr_format: int | str | None) -> int | str | None:
+    """The format that was passed; otherwise that of the group, if a group was passed."""
+    if zarr_format is None and isinstance(store, Node):
+        return store.stored.format.name
+    return zarr_format
+
+
+def require_array(
+    group: Group,
+    name: str,
+    shape: int | Sequence[int] | None,
+    dtype: Any,
+    exact: bool,
+    options: dict[str, Any],
+) -> Array:
+    """See :meth:`zarr_core.Group.require_array`."""
+    data = options.get("data")
+    if data is not None and (shape is None or dtype is None):
+        values = values_of(data)
+        shape = values.shape if shape is None else shape
+        dtype = dtype_of(values) if dtype is None else dtype
+    found = stored_member(group, name)
+    if found is None:
+        try:
+            return group.create_array(name, shape=shape, dtype=dtype, **options)
+        except NodeExistsError:
+            found = stored_member(group, name)  # created concurrently
+            if found is None:
+                raise
+    if not isinstance(found, Array):
+        raise NodeTypeError(found.stored.location, "is a group, not an array")
+    if shape is None:
+        raise TypeError("require_array requires shape or data")
+    items: Any = shape if hasattr(shape, "__iter__") else (shape,)
+    wanted = tuple(as_integer(length) for length in items)
+    if found.shape != wanted:
+        raise NodeTypeError(found.stored.location, f"has shape {found.shape}, not {wanted}")
+    if dtype is not None:
+        wanted_dtype = parse_data_type(dtype)[0].numpy_dtype
+        fits = found.dtype == wanted_dtype if exact else np.can_cast(wanted_dtype, found.dtype)
+        if not fits:
+            raise NodeTypeError(
+                found.stored.location, f"has dtype {found.dtype}, not {wanted_dtype}"
+            )
+    return found

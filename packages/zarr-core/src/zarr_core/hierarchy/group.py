@@ -1,4 +1,4 @@
-"""The group as its users see it."""
+"""Group: a group in a store as its users see it."""
 
 from __future__ import annotations
 
@@ -13,25 +13,36 @@ from zarr_core.errors import (
     NodeNameError,
     NodeNotFoundError,
     NodeTypeError,
+    ZarrError,
 )
-from zarr_core.hierarchy.listed import ListedGroup
+from zarr_core.formats.walk import walk
+from zarr_core.hierarchy.delete import erase_node
 from zarr_core.hierarchy.node import Node
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.group import GroupMetadata
 from zarr_core.names import located
-from zarr_core.nodes.erasing import erase_node
-from zarr_core.registry.scope import extensions
+from zarr_core.optional import copy_function
+from zarr_core.printable import escape_controls, shorten
+from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Self
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Self, TypeVar
 
+    from zarr_core.display.info import Info
+    from zarr_core.display.tree import Tree
+    from zarr_core.engine.stored_node import StoredGroup
     from zarr_core.hierarchy.array import Array
+    from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.progress import Progress, Reporter
 
+    T = TypeVar("T")
 
-class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
+
+class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
     """A group of arrays and groups: a mapping from their names.
 
-    Made by :func:`zarr_core.open_group` and :func:`zarr_core.create_group`.  Names
+    Returned by :func:`zarr_core.open_group` and :func:`zarr_core.create_group`.  Names
     may be paths: ``group["a/b"]``.
 
     Examples
@@ -44,12 +55,59 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
     'ocean/salt'
     """
 
+    stored: StoredGroup
+    """The group as it is stored: its format and members, without this interface."""
+
     # --- the mapping ---
 
+    def __getitem__(self, path: str) -> Array | Group:
+        """The node at a path below the group.
+
+        Raises
+        ------
+        NodeNotFoundError
+            If there is none; it is also a KeyError.
+        """
+        found: Array | Group | None = self.get(path)
+        if found is None:
+            raise member_not_found(self, path)
+        return found
+
+    def get(self, path: str, default: Any = None) -> Any:
+        """The node at a path below the group, or a default if there is none."""
+        try:
+            child = names.join(self.path, path)
+            metadata = self.stored.find(child)
+        except NodeNameError:
+            return default
+        return default if metadata is None else self._node(child, metadata)
+
+    def __contains__(self, path: object) -> bool:
+        if not isinstance(path, str):
+            return False
+        try:
+            return self.stored.find(names.join(self.path, path)) is not None
+        except NodeNameError:
+            return False
+        except MetadataError:
+            return True  # there is something, though it cannot be opened
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the direct members, sorted; also of those whose documents are damaged."""
+        return self.stored.child_names(self.path)
+
+    def __len__(self) -> int:
+        """Number of direct members."""
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        """True: a group without members is a group all the same."""
+        return True
+
     def __setitem__(self, path: str, value: Any) -> None:
-        """Store an array at a path, in place of what is there."""
+        """Store an array at a path, and overwrite an existing node."""
         if isinstance(value, Group):
-            raise NodeTypeError(value._where(), "is a group; copy it with zarr_core.copy")
+            raise NodeTypeError(value.stored.location, "is a group; copy it with zarr_core.copy")
         self.create_array(path, data=value, overwrite=True)
 
     def __delitem__(self, path: str) -> None:
@@ -57,8 +115,8 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
 
         Raises
         ------
-        KeyError
-            If there is none.
+        NodeNotFoundError
+            If there is none; it is also a KeyError.
         """
         self._remove(path, None)
 
@@ -66,99 +124,220 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
     __eq__ = Node.__eq__
     __hash__ = Node.__hash__
 
-    # --- making members ---
+    # --- members ---
+
+    def members(
+        self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True
+    ) -> tuple[tuple[str, Array | Group], ...]:
+        """Paths (relative to the group) and nodes of the members.
+
+        Parameters
+        ----------
+        max_depth : int or None
+            0 for direct members, 1 for those of direct subgroups as well ...; None
+            for all.
+        use_consolidated_for_children : bool
+            Whether consolidated metadata may be used, if the group was opened with it.
+
+        Raises
+        ------
+        ValueError
+            If the depth is negative.
+        MetadataError
+            If the document of a member is wrong.
+        """
+        stored = self.stored
+        look_up = stored.children if use_consolidated_for_children else None
+        prefix = len(self.path) + 1 if self.path else 0
+        return tuple(
+            (path[prefix:], self._node(path, metadata))
+            for path, metadata in walk(stored.format, stored.store, stored.path, max_depth, look_up)
+        )
+
+    def nmembers(self, max_depth: int | None = 0) -> int:
+        """Number of members; depth as for :meth:`members`."""
+        if max_depth == 0:
+            return len(self)
+        found = _walk(self.stored, max_depth)
+        return sum(1 for _ in found)
+
+    def arrays(self, max_depth: int | None = 0) -> Iterator[tuple[str, Array]]:
+        """Paths and arrays among the members; depth as for :meth:`members`."""
+        return self._members_of(ArrayMetadata, max_depth)
+
+    def groups(self, max_depth: int | None = 0) -> Iterator[tuple[str, Group]]:
+        """Paths and groups among the members; depth as for :meth:`members`."""
+        return self._members_of(GroupMetadata, max_depth)
+
+    def array_keys(self) -> Iterator[str]:
+        """Names of the arrays; a node with damaged metadata is neither array nor group."""
+        return self._names_of(ArrayMetadata)
+
+    def group_keys(self) -> Iterator[str]:
+        """Names of the groups; a node with damaged metadata is neither array nor group."""
+        return self._names_of(GroupMetadata)
+
+    def array_values(self) -> Iterator[Array]:
+        """The arrays."""
+        return (array for _, array in self.arrays())
+
+    def group_values(self) -> Iterator[Group]:
+        """The groups."""
+        return (group for _, group in self.groups())
+
+    def visit(self, func: Callable[[str], T | None]) -> T | None:
+        """Call a function with the path of each member at any depth, until it returns something.
+
+        Parameters
+        ----------
+        func : callable
+            Receives a path relative to the group.  Any result other than None ends the visit.
+
+        Returns
+        -------
+        object
+            The last result of the function.
+        """
+        for path, _ in self._all():
+            found = func(path)
+            if found is not None:
+                return found
+        return None
+
+    visitkeys = visit
+
+    def visitvalues(self, func: Callable[[Array | Group], T | None]) -> T | None:
+        """Call a function with each member at any depth; as :meth:`visit`."""
+        return self.visititems(lambda _, node: func(node))
+
+    def visititems(self, func: Callable[[str, Array | Group], T | None]) -> T | None:
+        """Call a function with path and node of each member at any depth; as :meth:`visit`."""
+        for path, metadata in self._all():
+            found = func(path, self._node(names.join(self.path, path), metadata))
+            if found is not None:
+                return found
+        return None
+
+    def tree(self, level: int | None = None) -> Tree:
+        """The hierarchy below the group, for display.
+
+        Parameters
+        ----------
+        level : int, optional
+            How many levels to show; all if not given.
+        """
+        from zarr_core.display.tree import tree
+
+        return tree(self, level)
+
+    @property
+    def info(self) -> Info:
+        """Properties of the group, as a table; does not access the store."""
+        from zarr_core.display.info import group_info
+
+        return group_info(self)
+
+    def info_complete(self) -> Info:
+        """Properties of the group, with the numbers of its members; lists the store."""
+        from zarr_core.display.info import group_info
+
+        return group_info(self, members=True)
+
+    # --- creating members ---
 
     def create_group(
         self, name: str, *, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
     ) -> Group:
-        """Make a group below this one; see :func:`zarr_core.create_group`."""
-        from zarr_core.hierarchy.create import create_group  # noqa: PLC0415 - makes groups
+        """Create a group below this one; see :func:`zarr_core.create_group`."""
+        from zarr_core.hierarchy.create import create_group
 
-        with extensions(self._extensions):
+        with override_extensions(self.stored.extensions):
             return create_group(
                 self, path=self._child(name), overwrite=overwrite, attributes=attributes,
-                zarr_format=self._format.name,
+                zarr_format=self.stored.format.name,
             )  # fmt: skip
 
     def create_array(self, name: str, **options: Any) -> Array:
-        """Make an array below this group; see :func:`zarr_core.create_array`."""
-        from zarr_core.hierarchy.create import create_array  # noqa: PLC0415 - makes arrays
+        """Create an array below this group; see :func:`zarr_core.create_array`."""
+        from zarr_core.hierarchy.create import create_array
 
-        options.setdefault("zarr_format", self._format.name)
-        with extensions(self._extensions):
+        options.setdefault("zarr_format", self.stored.format.name)
+        with override_extensions(self.stored.extensions):
             return create_array(self, name=self._child(name), **options)
 
     create = create_dataset = create_array
 
     def array(self, name: str, data: Any, **options: Any) -> Array:
-        """Make an array that holds ``data``; see :func:`zarr_core.create_array`."""
+        """Create an array that contains ``data``; see :func:`zarr_core.create_array`."""
         return self.create_array(name, data=data, **options)
 
     def empty(self, name: str, **options: Any) -> Array:
-        """Make an array of the default fill value; see :func:`zarr_core.empty`."""
+        """Create an array of the default fill value; see :func:`zarr_core.empty`."""
         return self.create_array(name, **options)
 
     def zeros(self, name: str, **options: Any) -> Array:
-        """Make an array of zeros; see :func:`zarr_core.zeros`."""
+        """Create an array of zeros; see :func:`zarr_core.zeros`."""
         return self.create_array(name, fill_value=0, **options)
 
     def ones(self, name: str, **options: Any) -> Array:
-        """Make an array of ones; see :func:`zarr_core.ones`."""
+        """Create an array of ones; see :func:`zarr_core.ones`."""
         return self.create_array(name, fill_value=1, **options)
 
     def full(self, name: str, fill_value: Any, **options: Any) -> Array:
-        """Make an array of one value; see :func:`zarr_core.full`."""
+        """Create an array of one value; see :func:`zarr_core.full`."""
         return self.create_array(name, fill_value=fill_value, **options)
 
     def empty_like(self, name: str, like: Any, **options: Any) -> Array:
-        """Make an empty array like another; see :func:`zarr_core.empty_like`."""
-        from zarr_core.hierarchy.convenience import empty_like  # noqa: PLC0415 - makes arrays
+        """Create an empty array like another; see :func:`zarr_core.empty_like`."""
+        from zarr_core.hierarchy.convenience import empty_like
 
-        options.setdefault("zarr_format", self._format.name)
-        with extensions(self._extensions):
+        options.setdefault("zarr_format", self.stored.format.name)
+        with override_extensions(self.stored.extensions):
             return empty_like(like, store=self, name=self._child(name), **options)
 
     def zeros_like(self, name: str, like: Any, **options: Any) -> Array:
-        """Make an array of zeros like another; see :func:`zarr_core.empty_like`."""
+        """Create an array of zeros like another; see :func:`zarr_core.empty_like`."""
         return self.full_like(name, like, 0, **options)
 
     def ones_like(self, name: str, like: Any, **options: Any) -> Array:
-        """Make an array of ones like another; see :func:`zarr_core.empty_like`."""
+        """Create an array of ones like another; see :func:`zarr_core.empty_like`."""
         return self.full_like(name, like, 1, **options)
 
     def full_like(self, name: str, like: Any, fill_value: Any, **options: Any) -> Array:
-        """Make an array of one value like another; see :func:`zarr_core.empty_like`."""
+        """Create an array of one value like another; see :func:`zarr_core.empty_like`."""
         return self.empty_like(name, like, fill_value=fill_value, **options)
 
     def require_group(self, name: str, *, overwrite: bool = False) -> Group:
-        """The group of a name, made if it is not there; without a name, the group itself.
+        """The group of a name, created if it does not exist; without a name, the group itself.
 
         Raises
         ------
         NodeTypeError
             If there is an array.
         """
-        found = None if overwrite else self._existing(name)
+        from zarr_core.hierarchy.from_metadata import stored_member  # circular import
+
+        found = None if overwrite else stored_member(self, name)
         if found is None:
             try:
                 return self.create_group(name, overwrite=overwrite)
             except NodeExistsError:
-                found = self._existing(name)  # someone was faster
+                found = stored_member(self, name)  # created concurrently
                 if found is None:
                     raise
         if not isinstance(found, Group):
-            raise NodeTypeError(found._where(), "is an array, not a group")
+            raise NodeTypeError(found.stored.location, "is an array, not a group")
         return found
 
     def require_groups(self, *paths: str) -> tuple[Group, ...]:
-        """Several groups, each made if it is not there."""
+        """Several groups, each created if it does not exist."""
         return tuple(self.require_group(path) for path in paths)
 
     def require_array(
         self, name: str, shape: int | Sequence[int] | None = None, dtype: Any = None,
         exact: bool = False, **options: Any,
     ) -> Array:  # fmt: skip
-        """The array of a name, made if it is not there.
+        """The array of a name, created if it does not exist.
 
         Parameters
         ----------
@@ -166,9 +345,9 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
             Path below the group.
         shape, dtype
             What the array must have; those of ``data``, if it is among the options
-            and they are not given.  Of no dtype, any will do.
+            and they are not given.  Without a dtype, any is accepted.
         exact : bool
-            Whether the dtype must be the same; else ``dtype`` must cast safely to it.
+            Whether the dtype must be the same; otherwise ``dtype`` must cast safely to it.
         **options
             Further arguments of :func:`zarr_core.create_array`.
 
@@ -177,9 +356,9 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         NodeTypeError
             If there is a group, or an array of another shape or dtype.
         """
-        from zarr_core.hierarchy.requiring import require_array  # noqa: PLC0415 - makes arrays
+        from zarr_core.hierarchy.create import require_array  # circular import
 
-        with extensions(self._extensions):
+        with override_extensions(self.stored.extensions):
             return require_array(self, name, shape, dtype, exact, options)
 
     require_dataset = require_array
@@ -193,9 +372,9 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         *,
         progress: Callable[[Progress], object] | bool | None = None,
     ) -> None:
-        """Give a member another path; both are relative to the group.
+        """Move a member to another path; both are relative to the group.
 
-        To another store or group it goes by :func:`zarr_core.move`.
+        Use :func:`zarr_core.move` to move it to another store or group.
 
         Parameters
         ----------
@@ -206,51 +385,21 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
 
         Notes
         -----
-        The node is whole at one of the two places at any time: its data is copied, then
-        its document, and only then is the old one removed.  What was interrupted is
-        completed by the same call.
+        The node is complete at one of the two paths at any time: its chunks are copied, then
+        its metadata, then the source is removed.  Repeat an interrupted call to complete it.
 
         Raises
         ------
         NodeNotFoundError
             If there is no node at the source.
         NodeExistsError
-            If there is one at the destination, or the destination lies in the source.
+            If a node exists at the destination, or the destination is within the source.
         """
-        from zarr_core.transfer.ends import Ends  # noqa: PLC0415 - lazy: rare
-        from zarr_core.transfer.moving import move_node  # noqa: PLC0415 - lazy: rare
-
-        self._check_writable()
+        self.check_writable()
         old, new = self._child_path(source), self._child_path(dest)
-        format_, store = self._format, self.store
-        moved = move_node(Ends(format_, store, old, format_, store, new), progress)
-        self._record(gone=[old], there=moved)
-
-    def delete(
-        self, path: str, *, progress: Callable[[Progress], object] | bool | None = None
-    ) -> None:
-        """Remove the node at a path, with everything below it.
-
-        Parameters
-        ----------
-        path : str
-            The path, relative to the group.
-        progress : callable or True, optional
-            As for :func:`zarr_core.remove`.
-
-        Raises
-        ------
-        NodeNotFoundError
-            If there is none.
-        """
-        from zarr_core.interfaces.progress import Reporter  # noqa: PLC0415 - lazy: rare
-
-        child = self._child_path(path)
-        try:
-            with Reporter(progress, 1) as reporter:
-                self._remove(path, reporter)
-        except KeyError:
-            raise NodeNotFoundError(located(self.store, child), "no node here") from None
+        move = copy_function("move_in_store", "zarr_transfer.move_node", "Group.move")
+        moved = move(self.stored.format, self.store, old, new, progress)
+        self.stored.record(gone=[old], there=moved)
 
     def clear(self, *, progress: Callable[[Progress], object] | bool | None = None) -> None:
         """Remove all members.
@@ -260,25 +409,29 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         progress : callable or True, optional
             As for :func:`zarr_core.remove`; each member is a part.
         """
-        from zarr_core.interfaces.progress import Reporter  # noqa: PLC0415 - lazy: rare
+        from zarr_core.interfaces.progress import Reporter
 
-        self._check_writable()
-        members = list(self._format.child_names(self.store, self.path))
+        self.check_writable()
+        members = list(self.stored.format.child_names(self.store, self.path))
         with Reporter(progress, len(members)) as reporter:
             for name in members:
-                with suppress(KeyError):  # someone else was faster
+                with suppress(NodeNotFoundError):  # removed concurrently
                     self._remove(name, reporter)
 
     def _remove(self, path: str, reporter: Reporter | None) -> None:
-        self._check_writable()
+        self.check_writable()
+
         try:
             child = names.join(self.path, path)
         except NodeNameError:
-            raise KeyError(path) from None
-        if child == self.path or not self._is_there(child):
-            raise KeyError(path)
-        erase_node(self._format, self.store, child, reporter)
-        self._record(gone=[child])
+            raise member_not_found(self, path) from None
+        if child == self.path:
+            reason = "a group cannot remove itself; use zarr_core.remove"
+            raise NodeNotFoundError(located(self.store, child), reason)
+        if not self._is_there(child):
+            raise member_not_found(self, path)
+        erase_node(self.stored.format, self.store, child, reporter)
+        self.stored.record(gone=[child])
 
     # --- as a context, in a shell ---
 
@@ -289,28 +442,134 @@ class Group(ListedGroup, MutableMapping[str, "Array | Group"]):
         """Close the store."""
         self.store.close()
 
+    def _repr_html_(self) -> str | None:
+        from zarr_core.display.extension import html
+
+        with override_extensions(self.stored.extensions):
+            return html(self)
+
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from zarr_core.hierarchy.from_metadata import reopen  # circular import
+
+        stored = self.stored
+        own = stored.uses_consolidated and stored.metadata.consolidated is not None
+        return reopen, (
+            stored.store, stored.path, stored.format.name, stored.format.to_json(stored.metadata),
+            self.read_only,
+            {}, stored.extensions, own,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        path = f" {shorten(self.name, 1000)}" if self.path else ""
+        return escape_controls(f"<Group {self.store}{path}>")
 
     # --- within ---
 
     def _child(self, name: str) -> str:
         if not names.normalise_path(name):
-            raise NodeNameError(repr(name), "a new node below a group needs a name")
+            raise NodeNameError(repr(name), "a new node below a group requires a name")
         return name
 
     def _child_path(self, path: str) -> str:
         return names.join(self.path, self._child(path))
 
-    def _existing(self, name: str) -> Array | Group | None:
-        """The stored node of a name, whatever copies say."""
-        child = names.join(self.path, name)
-        metadata = self._format.read(self.store, child)
-        return None if metadata is None else self._node(child, metadata)
-
     def _is_there(self, path: str) -> bool:
-        """Whether there is a node, or what is left of one."""
+        """Whether there is a node, possibly damaged."""
         try:
-            return self._format.read(self.store, path) is not None
+            return self.stored.format.read(self.store, path) is not None
         except MetadataError:
-            return True  # damaged: all the more may it be removed
+            return True  # damaged nodes can be removed
+
+    def _node(self, path: str, metadata: NodeMetadata) -> Array | Group:
+        from zarr_core.hierarchy.from_metadata import member  # circular import
+
+        return member(self, path, metadata)
+
+    def _names_of(self, kind: type[ArrayMetadata | GroupMetadata]) -> Iterator[str]:
+        for name in self:
+            metadata = None
+            with suppress(MetadataError):
+                metadata = self.stored.find(names.join(self.path, name))
+            if isinstance(metadata, kind):
+                yield name
+
+    def _all(self) -> Iterator[tuple[str, NodeMetadata]]:
+        """Relative paths and metadata of all members, parents before children."""
+        prefix = len(self.path) + 1 if self.path else 0
+        for path, metadata in _walk(self.stored, None):
+            yield path[prefix:], metadata
+
+    def _members_of(
+        self, kind: type[ArrayMetadata | GroupMetadata], max_depth: int | None
+    ) -> Iterator[Any]:
+        prefix = len(self.path) + 1 if self.path else 0
+        found = _walk(self.stored, max_depth)
+        return (
+            (path[prefix:], self._node(path, metadata))
+            for path, metadata in found
+            if isinstance(metadata, kind)
+        )
+
+
+def _walk(group: StoredGroup, max_depth: int | None) -> Iterator[tuple[str, NodeMetadata]]:
+    """Paths and metadata of the nodes below a group, parents before children."""
+    return walk(group.format, group.store, group.path, max_depth, group.children)
+
+
+_SHOWN = 5
+
+
+def member_not_found(group: Group, path: str) -> NodeNotFoundError:
+    """Return the error about a member that does not exist; names the missing part and alternatives.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    path : str
+        The path that was looked up, relative to the group; any string.
+    """
+    where = located(group.store, group.path)
+    reason = f"no member {path!r}"
+    try:
+        parts = names.normalise_path(path).split("/")
+    except ZarrError as error:
+        return NodeNotFoundError(where, f"{reason}: {error}")
+    parent, missing = "", parts[0]
+    with suppress(ZarrError):  # a damaged parent, or a store that cannot list
+        for number in range(1, len(parts)):
+            existing = "/".join(parts[:number])
+            metadata = group.stored.find(names.join(group.path, existing))
+            if metadata is None:
+                break
+            if isinstance(metadata, ArrayMetadata):
+                reason += f": {existing!r} is an array, which has no members"
+                return NodeNotFoundError(where, reason)
+            parent, missing = existing, parts[number]
+        reason += _alternatives(missing, _children(group, parent), parent)
+    return NodeNotFoundError(where, reason)
+
+
+def _children(group: Group, parent: str) -> list[str]:
+    """Names directly below a group; their metadata is not read."""
+    path = names.join(group.path, parent)
+    stored = group.stored
+    if stored.uses_consolidated:
+        return list(stored.child_names(path))
+    return list(stored.format.possible_children(stored.store, path))
+
+
+def _alternatives(missing: str, children: list[str], parent: str) -> str:
+    from difflib import get_close_matches
+
+    place = f" in {parent!r}" if parent else ""
+    same = [name for name in children if name.casefold() == missing.casefold()]
+    if similar := dict.fromkeys([*same, *get_close_matches(missing, children)]):
+        return f"; similar names{place}: {', '.join(map(repr, similar))}"
+    if not children:
+        return f"; there are no members{place}"
+    more = f", ... ({len(children)} in all)" if len(children) > _SHOWN else ""
+    return f"; members{place}: {', '.join(map(repr, children[:_SHOWN]))}{more}"

@@ -1,26 +1,40 @@
-"""What every node has: a place, a document, attributes."""
+"""What arrays and groups have in common; changes of the metadata of a node."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from zarr_core.errors import NodeNotFoundError, NodeTypeError, StoreReadOnlyError
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import (
+    ExtensionConfigurationError,
+    MetadataValidationError,
+    NodeNotFoundError,
+    NodeTypeError,
+    StoreReadOnlyError,
+    ZarrError,
+)
 from zarr_core.hierarchy.attributes import Attributes
 from zarr_core.interfaces.keylock import key_lock
-from zarr_core.metadata.rules import ARRAY_MEMBERS, GROUP_MEMBERS
-from zarr_core.nodes.checking import check
-from zarr_core.registry import scope
+from zarr_core.interfaces.store import READ_ONLY
+from zarr_core.metadata.validation import ARRAY_MEMBERS, GROUP_MEMBERS
+from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
+from zarr_core.names import located
+from zarr_core.registry import hooks
+from zarr_core.registry.provider import is_fault
+from zarr_core.registry.resolve import make, reason
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
     from typing import Self
 
     from zarr_core.definition import JSON
-    from zarr_core.hierarchy.consolidation import Consolidation
-    from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.engine.stored_node import StoredNode
+    from zarr_core.interfaces.format import NodeMetadata
+    from zarr_core.interfaces.metadata_extension import MetadataExtension
     from zarr_core.interfaces.store import Store
+
 
 M = TypeVar("M", bound="NodeMetadata")
 
@@ -30,49 +44,48 @@ class Node(Generic[M]):
 
     Attributes
     ----------
-    store : Store
-        Where the node lives.
-    path : str
-        Its path in the store, without leading slash; empty for the root.
-    metadata : ArrayMetadata or GroupMetadata
-        Its document, as of opening or the last change through this object.
+    stored : StoredArray or StoredGroup
+        The node as it is stored: its format, its chunks or members, without this interface.
+        It is replaced when the metadata changes.
     read_only : bool
-        Whether changes through this object are refused.
+        Whether the node is read-only.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        path: str,
-        format_: Format,
-        metadata: M,
-        *,
-        read_only: bool = False,
-        consolidation: Consolidation | None = None,
-    ) -> None:
-        self.store = store
-        self.path = path
-        self.metadata = metadata
-        self.read_only = read_only or store.read_only
-        self._format = format_
-        self._consolidation = consolidation
-        # What the call was given that opened the node holds for as long as the node.
-        self._extensions = scope.current()
+    stored: StoredNode[M]
+
+    def __init__(self, stored: StoredNode[M], *, read_only: bool = False) -> None:
+        self.stored = stored
+        self.read_only = read_only or stored.store.read_only or bool(stored.ignored_extensions)
+
+    @property
+    def store(self) -> Store:
+        """The store of the node."""
+        return self.stored.store
+
+    @property
+    def path(self) -> str:
+        """Its path in the store, without leading slash; empty for the root."""
+        return self.stored.path
+
+    @property
+    def metadata(self) -> M:
+        """The metadata, as of opening or the last change through this object."""
+        return self.stored.metadata
 
     @property
     def name(self) -> str:
         """Path with a leading slash, as in ``/foo/bar``."""
-        return f"/{self.path}"
+        return f"/{self.stored.path}"
 
     @property
     def basename(self) -> str:
         """The last part of the path; empty for the root."""
-        return self.path.rpartition("/")[2]
+        return self.stored.path.rpartition("/")[2]
 
     @property
     def zarr_format(self) -> int:
         """Version of the format that the node is stored in."""
-        return self._format.zarr_format
+        return self.stored.format.zarr_format
 
     @property
     def attrs(self) -> Attributes:
@@ -107,7 +120,7 @@ class Node(Generic[M]):
         Raises
         ------
         UnknownExtensionError
-            If nobody understands a member that must be understood.
+            If an additional field must be understood and is unknown.
         ExtensionConfigurationError, MetadataValidationError
             If whoever understands it refuses it, the format has no such members, or a value
             has no JSON form.
@@ -115,89 +128,59 @@ class Node(Generic[M]):
             If the specification defines a member of that name.
         """
         if defined := sorted(fields.keys() & {*ARRAY_MEMBERS, *GROUP_MEMBERS}):
-            raise ValueError(f"{', '.join(defined)}: a member that the specification defines")
-        given: Any = plain(dict(fields), self._where())
+            raise ValueError(
+                f"{', '.join(defined)}: not an additional field: the specification defines it"
+            )
+        given: Any = plain(dict(fields), self.stored.location)
 
         def change(metadata: Any) -> Any:
             members = {**metadata.additional_fields, **given}
             kept = {name: value for name, value in members.items() if value is not None}
             return metadata.replace(additional_fields=kept)
 
-        self._rewrite(change)
+        update_metadata(self, change)
         return self
 
     def refresh(self) -> None:
-        """Read the document again, to see what others have changed.
+        """Read the metadata again, to see changes by others.
 
         Raises
         ------
         NodeNotFoundError
-            If the node is gone.
+            If the node has been removed.
         NodeTypeError
-            If it has become an array, or a group, which it was not.
+            If it has become a node of the other type.
         """
-        with self._changing():
-            metadata = self._format.read(self.store, self.path)
+        stored = self.stored
+        with _exclusive(self):
+            metadata = stored.format.read(stored.store, stored.path)
             if metadata is None:
-                raise NodeNotFoundError(self._where(), "the node has been removed")
-            self._adopt(self._of_this_kind(metadata))
+                raise NodeNotFoundError(stored.location, "the node has been removed")
+            _replace_metadata(self, metadata)
 
-    def _changing(self) -> AbstractContextManager[None]:
-        """Exclude the other threads that share this object; safe after a fork."""
-        return key_lock(id(self), self.path)
+    def check_writable(self) -> None:
+        """Raise if the node is read-only.
 
-    def _where(self) -> str:
-        return f"{self.store} {self.name!r}"
-
-    def _check_writable(self) -> None:
-        """Raise if the node was opened for reading."""
-        if self.read_only:
-            raise StoreReadOnlyError(self._why_read_only(), self._where())
-
-    def _why_read_only(self) -> str:
-        if self.store.read_only:
-            return "the store is open for reading only"
-        return 'opened for reading only; open it with mode="r+"'
-
-    def _rewrite(self, change: Callable[[M], M]) -> None:
-        """Change the stored document: what others have changed meanwhile is kept."""
-        self._check_writable()
-
-        def checked(metadata: NodeMetadata) -> M:
-            changed = change(self._of_this_kind(metadata))
-            check(self.store, self.path, changed)
-            return changed
-
-        # Threads that share this object shall see their changes in the order in
-        # which they were stored.
-        with self._changing():
-            self._adopt(self._format.update(self.store, self.path, checked))
-        self._record(there=[self.path])
-
-    def _record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
-        """Bring consolidated metadata, if the node was reached through some, in step.
-
-        Parameters
-        ----------
-        gone, there : sequence of str
-            Paths of nodes that were removed with all below them; that are new or changed.
+        Raises
+        ------
+        StoreReadOnlyError
+            If the node or its store was opened for reading only, or unknown extensions of the
+            node are ignored.
         """
-        if self._consolidation is not None:
-            self._consolidation.record(gone=gone, there=there)
-
-    def _of_this_kind(self, metadata: NodeMetadata) -> M:
-        if not isinstance(metadata, type(self.metadata)):
-            raise NodeTypeError(self._where(), "has become a node of the other type")
-        return metadata
-
-    def _adopt(self, metadata: Any) -> None:
-        self.metadata = metadata
-
-    def _attributes(self) -> dict[str, JSON]:
-        return self.metadata.attributes
+        if not self.read_only:
+            return
+        stored = self.stored
+        if stored.ignored_extensions:
+            names = ", ".join(definition.name for definition in stored.ignored_extensions)
+            reason = f"is read-only because the extensions {names} are not installed; install them"
+        elif stored.store.read_only:
+            reason = READ_ONLY
+        else:
+            reason = 'opened for reading only; open it with mode="r+"'
+        raise StoreReadOnlyError(reason, stored.location)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same place; what is stored there is not compared."""
+        """Whether both have the same location; contents are not compared."""
         # Not NotImplemented: NumPy would read the array to compare its elements.
         return (
             isinstance(other, Node)
@@ -208,3 +191,121 @@ class Node(Generic[M]):
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self.path))  # equal stores may have different URLs
+
+
+def update_metadata(node: Node[M], change: Callable[[M], M]) -> None:
+    """Change the stored metadata of a node; concurrent changes are kept.
+
+    Consolidated metadata of the group through which the node was opened is updated too.
+
+    Parameters
+    ----------
+    node : Array or Group
+        The node; it receives the new metadata.
+    change : callable
+        Receives the stored metadata and returns the new.
+    """
+    node.check_writable()
+    stored = node.stored
+
+    def checked(metadata: NodeMetadata) -> M:
+        changed = change(_of_same_type(node, metadata))
+        validate_node(stored.store, stored.path, changed)
+        return changed
+
+    # Threads that share the object see changes in the order in which they were stored.
+    with _exclusive(node):
+        _replace_metadata(node, stored.format.update(stored.store, stored.path, checked))
+    node.stored.record(there=[stored.path])
+
+
+def _exclusive(node: Node[Any]) -> AbstractContextManager[None]:
+    """Exclude the other threads that share the object; safe after a fork."""
+    return key_lock(id(node), node.stored.path)
+
+
+def _replace_metadata(node: Node[M], metadata: NodeMetadata) -> None:
+    node.stored = node.stored.with_metadata(_of_same_type(node, metadata))
+    node.read_only = node.read_only or bool(node.stored.ignored_extensions)
+
+
+def _of_same_type(node: Node[M], metadata: NodeMetadata) -> M:
+    if not isinstance(metadata, type(node.stored.metadata)):
+        raise NodeTypeError(node.stored.location, "has become a node of the other type")
+    return metadata
+
+
+def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
+    """Validate metadata with the extensions that its additional fields name, and with hooks.
+
+    Parameters
+    ----------
+    store, path
+        The location of the node; for messages.
+    metadata : ArrayMetadata or GroupMetadata
+        The metadata that was read or will be written.
+
+    Raises
+    ------
+    ExtensionError
+        If an additional field must be understood and is unknown, or if its extension is
+        broken or rejects it.
+    MetadataValidationError
+        If an extension or a hook reports a problem.
+    """
+    members = metadata.additional_fields
+    if not members and not hooks.active():
+        return
+    where = located(store, path)
+    document = metadata.to_json()
+    problems = hooks.check_metadata(where, document)
+    for name, value in members.items():
+        try:
+            extension = make("extension", _definition(name, value), where, json_pointer(name))
+        except ExtensionConfigurationError as error:
+            raise _located(error, json_pointer(name), value) from error
+        if extension is not None:
+            problems += _problems(extension, document, where, json_pointer(name))
+    if problems:
+        raise MetadataValidationError(where, problems)
+
+
+def _problems(
+    extension: MetadataExtension, document: dict[str, JSON], where: str, pointer: str
+) -> list[ValidationProblem]:
+    """The problems that an extension reports; errors in its code become problems."""
+    try:
+        problems = list(extension.check(document))
+        if others := [item for item in problems if not isinstance(item, ValidationProblem)]:
+            raise TypeError(f"check returned {others[0]!r}, which is not a ValidationProblem")
+    except BaseException as error:
+        if isinstance(error, ZarrError) or not is_fault(error):
+            raise
+        failure = ValidationProblem(
+            pointer, f"the extension for this field failed: {reason(error)}"
+        )
+        raise MetadataValidationError(where, [failure]) from error
+    return problems
+
+
+def _definition(name: str, value: JSON) -> ExtensionDefinition:
+    """An additional field as a definition: the rest of it is the configuration."""
+    members: dict[str, JSON] = value if isinstance(value, dict) else {"value": value}
+    return ExtensionDefinition(
+        name,
+        {key: item for key, item in members.items() if key != "must_understand"},
+        members.get("must_understand", True) is not False,
+    )
+
+
+def _located(
+    error: ExtensionConfigurationError, pointer: str, value: JSON
+) -> ExtensionConfigurationError:
+    """The same error, with pointers into the metadata: the field is the configuration."""
+    problems = []
+    for problem in error.problems:
+        rest = problem.pointer.removeprefix(pointer).removeprefix("/configuration")
+        if not isinstance(value, dict):  # see _definition
+            rest = rest.removeprefix("/value")
+        problems.append(ValidationProblem(pointer + rest, problem.message))
+    return ExtensionConfigurationError(error.kind, error.extension_name, error.where, problems)

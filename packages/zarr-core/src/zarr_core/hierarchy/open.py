@@ -1,4 +1,4 @@
-"""Opening nodes, or making those that a mode asks to make."""
+"""Open arrays and groups; create them if the mode requires it."""
 
 from __future__ import annotations
 
@@ -12,25 +12,23 @@ from zarr_core.errors import (
     StoreReadOnlyError,
 )
 from zarr_core.formats.detect import read_node
-from zarr_core.given.older_words import understands_older_words
 from zarr_core.hierarchy.array import Array
 from zarr_core.hierarchy.from_metadata import node
 from zarr_core.hierarchy.group import Group
-from zarr_core.hierarchy.location import locate
 from zarr_core.hierarchy.node import Node
-from zarr_core.registry.scope import extensions as scope
+from zarr_core.hierarchy.store_path import resolve_store_path
+from zarr_core.registry.scope import override_extensions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_core.hierarchy.location import StoreLike
+    from zarr_core.hierarchy.store_path import StoreLike
     from zarr_core.interfaces.store import Store
 
 Mode = Literal["r", "r+", "a", "w", "w-", "x"]
 _MODES = ("r", "r+", "a", "w", "w-", "x")
 
 
-@understands_older_words
 def open(
     store: StoreLike = None,
     mode: Mode | None = None,
@@ -51,29 +49,28 @@ def open(
     store : store-like
         Where: a path, a URL, a store, a mapping, an array or group.
     mode : {"r", "r+", "a", "w", "w-"}, optional
-        ``r``: read; ``r+``: read and write; ``a``: the same, made if it is not there;
-        ``w``: made anew in place of what is there; ``w-`` or ``x``: made, unless something is
-        there.  By default ``r+``, or ``r`` where the store, or the node given for it,
-        is open for reading only.  Only modes that say so make anything: a misspelt
-        path is an error.
+        ``r``: read; ``r+``: read and write; ``a``: the same, created if it does not exist;
+        ``w``: created, or overwritten if it exists; ``w-`` or ``x``: created, an error if
+        it exists.  By default ``r+``, or ``r`` if the store, or the node given for it, is
+        read-only.
     path : str, optional
         Path of the node in the store.
     zarr_format : int or str, optional
-        Accept, or make, this format only.
+        Open or create this format only.
     storage_options : mapping, optional
         Further arguments for the store that a URL names.
     use_consolidated : bool, optional
         Whether a group's members are looked up in its consolidated metadata.  By
-        default if there is some and the group is opened for reading only.
+        default if it exists and the group is opened for reading only.
     config : mapping, optional
         ``write_empty_chunks`` and ``missing_chunks`` for this array alone.
     synchronizer : object, optional
         As for :func:`create_array`; for all that is below a group as well.
     extensions : mapping, optional
-        Code for the node that is opened, and what is reached through it:
+        Code for the node and its members:
         ``{"codec": {"acme.xor": Xor}}``.
     **create
-        For the modes that make a node: arguments of :func:`create_array` if there is
+        For the modes that create a node: arguments of :func:`create_array` if there is
         ``shape`` or ``data``, else of :func:`create_group`.
 
     Raises
@@ -83,9 +80,9 @@ def open(
     NodeExistsError
         If there is one and the mode is ``w-``.
     StoreReadOnlyError
-        If the mode asks for writing and the store is open for reading only.
+        If the mode requires writing and the store is read-only.
     MetadataError, ExtensionError
-        If the node cannot be understood.
+        If the metadata is invalid or names unknown extensions.
     """
     kind = None if "shape" not in create and create.get("data") is None else Array
     return _open(
@@ -94,7 +91,6 @@ def open(
     )  # fmt: skip
 
 
-@understands_older_words
 def open_array(
     store: StoreLike = None,
     mode: Mode | None = None,
@@ -112,20 +108,21 @@ def open_array(
     Raises
     ------
     NodeTypeError
-        If there is a group.
+        If the node is a group.
     NodeNotFoundError
-        If there is nothing.
+        If there is no node.
     """
     found = _open(
         Array, store, mode, path, zarr_format, storage_options, None, config, synchronizer,
         extensions, create,
     )  # fmt: skip
     if not isinstance(found, Array):
-        raise NodeTypeError(found._where(), "is a group, not an array; open it with open_group")
+        raise NodeTypeError(
+            found.stored.location, "is a group, not an array; open it with open_group"
+        )
     return found
 
 
-@understands_older_words
 def open_group(
     store: StoreLike = None,
     mode: Mode | None = None,
@@ -143,9 +140,9 @@ def open_group(
     Raises
     ------
     NodeTypeError
-        If there is an array.
+        If the node is an array.
     NodeNotFoundError
-        If there is nothing.
+        If there is no node.
     """
     create = {} if attributes is None else {"attributes": attributes}
     found = _open(
@@ -153,12 +150,22 @@ def open_group(
         synchronizer, extensions, create,
     )  # fmt: skip
     if not isinstance(found, Group):
-        raise NodeTypeError(found._where(), "is an array, not a group; open it with open_array")
+        raise NodeTypeError(
+            found.stored.location, "is an array, not a group; open it with open_array"
+        )
     return found
 
 
-def open_consolidated(store: StoreLike, mode: Mode = "r", **options: Any) -> Group:
+def open_consolidated(store: StoreLike, mode: Mode | None = None, **options: Any) -> Group:
     """Open a group whose members are listed in its consolidated metadata.
+
+    Parameters
+    ----------
+    store, mode
+        As for :func:`open`: by default for reading and writing, as in zarr-python. Changes
+        through the group also change the consolidated metadata.
+    **options
+        Further parameters of :func:`open_group`.
 
     Raises
     ------
@@ -181,45 +188,45 @@ def _open(
     extensions: Mapping[str, Mapping[str, Any]] | None,
     create: dict[str, Any],
 ) -> Array | Group:
-    if extensions:
-        with scope(extensions):
-            return _open(
-                kind, place, mode, path, zarr_format, storage_options, use_consolidated,
-                config, synchronizer, None, create,
-            )  # fmt: skip
-    if mode not in _MODES and mode is not None:
-        raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
-    if create:
-        _check_names(create)
-    store, below = locate(
-        place, path, read_only=mode == "r", storage_options=storage_options,
-        synchronizer=synchronizer,
-    )  # fmt: skip
-    if store.read_only and mode not in (None, "r"):
-        raise StoreReadOnlyError(
-            f'the store is open for reading only, and mode="{mode}" asks for writing', store
-        )
-    if mode in ("w", "w-", "x"):
-        return _made(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
-    try:
-        format_, metadata = read_node(store, below, zarr_format)
-    except NodeNotFoundError:
-        if mode != "a":
-            raise
+    with override_extensions(extensions):
+        if mode not in _MODES and mode is not None:
+            raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
+        if create:
+            _check_names(create)
+        store, below = resolve_store_path(
+            place, path, read_only=mode == "r", storage_options=storage_options,
+            synchronizer=synchronizer,
+        )  # fmt: skip
+        if store.read_only and mode not in (None, "r"):
+            raise StoreReadOnlyError(
+                f'the store is read-only, and mode="{mode}" requires writing', store
+            )
+        if mode in ("w", "w-", "x"):
+            return _made(kind, store, below, zarr_format, config, create, overwrite=mode == "w")
         try:
-            return _made(kind, store, below, zarr_format, config, create, overwrite=False)
-        except NodeExistsError as error:
+            format_, metadata = read_node(store, below, zarr_format)
+        except NodeNotFoundError as error:
+            if mode != "a":
+                if place is None:
+                    reason = (
+                        "no location is given, and new memory is empty; pass a path, URL or Store"
+                    )
+                    raise NodeNotFoundError(error.where, reason) from None
+                raise
             try:
-                format_, metadata = read_node(store, below, zarr_format)
-            except NodeNotFoundError:
-                raise error from None  # what is in the way is something else
-    read_only = mode == "r" or store.read_only
-    if mode is None and isinstance(place, Node):
-        read_only = place.read_only
-    return node(
-        store, below, format_, metadata,
-        read_only=read_only, use_consolidated=use_consolidated, config=config,
-    )  # fmt: skip
+                return _made(kind, store, below, zarr_format, config, create, overwrite=False)
+            except NodeExistsError as error:
+                try:
+                    format_, metadata = read_node(store, below, zarr_format)
+                except NodeNotFoundError:
+                    raise error from None  # something else exists at the path
+        read_only = mode == "r" or store.read_only
+        if mode is None and isinstance(place, Node):
+            read_only = place.read_only
+        return node(
+            store, below, format_, metadata,
+            read_only=read_only, use_consolidated=use_consolidated, config=config,
+        )  # fmt: skip
 
 
 def _made(
@@ -232,7 +239,7 @@ def _made(
     *,
     overwrite: bool,
 ) -> Array | Group:
-    from zarr_core.hierarchy.create import create_array, create_group  # noqa: PLC0415 - makes nodes
+    from zarr_core.hierarchy.create import create_array, create_group  # circular import
 
     if kind is Array:
         return create_array(
@@ -243,8 +250,8 @@ def _made(
 
 
 def _check_names(create: dict[str, Any]) -> None:
-    """Refuse misspelt arguments, also where they would not be needed."""
-    from zarr_core.hierarchy.create import create_array  # noqa: PLC0415 - makes nodes
+    """Raise if there are unknown arguments, also if no node is created."""
+    from zarr_core.hierarchy.create import create_array
 
     if unknown := sorted(create.keys() - signature(create_array).parameters.keys()):
         raise TypeError(f"no argument called {', '.join(unknown)}")

@@ -1,4 +1,4 @@
-"""Changing the shape of an array that has elements already."""
+"""Change the shape of an array."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_core.engine.chunks import Chunks
-from zarr_core.engine.stored import stored_chunks
-from zarr_core.engine.write import write
+from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import StoreCapabilityError
-from zarr_core.hierarchy import cached
-from zarr_core.hierarchy.values import elements_of
+from zarr_core.hierarchy.coerce import elements_of
+from zarr_core.hierarchy.node import update_metadata
+from zarr_core.interfaces.selection import BasicIndexer
 from zarr_core.registry.resolve import require
-from zarr_core.registry.scope import extensions
+from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
-from zarr_core.selection.normalised import Box
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from zarr_core.engine.stored_array import StoredArray
     from zarr_core.hierarchy.array import Array
     from zarr_core.metadata.array import ArrayMetadata
 
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 def resize(array: Array, shape: tuple[int | Sequence[int], ...]) -> None:
     """Change the shape; see :meth:`Array.resize`."""
     new = _as_shape(shape)
-    array._check_writable()
-    array.refresh()  # a handle older than the array would leave chunks behind
+    array.check_writable()
+    array.refresh()  # with an old shape, chunks would remain
     old = array.shape
     if len(new) != len(old):
         raise ValueError(
@@ -42,20 +41,20 @@ def resize(array: Array, shape: tuple[int | Sequence[int], ...]) -> None:
         raise StoreCapabilityError(
             "an array can only shrink in a store that lists and erases keys", array.store
         )
-    before = array._chunks
-    array._rewrite(lambda metadata: _resized(array, metadata, new))
+    before = array.stored
+    update_metadata(array, lambda metadata: _resized(array, metadata, new))
     if shrinks:
-        _clear_beyond(before, new, [axis.count for axis in array._binding.axes])
+        _clear_beyond(before, new, [axis.count for axis in array.stored.axes])
 
 
 def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
     """Add elements at the end of one dimension; see :meth:`Array.append`."""
-    values = elements_of(data, array._binding.data_type)
+    values = elements_of(data, array.stored.resolved.data_type)
     ndim = array.ndim
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} of an array with {ndim} dimensions")
     axis %= ndim
-    array._check_writable()
+    array.check_writable()
     old = array.shape
     expected = (*old[:axis], *old[axis + 1 :])
     given = (*values.shape[:axis], *values.shape[axis + 1 :])
@@ -66,22 +65,18 @@ def append(array: Array, data: Any, axis: int) -> tuple[int, ...]:
     count = values.shape[axis]
 
     def change(metadata: ArrayMetadata) -> ArrayMetadata:
-        # The elements first, beyond the edge, then the document: both under the lock of
-        # the document, so that nobody sees the one without the other and two who
-        # append at once get places of their own.
+        # The elements are written first, then the metadata, both under the lock of the
+        # metadata, so that readers see both, and concurrent calls append to each other.
         stored = metadata.shape
         if (*stored[:axis], *stored[axis + 1 :]) != expected:
-            raise ValueError(f"the array has got the shape {stored} meanwhile; refresh() it")
+            raise ValueError(f"the shape of the array has changed to {stored}; call refresh()")
         new = (*stored[:axis], stored[axis] + count, *stored[axis + 1 :])
         grown = _resized(array, metadata, new)
-        with extensions(array._extensions):
-            binding = cached.binding(grown, array.store, array.path, array._binding.keep_empty)
-        chunks = Chunks(array.store, array._chunks.prefix, binding)
         request = parse.basic((slice(None),) * axis + (slice(stored[axis], None),), new)
-        write(chunks, request.selection, request.broadcast(values))
+        array.stored.with_metadata(grown).write(request.selection, request.broadcast(values))
         return grown
 
-    array._rewrite(change)
+    update_metadata(array, change)
     return array.shape
 
 
@@ -91,45 +86,48 @@ def _as_shape(shape: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
         items = shape[0]
     new = tuple(as_integer(length) for length in items)
     if any(length < 0 for length in new):
-        raise ValueError(f"lengths of dimensions are not negative: {new}")
+        raise ValueError(f"the shape {new} has negative lengths")
     return new
 
 
 def _resized(array: Array, metadata: ArrayMetadata, shape: tuple[int, ...]) -> ArrayMetadata:
-    where = array._where()
-    with extensions(array._extensions):
-        # The grid that is stored: others may have made the array grow.
+    handle = array.stored
+    where = handle.location
+    with override_extensions(handle.extensions):
+        # The stored grid: the array may have been resized concurrently.
         grid = require("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
         resized = grid.resized(shape)
         new = metadata.replace(shape=shape)
         if resized is not grid:
             new = new.replace(chunk_grid=resized.to_definition())
-        # Whatever refuses the new shape does so before anything is stored.
-        binding = cached.binding(new, array.store, array.path, array._binding.keep_empty)
-    binding.check_lengths(where)
+        # An invalid shape raises before anything is stored.
+        resolved = resolve_cached(
+            new, handle.store, handle.path, handle.resolved.write_empty_chunks
+        )
+    resolved.check_lengths(where)
     return new
 
 
-def _clear_beyond(chunks: Chunks, shape: tuple[int, ...], counts: Sequence[int]) -> None:
-    """Remove what lies beyond a new shape, as it would come back when the array grows again.
+def _clear_beyond(array: StoredArray, shape: tuple[int, ...], counts: Sequence[int]) -> None:
+    """Remove elements beyond a new shape; otherwise they would reappear when the array grows.
 
     Parameters
     ----------
-    chunks : Chunks
-        The array as it was.
+    array : StoredArray
+        The array before the change.
     shape : tuple of int
         The new shape.
     counts : sequence of int
         How many chunks it has in each dimension.
     """
     kept, gone = [], []
-    for chunk, key in stored_chunks(chunks):
+    for chunk, key in array.stored_chunks():
         if any(number >= count for number, count in zip(chunk, counts, strict=True)):
             gone.append(key)
         else:
             kept.append(chunk)
-    chunks.store.erase_values(gone)
-    for dimension, (axis, length) in enumerate(zip(chunks.axes, shape, strict=True)):
+    array.chunk_store.erase_values(gone)
+    for dimension, (axis, length) in enumerate(zip(array.axes, shape, strict=True)):
         if length >= axis.size or length == 0:
             continue
         last = axis.chunk_of(length - 1)
@@ -138,15 +136,17 @@ def _clear_beyond(chunks: Chunks, shape: tuple[int, ...], counts: Sequence[int])
             continue
         for chunk in kept:
             if chunk[dimension] == last:
-                box = _extent(chunks, chunk, dimension, slice(length, end, 1))
-                write(chunks, box, np.broadcast_to(chunks.binding.fill_value, box.shape))
+                box = _extent(array, chunk, dimension, slice(length, end, 1))
+                array.write(box, np.broadcast_to(array.resolved.fill_value, box.shape))
 
 
-def _extent(chunks: Chunks, chunk: tuple[int, ...], dimension: int, part: slice) -> Box:
+def _extent(
+    array: StoredArray, chunk: tuple[int, ...], dimension: int, part: slice
+) -> BasicIndexer:
     """The elements of a chunk, in one dimension a part of them."""
     index = [
         slice(axis.start(at), min(axis.start(at) + axis.length(at), axis.size), 1)
-        for axis, at in zip(chunks.axes, chunk, strict=True)
+        for axis, at in zip(array.axes, chunk, strict=True)
     ]
     index[dimension] = part
-    return Box(tuple(index))
+    return BasicIndexer(tuple(index))

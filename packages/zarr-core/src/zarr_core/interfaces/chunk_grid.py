@@ -1,8 +1,8 @@
-"""Chunk grid: how an array is cut into chunks.
+"""Chunk grid: how an array is divided into chunks.
 
-Specification: v3.1, "Chunk grids".  Grids here are separable: chunks are boxes,
-and their edges along one dimension do not depend on the others.  That holds for
-the ``regular`` and the ``rectilinear`` grid.
+Specification: v3.1, "Chunk grids".  Grids are separable: the chunk edges along
+one dimension do not depend on the others, as in the ``regular`` and the ``rectilinear``
+grid.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ChunkAxis(ABC):
     size : int
         Length of the dimension, in elements.
     count : int
-        Number of chunks that hold elements of the array.
+        Number of chunks that contain elements of the array.
     uniform : int or None
         The length of every chunk; None if lengths differ.
     """
@@ -41,72 +41,80 @@ class ChunkAxis(ABC):
 
     @abstractmethod
     def length(self, chunk: int) -> int:
-        """Length of a chunk as it is encoded, in elements; may reach beyond the array."""
+        """Encoded length of a chunk, in elements; can extend beyond the array."""
 
     @abstractmethod
     def chunk_of(self, element: int) -> int:
-        """The chunk that holds an element (``0 <= element < size``)."""
+        """The chunk of an element (``0 <= element < size``)."""
 
     @abstractmethod
     def chunks_of(self, elements: np.ndarray[Any, np.dtype[np.intp]]) -> np.ndarray[Any, Any]:
-        """The chunks that hold elements, vectorised over an integer array."""
+        """The chunks of an integer array of elements."""
 
     def runs(self) -> Iterable[tuple[int, int]]:
-        """Lengths of all chunks in order, each with how many chunks in a row have it."""
+        """Lengths of all chunks in order, as pairs of length and number of consecutive chunks."""
         if self.uniform is not None:
             return ((self.uniform, self.count),)
         return ((self.length(chunk), 1) for chunk in range(self.count))
 
+    def sizes(self) -> tuple[int, ...]:
+        """Lengths of all chunks, limited to the array."""
+        sizes: list[int] = []
+        for length, count in self.runs():
+            sizes += [length] * count
+        if sizes:
+            sizes[-1] = self.size - self.start(self.count - 1)
+        return tuple(sizes)
+
 
 class ChunkGrid(ABC):
-    """A chunk grid bound to its configuration; immutable, compared by value.
+    """A chunk grid with its configuration; immutable, compared by value.
 
-    Fields of a data class need other names than its methods: not ``chunk_shape``.
+    A field of a data class cannot have the name of a method, such as ``chunk_shape``.
     """
 
     @classmethod
     @abstractmethod
     def from_definition(cls, definition: ExtensionDefinition) -> ChunkGrid:
-        """Make the grid that a definition describes; its schema was checked before."""
+        """Create a grid from a definition, which was validated with its schema."""
 
     @abstractmethod
     def to_definition(self) -> ExtensionDefinition:
-        """The definition to write into new metadata."""
+        """The definition for new metadata."""
 
     @abstractmethod
     def axes(self, shape: tuple[int, ...]) -> tuple[ChunkAxis, ...]:
-        """Cut an array of this shape; one axis a dimension.
+        """The chunks along each dimension of an array.
 
         Raises
         ------
         ValueError
-            If the grid does not fit the shape: another number of dimensions, or
-            chunks that do not cover it.
+            If the number of dimensions differs, or the chunks do not cover the shape.
         """
 
     def chunk_shape(self, axes: tuple[ChunkAxis, ...], chunk: tuple[int, ...]) -> tuple[int, ...]:
-        """Shape of one chunk as it is encoded.
+        """Encoded shape of a chunk.
 
         Parameters
         ----------
         axes : tuple of ChunkAxis
-            What :meth:`axes` gave.
+            The result of :meth:`axes`.
         chunk : tuple of int
-            Grid coordinates of the chunk.
+            Chunk coordinates.
         """
         return tuple(axis.length(number) for axis, number in zip(axes, chunk, strict=True))
 
     def resized(self, shape: tuple[int, ...]) -> ChunkGrid:
-        """The grid to write when the array is resized to ``shape``; the same by default.
+        """The grid of the array after it is resized to ``shape``; by default the same.
 
-        Chunks that hold elements of both arrays are to stay as they are, and lengths
-        to be multiples of what all were multiples of: a chunk may be a shard, which
-        holds whole chunks.  So a grid that cuts its last chunk at the end of the array
-        can only be resized where no such chunk changes.
+        Chunks with elements of both arrays must not change, and new lengths must be
+        multiples of the common divisor of the present ones, because a chunk can be a
+        shard.  If the last chunk ends with the array, resizing is possible only if no
+        such chunk changes.
 
         Raises
         ------
         ValueError
-            If there is no such grid; the array then stays as it is.
+            If there is no such grid; the array does not change.
         """
         return self

@@ -1,4 +1,4 @@
-"""Chunk key encoding: from grid coordinates to the key of a chunk.
+"""Chunk key encoding: the key of a chunk, from its coordinates.
 
 Specification: v3.1, "Chunk key encoding".
 """
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 class ChunkKeyEncoding(ABC):
-    """A chunk key encoding bound to its configuration; immutable, compared by value."""
+    """A chunk key encoding with its configuration; immutable, compared by value."""
 
     @classmethod
     @abstractmethod
     def from_definition(cls, definition: ExtensionDefinition) -> ChunkKeyEncoding:
-        """Make the encoding that a definition describes; its schema was checked before."""
+        """Create an encoding from a definition, which was validated with its schema."""
 
     @abstractmethod
     def to_definition(self) -> ExtensionDefinition:
-        """The definition to write into new metadata."""
+        """The definition for new metadata."""
 
     @abstractmethod
     def encode(self, chunk: tuple[int, ...]) -> str:
@@ -31,12 +31,12 @@ class ChunkKeyEncoding(ABC):
         Parameters
         ----------
         chunk : tuple of int
-            Grid coordinates; empty for an array without dimensions.
+            Chunk coordinates; empty for an array without dimensions.
         """
 
     @abstractmethod
     def decode(self, key: str, ndim: int) -> tuple[int, ...] | None:
-        """The grid coordinates that a key stands for, or None if it is no chunk's key.
+        """The chunk coordinates of a key, or None if it is not a chunk key.
 
         Parameters
         ----------
@@ -47,7 +47,7 @@ class ChunkKeyEncoding(ABC):
         """
 
     def check(self, counts: tuple[int, ...]) -> None:
-        """Refuse an array whose chunks cannot have keys of their own; accepts all by default.
+        """Raise an error for arrays whose chunks would not have unique keys; by default, none.
 
         Parameters
         ----------
@@ -57,15 +57,14 @@ class ChunkKeyEncoding(ABC):
         Raises
         ------
         ValueError
-            If it does not fit; says why.
+            If chunks would not have unique keys; the message has the reason.
         """
         return
 
     def affixes(self, ndim: int) -> tuple[str, str] | None:
-        """How keys are put together, if that is by joining: ``(before, between)``.
+        """Prefix and separator, if these define the keys; else None.
 
-        With ``("c/", "/")`` the key of chunk ``(0, 1)`` is ``"c/0/1"``.  The
-        engine then makes keys without calling :meth:`encode` for each.  None
-        where keys are made in any other way.
+        With ``("c/", "/")`` the key of chunk ``(0, 1)`` is ``"c/0/1"``, and the engine does
+        not call :meth:`encode` for each key.
         """
         return None

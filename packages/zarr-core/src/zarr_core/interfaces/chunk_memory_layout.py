@@ -1,9 +1,8 @@
 """Chunk memory layout: the order in which the elements of a chunk are stored.
 
-Specification: draft of December 2022, "Chunk memory layout".  Version 3.0 left
-the concept out: there, the same is said by an array to array codec such as
-``transpose``.  A format that still has it puts that codec at the head of the
-chain, so that arrays know codecs only.
+Specification: draft of December 2022, "Chunk memory layout".  Version 3.0
+replaced it by array -> array codecs such as ``transpose``.  Formats with a layout insert
+this codec at the beginning of the chain.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class ChunkMemoryLayout(ABC):
-    """A memory layout bound to its configuration; immutable, compared by value."""
+    """A memory layout with its configuration; immutable, compared by value."""
 
     @classmethod
     @abstractmethod
     def from_definition(cls, definition: ExtensionDefinition) -> ChunkMemoryLayout:
-        """Make the layout that a definition describes; its schema was checked before."""
+        """Create a layout from a definition, which was validated with its schema."""
 
     @abstractmethod
     def to_definition(self) -> ExtensionDefinition:
-        """The definition to write into new metadata."""
+        """The definition for new metadata."""
 
     @abstractmethod
     def codec(self, ndim: int) -> ArrayToArrayCodec | None:
@@ -40,5 +39,5 @@ class ChunkMemoryLayout(ABC):
         Returns
         -------
         ArrayToArrayCodec or None
-            None if the order is that of C, which needs no codec.
+            None for C order, which needs no codec.
         """

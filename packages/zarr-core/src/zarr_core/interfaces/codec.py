@@ -1,8 +1,9 @@
 """Codecs: from the elements of a chunk to the bytes that are stored.
 
-Specification: v3.1, "Chunk encoding".  A codec is one of three kinds; an author
-subclasses the one that fits, as a frozen data class whose fields are the members
-of the configuration.
+Specification: v3.1, "Chunk encoding".  There are three kinds of codecs.  Authors derive a
+frozen data class from one of them; its fields are the members of the configuration.
+All kinds have ``encode(value, decoded)`` and ``decode(value, decoded)``, where ``decoded``
+describes the decoded value: an :class:`ArrayRepresentation`, or a size in bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cached_property
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +20,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from zarr_core.definition import JSON, ExtensionDefinition
-    from zarr_core.engine.bound import BoundChain
+    from zarr_core.engine.prepared_chain import PreparedCodecChain
+    from zarr_core.interfaces.byte_reader import Buffer, ByteRange, ByteReader
     from zarr_core.interfaces.data_type import DataType
-    from zarr_core.interfaces.value import ByteRange, ValueReader
-    from zarr_core.selection.normalised import Selection
-
-Buffer: TypeAlias = "bytes | bytearray | memoryview"
-"""Contiguous bytes.  A memoryview has format ``B``."""
+    from zarr_core.interfaces.selection import Selection
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,20 +37,20 @@ class ArrayRepresentation:
     data_type : DataType
         Data type of its elements.
     fill_value : ndarray, shape ()
-        What elements are that were never written.
-    keep_empty : bool
-        Whether a chunk that holds nothing but the fill value is stored all the same.
+        Value of elements that were never written.
+    write_empty_chunks : bool
+        Whether empty chunks are stored.
 
     Notes
     -----
-    Compared and hashed by identity: one object stands for all chunks of one
-    shape, so codecs may remember what they derived from it.
+    Compared and hashed by identity: one object describes all chunks of one shape, so a
+    codec can cache values that it derives from it.
     """
 
     shape: tuple[int, ...]
     data_type: DataType
     fill_value: np.ndarray[Any, Any]
-    keep_empty: bool = False
+    write_empty_chunks: bool = False
 
     @cached_property
     def size(self) -> int:
@@ -64,53 +62,52 @@ class ArrayRepresentation:
 
     @cached_property
     def nbytes(self) -> int | None:
-        """Bytes that the elements take, or None if that depends on their values."""
+        """Size of the elements in bytes, or None if it depends on their values."""
         item_size = self.data_type.item_size
         return None if item_size is None else self.size * item_size
 
 
-class Codec(ABC):  # noqa: B024 - its three kinds have the methods
-    """What the three kinds of codec share."""
+class Codec(ABC):  # noqa: B024 - the kinds have the methods
+    """Base class of the three kinds of codecs."""
 
     __slots__ = ()
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        """Make the codec that a definition describes.
+        """Create the codec of a definition.
 
-        The configuration was checked against the codec's schema before.  By
-        default its members are the arguments of the class.
+        The configuration was validated against the schema of the codec.  By default its
+        members are the arguments of the class.
 
         Raises
         ------
         ValueError, TypeError
-            If the configuration is refused for a reason that a schema cannot say.
+            If the configuration is invalid for a reason that a schema cannot express.
         """
         return cls(**definition.configuration)
 
     def to_configuration(self) -> dict[str, JSON]:
-        """The configuration to write: by default the fields of the data class that are not None.
+        """The configuration in metadata: by default the fields of the data class that are not None.
 
         Raises
         ------
         TypeError
-            If the class is no data class, and is made from arguments.
+            If the class has arguments and is not a data class.
         """
         found: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
         if not found and signature(type(self)).parameters:
             raise TypeError(
-                f"{type(self).__name__} does not say its configuration: make it a data class "
+                f"{type(self).__name__} does not define its configuration: use a data class "
                 "whose fields are the arguments, or define to_configuration"
             )
         values = ((field.name, getattr(self, field.name)) for field in found if field.init)
         return {name: value for name, value in values if value is not None}
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        """Fill in what depends on the chunk, when a new array is made.
+        """Fill in parameters that depend on the chunk, when an array is created.
 
-        What is chosen here is recorded in the metadata.  Called once, with the
-        representation that the codec will be given to encode.  For a bytes to
-        bytes codec it is that of the array to bytes codec before it.
+        They are recorded in the metadata.  Called once, with the representation that the
+        codec encodes.  A bytes to bytes codec receives the one of the array to bytes codec.
         """
         return self
 
@@ -122,7 +119,7 @@ class ArrayToArrayCodec(Codec):
 
     @abstractmethod
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
-        """What comes out of :meth:`encode` for what goes in.
+        """Representation of the result of :meth:`encode`.
 
         Raises
         ------
@@ -131,8 +128,10 @@ class ArrayToArrayCodec(Codec):
         """
 
     @abstractmethod
-    def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Encode a chunk; may return a view of it, must not change it."""
+    def encode(
+        self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, Any]:
+        """Encode a chunk of representation ``decoded``; may return a view, must not change it."""
 
     @abstractmethod
     def decode(
@@ -143,7 +142,7 @@ class ArrayToArrayCodec(Codec):
     def encoded_part(
         self, selection: Selection, part: np.ndarray[Any, Any]
     ) -> tuple[Selection, np.ndarray[Any, Any]] | None:
-        """Where a part of the decoded chunk lies in the encoded one.
+        """The part of the encoded chunk that contains a part of the decoded chunk.
 
         Parameters
         ----------
@@ -156,43 +155,49 @@ class ArrayToArrayCodec(Codec):
         -------
         tuple of (Selection, ndarray) or None
             The same elements as a part of the encoded chunk, and a view of
-            ``part`` in that arrangement.  None if there is no such
-            correspondence; chunks are then always handled whole.
+            ``part`` in that arrangement.  None if there is no such part; chunks are
+            then always decoded and encoded as a whole.
         """
         return None
 
 
 class ArrayToBytesCodec(Codec):
-    """A codec from arrays to bytes, such as ``bytes`` or ``sharding_indexed``."""
+    """A codec from arrays to bytes, such as ``bytes``.
+
+    A codec that can decode or encode a part of a chunk also derives from
+    :class:`PartialDecodeCodec` or :class:`PartialEncodeCodec`, a codec that divides chunks
+    from :class:`SubchunkCodec`.
+    """
 
     __slots__ = ()
 
-    supports_parts = False
-    """Whether :meth:`decode_part` and :meth:`encode_part` are there."""
-
-    decodes_parts = False
-    """Whether :meth:`decode_part` is there."""
-
     @property
     def byte_order(self) -> Literal["little", "big"] | None:
-        """The byte order of the stored elements, if the configuration says one.
+        """Byte order of the stored elements, if the configuration determines it.
 
-        Where chunks are encoded by codecs inside of this one, it is theirs.
+        If other codecs encode the chunks within this one, it is their byte order.
         """
         return None
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse what the codec cannot encode, when an array is opened or made.
+        """Check that the codec supports a representation, when an array is opened or created.
 
         Raises
         ------
         ValueError
-            If the codec does not support the representation.
+            If the codec does not support it.
         """
         return
 
     def encoded_size(self, decoded: ArrayRepresentation) -> int | None:
-        """Bytes that :meth:`encode` gives, or None if that depends on the values."""
+        """Size of the encoded chunk in bytes, or None if it depends on the values."""
+        return None
+
+    def memory_dtype(self, decoded: ArrayRepresentation) -> np.dtype[Any] | None:
+        """Data type of the chunk in memory, if the encoded bytes are its memory.
+
+        The engine then decodes directly into arrays, without calling :meth:`decode`.
+        """
         return None
 
     @abstractmethod
@@ -204,9 +209,8 @@ class ArrayToBytesCodec(Codec):
         Returns
         -------
         Buffer, sequence of Buffer, or None
-            The bytes, or several pieces that are stored one after the other, or
-            None for a chunk that need not be stored because a missing one
-            decodes to the same.
+            The bytes, or several buffers that are stored one after the other, or
+            None if the chunk need not be stored because a missing chunk decodes to the same.
         """
 
     @abstractmethod
@@ -216,64 +220,43 @@ class ArrayToBytesCodec(Codec):
         Raises
         ------
         ChunkDecodeError
-            If the bytes are not those of such a chunk.
+            If the bytes are not a valid chunk.
         """
 
-    def memory_dtype(self, decoded: ArrayRepresentation) -> np.dtype[Any] | None:
-        """The dtype with which the encoded bytes are the chunk's memory in C order, if they are.
 
-        The engine then decodes straight into arrays, without calling :meth:`decode`.
+class PartialDecodeCodec(ArrayToBytesCodec):
+    """An array to bytes codec that can decode a part of a chunk."""
+
+    __slots__ = ()
+
+    def supports_partial(self, decoded: ArrayRepresentation) -> bool:
+        """Whether the codec can decode, and encode, parts of such chunks.
+
+        Called once for each array.  Override it if this depends on the configuration or on
+        the chunk.
         """
-        return None
+        return True
 
-    def inner_chain(self, decoded: ArrayRepresentation) -> BoundChain | None:
-        """The codecs of the smaller chunks that this codec cuts its chunk into, if it does."""
-        return None
+    def prefetch(self, decoded: ArrayRepresentation) -> ByteRange | None:
+        """Byte range that :meth:`partial_decode` reads first, such as an index; None if it varies.
 
-    def inner_sizes(
-        self, reader: ValueReader, decoded: ArrayRepresentation
-    ) -> np.ndarray[Any, np.dtype[np.int64]] | None:
-        """Stored bytes of each of the smaller chunks, without reading those.
-
-        Parameters
-        ----------
-        reader : ValueReader
-            The stored bytes.
-        decoded : ArrayRepresentation
-            The whole chunk.
-
-        Returns
-        -------
-        ndarray of int64 or None
-            An item for each smaller chunk, in the grid that they form; -1 for one that is
-            not stored.  None if the codec cannot tell, or has none.
-
-        Raises
-        ------
-        ChunkDecodeError
-            If what says so is damaged.
+        A store with high latency reads it in the request that looks up the value.
         """
         return None
 
-    def read_first(self, decoded: ArrayRepresentation) -> ByteRange | None:
-        """What :meth:`decode_part` reads before all else, such as an index; None if that depends.
-
-        A store with latency fetches it with the request that finds the value.
-        """
-        return None
-
-    def decode_part(
+    @abstractmethod
+    def partial_decode(
         self,
-        reader: ValueReader,
+        reader: ByteReader,
         decoded: ArrayRepresentation,
         selection: Selection,
         out: np.ndarray[Any, Any],
     ) -> None:
-        """Decode a part of a stored chunk, reading no more of it than needed.
+        """Decode a part of a stored chunk, reading only the required bytes.
 
         Parameters
         ----------
-        reader : ValueReader
+        reader : ByteReader
             The stored bytes.
         decoded : ArrayRepresentation
             The whole chunk.
@@ -282,21 +265,27 @@ class ArrayToBytesCodec(Codec):
         out : ndarray
             Receives the elements; has the shape of the selection.
         """
-        raise TypeError(f"{type(self).__name__} does not decode parts")
 
-    def encode_part(
+
+class PartialEncodeCodec(PartialDecodeCodec):
+    """An array to bytes codec that can decode and encode a part of a chunk."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def partial_encode(
         self,
-        reader: ValueReader | None,
+        reader: ByteReader | None,
         decoded: ArrayRepresentation,
         selection: Selection,
         value: np.ndarray[Any, Any],
     ) -> Buffer | Sequence[Buffer] | None:
-        """Encode a chunk of which a part is new, keeping the rest as it is stored.
+        """Encode a chunk with new elements in a part of it; the rest keeps its stored bytes.
 
         Parameters
         ----------
-        reader : ValueReader or None
-            What is stored now; None if nothing is.
+        reader : ByteReader or None
+            The stored bytes; None if the chunk is not stored.
         decoded : ArrayRepresentation
             The whole chunk.
         selection : Selection
@@ -307,9 +296,43 @@ class ArrayToBytesCodec(Codec):
         Returns
         -------
         Buffer, sequence of Buffer, or None
-            As :meth:`encode`.
+            As :meth:`ArrayToBytesCodec.encode`.
         """
-        raise TypeError(f"{type(self).__name__} does not encode parts")
+
+
+class SubchunkCodec(ArrayToBytesCodec):
+    """An array to bytes codec that divides its chunk into inner chunks, such as ``sharding_indexed``."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def inner_codecs(self, decoded: ArrayRepresentation) -> PreparedCodecChain:
+        """The codecs of the inner chunks."""
+
+    def inner_chunk_sizes(
+        self, reader: ByteReader, decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+        """Stored sizes of the inner chunks in bytes, without reading the inner chunks.
+
+        Parameters
+        ----------
+        reader : ByteReader
+            The stored bytes.
+        decoded : ArrayRepresentation
+            The whole chunk.
+
+        Returns
+        -------
+        ndarray of int64 or None
+            In the shape of the grid of inner chunks; -1 for an inner chunk that is not
+            stored.  None if the codec cannot determine the sizes.
+
+        Raises
+        ------
+        ChunkDecodeError
+            If the index of the inner chunks is damaged.
+        """
+        return None
 
 
 class BytesToBytesCodec(Codec):
@@ -319,16 +342,25 @@ class BytesToBytesCodec(Codec):
 
     @property
     def detects_damage(self) -> bool:
-        """Whether decoding notices any change of the encoded bytes, by a checksum."""
+        """Whether decoding detects any change of the encoded bytes, by a checksum."""
         return False
 
     def encoded_size(self, decoded_size: int) -> int | None:
-        """Bytes that :meth:`encode` gives, or None if that depends on the content."""
+        """Size of the encoded bytes, or None if it depends on the content."""
         return None
 
     @abstractmethod
-    def encode(self, data: Buffer) -> Buffer:
-        """Encode; must not change ``data``, may return a view of it."""
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
+        """Encode; must not change ``data``, may return a view of it.
+
+        Parameters
+        ----------
+        data : Buffer
+            Decoded bytes.
+        decoded_size : int or None
+            Their number, as far as the metadata determines it; None if it depends on the
+            values.
+        """
 
     @abstractmethod
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
@@ -339,14 +371,13 @@ class BytesToBytesCodec(Codec):
         data : Buffer
             Encoded bytes.
         decoded_size : int or None
-            How many bytes must come out, as the metadata promises; None if it
-            cannot be known.  Decoders must not allocate more than that, whatever
-            the data claims.
+            Size of the result, as the metadata determines it; None if it depends on
+            the values.  Decoders must not allocate more, whatever the data claims.
 
         Raises
         ------
         ChunkDecodeError
-            If ``data`` is not what :meth:`encode` gives.
+            If ``data`` is not a result of :meth:`encode`.
         """
 
     def decode_into(self, data: Buffer, out: memoryview) -> None:
@@ -365,7 +396,7 @@ class BytesToBytesCodec(Codec):
         ChunkDecodeError
             If ``data`` is damaged or does not decode to exactly that length.
         """
-        from zarr_core.errors import ChunkDecodeError  # noqa: PLC0415 - only to raise
+        from zarr_core.errors import ChunkDecodeError
 
         decoded = self.decode(data, len(out))
         if len(decoded) != len(out):

@@ -1,4 +1,4 @@
-"""Data type: the values that an element may take.
+"""Data type: the type of the elements of an array.
 
 Specification: v3.1, "Data types".
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DataType(ABC):
-    """A data type bound to its configuration.
+    """A data type with its configuration.
 
     Instances are immutable, hashable and compare by value.
     """
@@ -25,23 +25,23 @@ class DataType(ABC):
     @classmethod
     @abstractmethod
     def from_definition(cls, definition: ExtensionDefinition) -> DataType:
-        """Make the data type that a definition describes; its schema was checked before."""
+        """Create a data type from a definition, which was validated with its schema."""
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> DataType | None:
-        """The data type that stores a NumPy dtype, or None if this class has none for it.
+        """The data type for a NumPy dtype, or None if this class has none.
 
         Raises
         ------
         ValueError
-            If the dtype is of the kind that this class stores, but would lose something;
-            the message says what.
+            If the class supports such dtypes, but would lose information of this one; the
+            message has the details.
         """
         return None
 
     @abstractmethod
     def to_definition(self) -> ExtensionDefinition:
-        """The definition to write into new metadata."""
+        """The definition for new metadata."""
 
     @property
     @abstractmethod
@@ -50,7 +50,7 @@ class DataType(ABC):
 
     @property
     def item_size(self) -> int | None:
-        """Bytes that an element takes, or None if that depends on its value."""
+        """Bytes per element, or None if that depends on its value."""
         return self.numpy_dtype.itemsize
 
     @property
@@ -60,24 +60,21 @@ class DataType(ABC):
 
     @property
     def implied_byte_order(self) -> Literal["little", "big"] | None:
-        """The byte order of arrays whose ``bytes`` codec has no ``endian``, if that may be.
-
-        None, as nearly always: the codec must have one.
-        """
+        """The byte order if the ``bytes`` codec has no ``endian``; None if it must have one."""
         return None
 
     @property
     def unused_bits(self) -> bool:
-        """Whether elements have bits that stand for nothing, such as those above an ``int4``."""
+        """Whether elements have meaningless bits, such as the upper bits of ``int4``."""
         return False
 
     def clear_unused_bits(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Set to zero what stands for nothing; called only where :attr:`unused_bits`.
+        """Set the unused bits to zero; called only if :attr:`unused_bits` is true.
 
         Parameters
         ----------
         array : ndarray
-            Elements of any shape, in any byte order; stays as it is.
+            Elements of any shape, in any byte order; not changed.
 
         Returns
         -------
@@ -87,14 +84,12 @@ class DataType(ABC):
         return array
 
     def as_elements(self, value: Any) -> Any:
-        """Turn what a user assigns into something that NumPy casts to this type rightly.
-
-        By default that is what was given.
+        """Convert an assigned value to one that NumPy casts correctly; by default, return it.
 
         Parameters
         ----------
         value : array-like
-            What stands to the right of ``array[...] =``.
+            The right-hand side of ``array[...] = value``.
 
         Raises
         ------
@@ -104,16 +99,16 @@ class DataType(ABC):
         return value
 
     def default_serializer(self) -> ExtensionDefinition:
-        """The array -> bytes codec of a new array whose creator named none.
+        """The default array -> bytes codec of new arrays.
 
-        By default ``bytes``, which fits every type of fixed size; its ``endian`` is
-        filled in where the array is made.
+        By default ``bytes``, for types of fixed size; its ``endian`` is added when the
+        array is created.
         """
         return ExtensionDefinition("bytes")
 
     def default_fill_value(self) -> np.ndarray[Any, Any]:
-        """The fill value of a new array whose creator gave none: zero."""
-        import numpy as np  # noqa: PLC0415 - lazy: documents can be handled without NumPy
+        """The default fill value of new arrays, by default zero."""
+        import numpy as np  # metadata does not need NumPy
 
         return np.zeros((), self.numpy_dtype)
 
@@ -124,7 +119,9 @@ class DataType(ABC):
         Parameters
         ----------
         value : JSON
-            The ``fill_value`` member of the array's metadata.
+            The ``fill_value`` member of the array's metadata.  A type narrower than float64
+            rounds ``strictjson.round_to_odd(number)``, which makes it the nearest value to the
+            decimal text of the document.
 
         Returns
         -------
@@ -134,22 +131,22 @@ class DataType(ABC):
         Raises
         ------
         ValueError
-            If the value is not permitted for this type; the message says what is.
+            If the value is not valid for this type; the message has the valid values.
         """
 
     def fill_value_as_stored(
         self, value: JSON, byte_order: Literal["little", "big"] | None
     ) -> np.ndarray[Any, Any]:
-        """Decode the fill value of an array whose elements are stored in a byte order.
+        """Decode a fill value whose JSON form can depend on the byte order of the array.
 
-        By default the order is no matter; it is where the JSON form has packed bytes.
+        By default, the byte order is ignored.
 
         Parameters
         ----------
         value : JSON
             As in :meth:`fill_value_from_json`.
         byte_order : {"little", "big"}, optional
-            What the codecs of the array say; None if they say none.
+            The byte order in the codecs of the array; None if there is none.
 
         Raises
         ------
@@ -160,16 +157,21 @@ class DataType(ABC):
 
     @abstractmethod
     def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
-        """Encode a fill value (shape ``()``), so that decoding gives the same bits."""
+        """Encode a fill value (shape ``()``); decoding must return the same bits."""
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
-        """Turn a value that a user gave into a fill value, shape ``()``.
+        """Convert an argument to a fill value, shape ``()``.
+
+        By default with NumPy.  Strings for numeric types are decoded by
+        :meth:`fill_value_from_json`.
 
         Raises
         ------
         ValueError
             If the type cannot hold the value exactly.
         """
-        import numpy as np  # noqa: PLC0415 - lazy: documents can be handled without NumPy
+        import numpy as np  # metadata does not need NumPy
 
+        if isinstance(value, str) and self.numpy_dtype.kind not in "USTOMm":
+            return self.fill_value_from_json(value)
         return np.asarray(value, self.numpy_dtype).reshape(())

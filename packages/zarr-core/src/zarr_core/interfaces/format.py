@@ -1,24 +1,25 @@
 """Format: how a hierarchy is laid out in a store.
 
-Formats name keys, read documents into the one metadata model and write them back.
-Nothing else knows which format a node has.
+A format defines the keys of metadata and chunks, and converts metadata documents to and from
+the common metadata model.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from zarr_core.names import is_path_part
-from zarr_core.threads import in_flight
+from zarr_core.threads import concurrent_map
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from zarr_core.definition import JSON, ExtensionDefinition
-    from zarr_core.interfaces.store import Pieces, Store
-    from zarr_core.interfaces.value import ValueReader
+    from zarr_core.interfaces.byte_reader import ByteReader
+    from zarr_core.interfaces.store import Buffers, Store
     from zarr_core.metadata.array import ArrayMetadata
     from zarr_core.metadata.group import GroupMetadata
 
@@ -37,25 +38,44 @@ class Format(ABC):
     """The name of the format, such as ``"v3"``."""
 
     zarr_format: ClassVar[int]
-    """The version that users know it by."""
+    """The number of the version, for users."""
 
-    marks: ClassVar[tuple[str, ...]]
-    """What is looked for at a node: names of keys, of which one is there."""
+    detection_keys: ClassVar[tuple[str, ...]]
+    """Names of keys of which every node has one."""
 
-    document_names: ClassVar[tuple[str, ...]]
-    """Names of all documents that a node may have, that which makes it a node first."""
+    metadata_keys: ClassVar[tuple[str, ...]]
+    """Names of all metadata documents that a node may have; those of detection first."""
+
+    detection_priority: ClassVar[int] = 0
+    """Formats with a higher priority are tried first.
+
+    Version 3 is tried before all others, formats of other projects after those of this one.
+    """
+
+    conflicting_formats: ClassVar[Mapping[str, tuple[str, str]]] = MappingProxyType({})
+    """Formats that are preferred to this one, with its keys beside their arrays and groups.
+
+    A node that has metadata documents of both is opened with a warning.  If version 3 is
+    among them, its nodes may overwrite those of this format.
+    """
+
+    own_extensions: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Names of extensions that exist in this format only, and what to do instead.
+
+    Version 3 rejects them.  A name that ends in ``*`` stands for all that begin with the rest.
+    """
 
     implicit_groups: ClassVar[bool] = False
-    """Whether a node implies the groups that lead to it, so that none are made."""
+    """Whether parent groups exist implicitly, so that they are not created."""
 
     undefined_fill_values: ClassVar[bool] = False
-    """Whether the document of an array may give no fill value."""
+    """Whether the fill value of an array may be undefined."""
 
     chunk_key_encoding: ClassVar[ExtensionDefinition]
-    """How new arrays name their chunks, if nothing else is asked for."""
+    """The default chunk key encoding of new arrays."""
 
     compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = None
-    """What compresses new arrays, if nothing else is asked for; None for what core chooses."""
+    """The default compressors of new arrays; None for those of the core."""
 
     @abstractmethod
     def read(self, store: Store, path: str) -> NodeMetadata | None:
@@ -64,47 +84,47 @@ class Format(ABC):
         Raises
         ------
         MetadataError
-            If there is a document and it is wrong.
+            If the metadata is invalid.
         """
 
     @abstractmethod
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
-        """Read what a node of this format has for documents.
+        """Parse the metadata documents of a node.
 
         Parameters
         ----------
         document : JSON
-            All that a node stores to describe itself, as one value: the document, or
-            an object of several by their names.  It is kept.
+            The metadata document of a node, or an object with several by their names.  It is
+            kept.
         where : str
-            What it is, for errors.
+            The location, for errors.
 
         Raises
         ------
         MetadataError
-            If it is wrong.
+            If it is invalid.
         """
 
     @abstractmethod
     def to_json(self, metadata: NodeMetadata) -> JSON:
-        """What :meth:`from_json` reads.
+        """Return the metadata documents, as :meth:`from_json` reads them.
 
-        What was read and not changed comes back as it was.
+        Unchanged metadata is returned as it was read.
 
         Raises
         ------
         MetadataValidationError
-            If the format has no words for it; names each problem by the pointer of the
-            version 3 member.
+            If the format cannot represent it; each problem has the pointer of the version 3
+            member.
         """
 
-    def express(self, metadata: M, where: str) -> M:
-        """New metadata as this format has them.
+    def to_format(self, metadata: M, where: str) -> M:
+        """Convert new metadata to this format.
 
         Parameters
         ----------
         metadata : ArrayMetadata or GroupMetadata
-            Metadata that was not read from a document of this format.
+            Metadata that was not read in this format.
         where : str
             The node, for errors.
 
@@ -114,20 +134,39 @@ class Format(ABC):
             As for :meth:`to_json`.
         """
         found = self.from_json(self.to_json(metadata.replace(document=None)), where)
-        assert isinstance(found, type(metadata)), "what was an array is one"
+        assert isinstance(found, type(metadata)), "an array stays an array"
         return found
 
-    def may_be_named(self, name: str) -> bool:
-        """Whether a node below a group may have a name; what has another is no node."""
+    def filters_and_compressors(
+        self, metadata: ArrayMetadata
+    ) -> tuple[Sequence[ExtensionDefinition], Sequence[ExtensionDefinition]] | None:
+        """The codecs that the metadata calls filters, and those that it calls compressors.
+
+        None, the default, if the format does not distinguish them: filters then are the
+        array -> array codecs, compressors the bytes -> bytes codecs.
+        """
+        return None
+
+    def is_valid_name(self, name: str) -> bool:
+        """Whether a node may have a name; prefixes with other names are not nodes."""
         return is_path_part(name)
 
+    def is_reserved(self, name: str) -> bool:
+        """Whether the format reserves a name: existing nodes may have it, new ones should not.
+
+        By default no name is reserved.
+        """
+        return False
+
     def check_path(self, path: str) -> None:
-        """Refuse a path that no new node of this format may have.
+        """Raise if a new node may not have a path.
+
+        Reserved names (:meth:`is_reserved`) are checked elsewhere.
 
         Raises
         ------
         NodeNameError
-            If one of its names is against the format's grammar.
+            If one of its names is invalid.
         """
         return
 
@@ -136,17 +175,17 @@ class Format(ABC):
         """Store the metadata of a node, new or changed."""
 
     def write_new(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Store the metadata of a node where nothing is, nor can be: the caller has looked.
+        """Store the metadata of a node where nothing is stored, as the caller has checked.
 
-        So that no operation is spent on what might be left of another node.
+        This avoids requests for remains of another node.
         """
         self.write(store, path, metadata)
 
     @abstractmethod
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
-        """Store the metadata of a node unless there is one; whether it was stored.
+        """Store the metadata of a node unless a node exists; return whether it was stored.
 
-        Of several that create the same node at the same time, one succeeds.
+        Of several concurrent calls, one succeeds.
         """
 
     @abstractmethod
@@ -158,76 +197,87 @@ class Format(ABC):
         Raises
         ------
         NodeNotFoundError
-            If the node is gone.
+            If the node has been removed.
         """
 
     def possible_children(self, store: Store, path: str) -> Iterator[str]:
-        """Names of all that may be nodes directly below a group, sorted.
+        """Names of possible nodes directly below a group, sorted.
 
-        By default those of the prefixes there.
+        By default those of the prefixes.
         """
         prefix = _below(path)
         _, prefixes = store.list_dir(prefix)
-        return filter(self.may_be_named, (child[len(prefix) : -1] for child in sorted(prefixes)))
+        return filter(self.is_valid_name, (child[len(prefix) : -1] for child in sorted(prefixes)))
 
     def has_node(self, store: Store, path: str) -> bool:
-        """Whether there is a node, told by its keys; nobody reads its document.
+        """Whether there is a node, determined by its keys; its metadata is not read.
 
-        Asked of the paths of :meth:`possible_children`.
+        Called for the paths of :meth:`possible_children`.
         """
         prefix = _below(path)
-        return any(store.exists(prefix + mark) for mark in self.marks)
+        return any(store.exists(prefix + key) for key in self.detection_keys)
 
     def child_names(self, store: Store, path: str) -> Iterator[str]:
-        """Names of the nodes directly below a group, sorted; nobody reads their documents."""
+        """Names of the nodes directly below a group, sorted; their metadata is not read."""
         prefix = _below(path)
-        found = in_flight(
+        found = concurrent_map(
             self.possible_children(store, path),
             lambda name: self.has_node(store, prefix + name),
-            store.requests,
+            store.max_concurrency,
         )
         return (name for name, is_node in found if is_node)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
         """Names and metadata of the nodes directly below a group, sorted by name.
 
-        By default every document that there may be is read; nobody asks first.
+        By default reads the metadata of all possible children.
 
         Raises
         ------
         MetadataError
-            If a document is wrong.
+            If metadata is invalid.
         """
         prefix = _below(path)
-        found = in_flight(
+        found = concurrent_map(
             self.possible_children(store, path),
             lambda name: self.read(store, prefix + name),
-            store.requests,
+            store.max_concurrency,
         )
         return ((name, metadata) for name, metadata in found if metadata is not None)
 
     def documents(self, path: str) -> tuple[str, ...]:
-        """Keys of the documents that a node may have, that which makes it a node first."""
+        """Keys of the metadata documents that a node may have; those of detection first.
+
+        By these, and by :attr:`detection_keys`, documents are written after all other keys, and
+        removed before them, wherever a hierarchy is copied, moved or removed.
+        """
         prefix = _below(path)
-        return tuple(prefix + name for name in self.document_names)
+        return tuple(prefix + name for name in self.metadata_keys)
 
     def prefixes(self, path: str) -> tuple[str, ...]:
-        """Prefixes below which all else of a node lies, its children included."""
+        """Prefixes of all other keys of a node, including its members."""
         return (_below(path),)
 
     def chunk_prefix(self, path: str) -> str:
-        """What stands before the chunk keys of an array; empty or ending in ``/``."""
+        """The prefix of the chunk keys of an array; empty or ending in ``/``."""
         return _below(path)
 
     @abstractmethod
-    def foreign_key(self, store: Store, path: str) -> str | None:
-        """A key below a path that belongs to no node, if there is one.
+    def unmanaged_key(self, store: Store, path: str) -> str | None:
+        """A key below a path that belongs to no node, or None.
 
-        Asked before a node is overwritten, lest something else be removed with it.
+        Called before a node is overwritten, so that nothing else is removed.
         """
 
+    def unmanaged_keys(self, store: Store, keys: Iterable[str]) -> list[str]:
+        """Those of some keys that belong to no node of this format; by default all.
+
+        Called for formats with :attr:`conflicting_formats`.
+        """
+        return list(keys)
+
     def erase(self, store: Store, path: str) -> None:
-        """Remove a node with everything below it; documents first, so that it is gone at once."""
+        """Remove a node with everything below it; metadata first."""
         for key in self.documents(path):
             store.erase(key)
         for prefix in self.prefixes(path):
@@ -238,8 +288,8 @@ def _below(path: str) -> str:
     return f"{path}/" if path else ""
 
 
-def store_new(store: Store, key: str, value: Callable[[], Pieces]) -> bool:
-    """Store a value where there is none, under the lock of its key; whether it was stored.
+def store_new(store: Store, key: str, value: Callable[[], Buffers]) -> bool:
+    """Store a value unless one exists, under the lock of its key; return whether it was stored.
 
     Parameters
     ----------
@@ -248,11 +298,11 @@ def store_new(store: Store, key: str, value: Callable[[], Pieces]) -> bool:
     key : str
         The key.
     value : callable
-        Gives the value, if there is none; it may be called again.
+        Returns the value; it may be called again.
     """
     stored = False
 
-    def change(reader: ValueReader | None) -> Pieces | ValueReader:
+    def change(reader: ByteReader | None) -> Buffers | ByteReader:
         nonlocal stored
         stored = reader is None
         return value() if reader is None else reader

@@ -1,4 +1,4 @@
-"""Locks that exclude the threads of this process from one key of a store."""
+"""Locks for the keys of stores, between the threads of this process."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _guard = threading.Lock()
 
 
 @contextmanager
-def key_lock(place: Hashable, key: str) -> Iterator[None]:
+def key_lock(location: Hashable, key: str) -> Iterator[None]:
     """Hold the lock of one key.
 
     Parameters
     ----------
-    place : hashable
-        What the store is; equal for two objects that are the same place.
+    location : hashable
+        Identifies the store; equal for stores with the same location.
     key : str
         The key.
     """
-    name = (place, key)
+    name = (location, key)
     with _guard:
         entry = _entries.setdefault(name, _Entry())
         entry.users += 1
@@ -49,7 +49,7 @@ def key_lock(place: Hashable, key: str) -> Iterator[None]:
 
 
 def _after_fork() -> None:
-    # A lock that another thread held at the fork would never be released here.
+    # A lock that another thread held during the fork would never be released.
     global _guard
     _guard = threading.Lock()
     _entries.clear()

@@ -1,8 +1,8 @@
-"""Keys of stores: what is one, what is the beginning of one.
+"""Validation of store keys and prefixes.
 
-Specification: v3.1, "Abstract store interface", asks only that a key does not end in "/".
-The rest keeps every back end inside its root: no empty, "." or ".." segment, no backslash,
-no NUL, no drive.
+Specification: v3.1, "Abstract store interface", requires only that a key does not end in "/".
+The other rules keep every store inside its root: no empty, "." or ".." segment, no backslash,
+no NUL.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_key(key: str) -> str:
-    """Return the key if it is one.
+    """Return a valid key; raise an error for any other string.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def check_key(key: str) -> str:
         If it is empty, absolute, ends in ``/``, or has an empty, ``.`` or ``..``
         segment, a backslash or a NUL.
     """
-    # Every operation of every store begins with this: searches, which are faster than a pattern.
+    # Called by every operation of every store; searches are faster than a pattern.
     framed = f"/{key}/"
     if (
         "//" in framed
@@ -41,7 +41,7 @@ def check_key(key: str) -> str:
 
 
 def check_prefix(prefix: str) -> str:
-    """Return the prefix if it is one: empty, or a key followed by ``/``.
+    """Return a valid prefix: empty, or a key followed by ``/``.
 
     Raises
     ------
@@ -54,8 +54,8 @@ def check_prefix(prefix: str) -> str:
 
 
 def only_keys(names: Sequence[str]) -> Sequence[str]:
-    """Those of some names that are keys, in their order; for what others may have stored."""
-    # Nearly always all are, as are then the segments of one long key with a segment between.
+    """Return the names that are valid keys, in their order; others may have stored any name."""
+    # Usually all are valid: one check of all names, joined to a single key.
     return names if _is_key("/-/".join(names)) else [*filter(_is_key, names)]
 
 

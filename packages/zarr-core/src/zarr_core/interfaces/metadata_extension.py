@@ -1,4 +1,4 @@
-"""Metadata extension: a member of a metadata document that the specification does not define.
+"""Metadata extension: the meaning of an additional field.
 
 Specification: v3.1, "Additional fields"; draft of December 2022, ``extensions``.
 """
@@ -12,28 +12,27 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.definition import JSON, ExtensionDefinition
-    from zarr_core.metadata.problem import Problem
+    from zarr_core.metadata.validation_problem import ValidationProblem
 
 
 class MetadataExtension(ABC):
-    """What a further member means to the node whose document has it.
+    """The meaning of an additional field for its node.
 
-    Its name is the name of the member or, in the draft, that of an entry of
-    ``extensions``.  Being there is what makes the member understood; the code
-    may then object to the document.
+    Its name is the name of the field or, in the draft, of an entry of ``extensions``.  A
+    field with an installed extension is understood; the extension can reject the metadata.
     """
 
     @classmethod
     @abstractmethod
     def from_definition(cls, definition: ExtensionDefinition) -> MetadataExtension:
-        """Make the extension that a definition describes; its schema was checked before."""
+        """Create an extension from a definition, which was validated with its schema."""
 
     @abstractmethod
-    def check(self, document: Mapping[str, JSON]) -> list[Problem]:
-        """What is wrong with a node's document, given this extension.
+    def check(self, document: Mapping[str, JSON]) -> list[ValidationProblem]:
+        """Check the metadata document of a node; return the problems.
 
         Parameters
         ----------
         document : mapping
-            The whole document; must not be changed.
+            The metadata document; must not be changed.
         """

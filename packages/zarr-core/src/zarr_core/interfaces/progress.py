@@ -1,4 +1,4 @@
-"""Telling how far something has come that takes a while."""
+"""Progress of long operations."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING
+
+from zarr_core.printable import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,24 +21,23 @@ _WIDTH = 24  # characters of the bar
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far something has come that takes a while, such as a copy.
+    """Progress of a long operation, such as a copy.
 
     Parameters
     ----------
     path : str
-        The node that is being worked on, below the one that was asked for.
+        The present node, relative to the node of the operation.
     done : int
-        How much of it is done.
+        Completed units of this node.
     total : int or None
-        How much there is to do; None if that is not known.
+        All units of this node; None if unknown.
     unit : str
-        What is counted: ``"keys"`` that are copied or removed; ``"chunks"`` of a
-        conversion, or ``"elements"`` where chunks are decoded; ``"nodes"`` of which the
-        documents are read.
+        ``"keys"`` that are copied or removed; ``"chunks"`` of a conversion, or
+        ``"elements"`` if chunks are decoded; ``"nodes"`` of which the metadata is read.
     node, nodes : int
-        Which part of the work it is, counted from 1; how many there are.
+        Number of the present part of the operation, from 1, and number of parts.
     nbytes : int
-        Bytes that were stored until now, where they are counted.
+        Bytes stored so far, if they are counted.
     """
 
     path: str
@@ -54,18 +55,18 @@ class Progress:
             amount = f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {share:4.0%}"
         else:
             amount = f"{self.done} {self.unit}"
-        return f"{self.node}/{self.nodes} /{self.path}  {amount}"
+        return f"{self.node}/{self.nodes} /{escape_controls(self.path)}  {amount}"
 
 
 class Reporter:
-    """Calls back a few times a second, always from the thread that made the reporter.
+    """Calls a function a few times per second, in the thread that created the reporter.
 
     Parameters
     ----------
     callback : callable, True or None
-        What to call; True to draw a line on standard error.
+        The function; True to draw a progress bar on standard error.
     nodes : int
-        How many parts there are.
+        Number of parts.
     """
 
     def __init__(self, callback: Callable[[Progress], object] | bool | None, nodes: int) -> None:
@@ -79,30 +80,30 @@ class Reporter:
         self._thread = threading.get_ident()
 
     def begin(self, path: str, total: int | None, unit: str) -> None:
-        """Go on to the next part."""
+        """Begin the next part."""
         now = self._now
         self._now = Progress(path, 0, total, unit, now.node + 1, now.nodes, now.nbytes)
-        self._tell(always=False)
+        self._report(always=False)
 
     def advance(self, count: int, nbytes: int = 0) -> None:
-        """More of the part is done; any thread may say so."""
+        """Add completed units; can be called from any thread."""
         if self._callback is None:
             return
         with self._guard:
             now = self._now
             self._now = replace(now, done=now.done + count, nbytes=now.nbytes + nbytes)
         if threading.get_ident() == self._thread:
-            self._tell(always=False)
+            self._report(always=False)
 
     def end(self) -> None:
-        """The part is done."""
+        """Complete the part."""
         now = self._now
-        total = now.total or now.done  # perhaps less was there than might have been
+        total = now.total or now.done  # the total can be an upper bound
         self._now = replace(now, done=total, total=total)
-        self._tell(always=now.node == now.nodes or now.done > 0)
+        self._report(always=now.node == now.nodes or now.done > 0)
 
     def close(self) -> None:
-        """It is over, in one way or the other."""
+        """Complete the operation, also after an error."""
         if self._line is not None:
             self._line.close()
 
@@ -114,10 +115,10 @@ class Reporter:
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody wants to know."""
+        """Whether there is a function to call."""
         return self._callback is not None
 
-    def _tell(self, *, always: bool) -> None:
+    def _report(self, *, always: bool) -> None:
         if self._callback is None:
             return
         if always or monotonic() - self._last >= _EVERY:
@@ -129,14 +130,14 @@ class Reporter:
 def reporting(
     callback: Callable[[Progress], object] | bool | None, path: str, total: int | None, unit: str
 ) -> Iterator[Reporter]:
-    """Report a work of one part from its beginning to its end.
+    """Report an operation of one part.
 
     Parameters
     ----------
     callback : callable, True or None
         As for :class:`Reporter`.
     path, total, unit
-        As :class:`Progress` has them.
+        As for :class:`Progress`.
     """
     with Reporter(callback, 1) as reporter:
         reporter.begin(path, total, unit)
@@ -145,7 +146,7 @@ def reporting(
 
 
 class _Line:
-    """One line on standard error that is drawn again and again."""
+    """A progress bar on standard error."""
 
     def __init__(self) -> None:
         self._length = 0
@@ -157,7 +158,7 @@ class _Line:
         self._length = len(text)
 
     def close(self) -> None:
-        """Leave the line standing."""
+        """End the line."""
         if self._length:
             sys.stderr.write("\n")
             sys.stderr.flush()

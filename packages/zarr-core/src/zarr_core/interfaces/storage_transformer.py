@@ -1,4 +1,4 @@
-"""Storage transformer: a store in front of a store, for one array.
+"""Storage transformer: a layer between the codecs and the store of an array.
 
 Specification: v3.1, "Storage transformers".
 """
@@ -15,19 +15,18 @@ if TYPE_CHECKING:
 
 
 class StorageTransformer(ABC):
-    """Alters the keys and values of an array before they reach the store.
+    """Changes the keys and values of an array before they are stored.
 
-    The first transformer of the list is nearest to the array, the last nearest
-    to the store.
+    The first transformer in the metadata is next to the array, the last next to the store.
     """
 
     @classmethod
     @abstractmethod
     def from_definition(cls, definition: ExtensionDefinition) -> StorageTransformer:
-        """Make the transformer that a definition describes; its schema was checked before."""
+        """Create a transformer from a definition, which was validated with its schema."""
 
     def check(self, shape: tuple[int, ...]) -> None:
-        """Refuse arrays that the transformer does not fit; called once for each document.
+        """Raise an error for unsupported arrays; called once for each metadata document.
 
         Parameters
         ----------
@@ -37,37 +36,36 @@ class StorageTransformer(ABC):
         Raises
         ------
         ValueError
-            If the array has, for instance, another number of dimensions.
+            For example, if the number of dimensions differs.
         """
         return
 
     def as_codecs(self, metadata: ArrayMetadata) -> ArrayMetadata | None:
-        """The same array, stored by the same bytes under the same keys, said by codecs alone.
+        """Equivalent metadata with codecs instead of this transformer.
 
-        A store sees one chunk at a time; codecs see all that is read or written at
-        once.  So the engine asks for this, and transforms the store only where there
-        is no such description.
+        The stored keys and values must be the same.  The engine prefers codecs, because a
+        store handles one chunk at a time.
 
         Parameters
         ----------
         metadata : ArrayMetadata
-            An array of which this is the first transformer.
+            An array with this transformer as its first.
 
         Returns
         -------
         ArrayMetadata or None
-            The array without its first transformer, or None if that cannot be said.
+            The metadata without the transformer, or None if that is not possible.
         """
         return None
 
     @abstractmethod
     def transform(self, store: Store, prefix: str) -> Store:
-        """The store that the array sees.
+        """The store that the array uses.
 
         Parameters
         ----------
         store : Store
             The store behind this transformer.
         prefix : str
-            Key prefix of the array's chunks; empty or ending in ``/``.
+            Key prefix of the chunks; empty or ending in ``/``.
         """

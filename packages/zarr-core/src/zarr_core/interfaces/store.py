@@ -1,8 +1,8 @@
-"""Store: where the values of a hierarchy live, each under its key.
+"""The interface of stores.
 
-Specification: v3.1, "Abstract store interface", whose names these are.  A store
-needs four methods (``get``, ``set``, ``erase``, ``list_prefix``); everything else
-has a fallback here, to be replaced where the back end can do better.
+Specification: v3.1, "Abstract store interface".  A store implements four methods (``get``,
+``set``, ``erase``, ``list_prefix``).  All others have default implementations, which a store
+can replace with faster ones.
 """
 
 from __future__ import annotations
@@ -14,149 +14,184 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from zarr_core.errors import StoreCapabilityError, StoreReadOnlyError
+from zarr_core.interfaces.byte_reader import BufferByteReader, ByteReader
 from zarr_core.interfaces.keylock import key_lock
-from zarr_core.interfaces.value import BufferReader, ValueReader
-from zarr_core.threads import in_flight, run
+from zarr_core.threads import concurrent_map, parallel_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
     from types import TracebackType
     from typing import Any, Self
 
-    from zarr_core.interfaces.codec import Buffer
-    from zarr_core.interfaces.value import ByteRange
+    from zarr_core.interfaces.byte_reader import Buffer, ByteRange
 
-Pieces: TypeAlias = "Buffer | Sequence[Buffer]"
+Buffers: TypeAlias = "Buffer | Sequence[Buffer]"
 """A value: one buffer, or several that are stored one after the other."""
 
-Change: TypeAlias = "Callable[[ValueReader | None], Pieces | ValueReader | None]"
-"""What :meth:`Store.update` is given to make a new value out of the present one."""
+Change: TypeAlias = "Callable[[ByteReader | None], Buffers | ByteReader | None]"
+"""Argument of :meth:`Store.update`: computes a new value from the present one."""
 
-# Named here, because within the class ``list`` is the operation of that name.
+# Defined here, since ``list`` is a method of the class.
 Values: TypeAlias = "list[Buffer | None]"
 Listing: TypeAlias = tuple[list[str], list[str]]
 
-_BATCH = 1024  # keys of which the sizes are asked before any is handed on
+READ_ONLY = (
+    'the store is open for reading only; to write, open it with mode="r+", or pass a store that '
+    "was created without read_only=True"
+)
+"""Message for changes of a read-only store."""
+
+_BATCH = 1024  # keys of which the sizes are requested together
 
 
 class Store(ABC):
     """A map from keys to values.
 
-    Only "not found" means that a value is missing: any other failure raises.
-    Methods may be called from many threads at once.  Stores pickle, or say why
-    they cannot.  Two stores are equal if they are the same place.
+    Only "not found" means that a value is missing; every other failure raises an error.
+    Methods can be called from several threads.  Stores can be pickled, or raise an error that
+    explains why not.  Stores are equal if they have the same class, :attr:`url` and
+    :attr:`realm`; a subclass can use another definition of the same location.
     """
 
     read_only: bool = False
-    """Whether this object refuses changes."""
+    """Whether this object rejects changes."""
 
     supports_listing: bool = True
-    """Whether ``list``, ``list_prefix`` and ``list_dir`` are there."""
+    """Whether ``list``, ``list_prefix`` and ``list_dir`` are supported."""
 
     supports_erasing: bool = True
-    """Whether keys can be erased; a zip archive's cannot."""
+    """Whether keys can be removed; zip archives do not support it."""
 
     in_memory: bool = False
-    """Whether ``get`` gives values as they lie in memory, without copying."""
+    """Whether ``get`` returns values in memory without copying them."""
 
-    requests: int | None = None
-    """How many requests to keep in flight; None for a store without latency.
+    metadata_first: bool = False
+    """Whether the metadata document of an array must be stored before its chunks.
 
-    A store that gives a number has its methods called from as many threads at once,
-    and so have the readers of its values.
+    By default, operations such as a copy store chunks first, then the metadata of their array,
+    then the metadata of its groups, so that readers see no incomplete node.  If True, metadata
+    is stored first, for groups before their members.
+    """
+
+    max_concurrency: int | None = None
+    """Maximum number of concurrent requests; None for a store without latency.
+
+    The methods of the store and of its readers are called from up to this many threads.
     """
 
     realm: Hashable = None
-    """What tells places of one URL apart, such as an endpoint; None where the URL says all."""
+    """Distinguishes locations with the same URL, such as by an endpoint; None if URLs suffice."""
 
     # --- opening ---
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Make a store from a URL or path; what ``open("scheme://...")`` calls.
+        """Create a store from a URL or path; called by ``open("scheme://...")``.
 
         Parameters
         ----------
         url : str
             The URL, with its scheme; or the path of a file with the store's suffix.
         read_only : bool
-            Refuse changes, and do not create anything.
+            Reject changes, and do not create anything.
         **options
-            What the user gave as ``storage_options``.
+            The argument ``storage_options``.
         """
-        raise StoreCapabilityError(f"{cls.__name__} cannot be made from a URL", store=url)
+        raise StoreCapabilityError(f"{cls.__name__} cannot be created from a URL", store=url)
 
     @classmethod
     def is_for(cls, path: str) -> bool:
-        """Whether a path is for this store, as its suffix is one of the names of the store.
+        """Whether this store opens a path that has a name of the store as its suffix.
 
         Parameters
         ----------
         path : str
-            Such as ``field.zip`` for a store called ``zip``; by default for it unless it is a
+            Such as ``field.zip`` for the store ``zip``; by default True unless it is a
             directory.
         """
         return not os.path.isdir(path)
 
     @classmethod
     def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
-        """Make a store of what another library calls one; what ``open(object)`` calls.
+        """Create a store from an object of another library; called by ``open(object)``.
 
-        It is asked if the store has an entry point whose name is the package, or a module,
-        that the object's class or one of its bases is from.
+        Called if the store has an entry point with the name of the package or module of the
+        object's class, or of one of its bases.
 
         Parameters
         ----------
         place : object
-            What the user gave.
+            The object.
         read_only : bool
-            Refuse changes, and do not create anything.
+            Reject changes, and do not create anything.
 
         Returns
         -------
         Store or None
-            None if the object is nothing that this store is about.
+            None if the store does not support the object.
         """
         return None
 
     @property
     def url(self) -> str:
-        """The canonical URL, without credentials; for messages and tokens."""
+        """The canonical URL, without credentials; for messages, tokens and equality.
+
+        By default unique to this object.  A store whose values outlive the object returns the
+        URL of the location.
+        """
         return f"{type(self).__name__.lower()}://{id(self):#x}"
 
     # --- readable ---
 
     @abstractmethod
     def get(self, key: str) -> Buffer | None:
-        """The value of a key, or None if there is none.
+        """Return the value of a key; None for a missing key.
 
         Raises
         ------
         StoreKeyError
-            If the key breaks the grammar.
+            If the key is invalid.
         StoreReadError
-            If there is a value that cannot be read.
+            If the value exists but cannot be read.
         """
+
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        """Return the value of a key if it is not longer than a limit; None for a missing key.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        limit : int
+            Maximum size of the value in bytes.
+
+        Returns
+        -------
+        bytes-like, int or None
+            The length of a longer value.  A store that knows the length before reading should
+            replace this method, so that a longer value uses no memory.
+        """
+        value = self.get(key)
+        return len(value) if value is not None and len(value) > limit else value
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        """Parts of values, in the order asked for; None for a missing key.
+        """Return parts of values in the order of the arguments; None for a missing key.
 
-        A part that reaches beyond the end of its value is cut there.  Of a store with
-        latency :attr:`requests` parts are in flight.
+        A part that extends beyond the end of its value is truncated.
         """
-        if self.requests is None:
+        if self.max_concurrency is None:
             return [self._part(key, part) for key, part in key_ranges]
-        asked = [*key_ranges]
-        values: Values = [None] * len(asked)
+        parts = [*key_ranges]
+        values: Values = [None] * len(parts)
 
         def work(number: int) -> None:
-            values[number] = self._part(*asked[number])
+            values[number] = self._part(*parts[number])
 
-        run(range(len(asked)), work, True, self.requests)
+        parallel_for(range(len(parts)), work, True, self.max_concurrency)
         return values
 
     def _part(self, key: str, part: ByteRange) -> Buffer | None:
-        """One part; replaced where that takes less than to open the value."""
+        """Return one part; replaced by stores that need not open the value."""
         reader = self.open_value(key, part)
         if reader is None:
             return None
@@ -165,7 +200,7 @@ class Store(ABC):
             return reader.read(start, stop - start)
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
-        """Read a value into memory that the caller has.
+        """Read a value into memory of the caller.
 
         Parameters
         ----------
@@ -177,8 +212,8 @@ class Store(ABC):
         Returns
         -------
         int or None
-            The length of the value; if it is more than ``len(buffer)``, the
-            buffer holds its beginning.  None for a missing key.
+            The length of the value; if it is more than ``len(buffer)``, the buffer contains its
+            beginning.  None for a missing key.
         """
         value = self.get(key)
         if value is None:
@@ -190,7 +225,7 @@ class Store(ABC):
             buffer[:] = memoryview(value)[: len(buffer)]
         return size
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         """Open a value for reading parts of it; None for a missing key.
 
         Parameters
@@ -198,26 +233,25 @@ class Store(ABC):
         key : str
             The key.
         first : ByteRange, optional
-            What will be read first, which a store with latency can fetch with the
-            request that finds the value.  Anything may be read, whatever it says.
+            The part that will be read first, if known.  A store with latency can read it with
+            the request that opens the value.
         """
         value = self.get(key)
-        return None if value is None else BufferReader(value)
+        return None if value is None else BufferByteReader(value)
 
     def exists(self, key: str) -> bool:
-        """Whether there is a value at a key."""
+        """Whether a key has a value."""
         return self.get(key) is not None
 
     def getsize(self, key: str) -> int | None:
-        """Length of a value in bytes, or None for a missing key."""
+        """Return the length of a value in bytes; None for a missing key."""
         value = self.get(key)
         return None if value is None else len(value)
 
-    def version(self, key: str) -> str | None:
-        """A word that is another one once the value has changed; None for a missing key.
+    def generation(self, key: str) -> str | None:
+        """Return a string that changes whenever the value changes; None for a missing key.
 
-        By default a digest of the value.  Where a store knows a cheaper one (an entity
-        tag, a generation, a time of change), it gives that.
+        By default a digest of the value; stores use an entity tag or modification time.
         """
         value = self.get(key)
         return None if value is None else blake2b(value, digest_size=16).hexdigest()
@@ -225,18 +259,18 @@ class Store(ABC):
     # --- writeable ---
 
     def _require_writable(self, key: str) -> None:
-        """Raise if the store refuses changes; for what changes a key."""
+        """Raise an error if the store is read-only."""
         if self.read_only:
-            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
+            raise StoreReadOnlyError(READ_ONLY, store=self, key=key)
 
     @abstractmethod
-    def set(self, key: str, value: Pieces) -> None:
-        """Store a value: after an error or a crash the key has the old value or the new one.
+    def set(self, key: str, value: Buffers) -> None:
+        """Store a value; after an error or a crash, the key has the old or the new value.
 
         Raises
         ------
         StoreReadOnlyError
-            If the store is read only.
+            If the store is read-only.
         """
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
@@ -248,7 +282,7 @@ class Store(ABC):
         def work(item: tuple[str, list[tuple[int, Buffer]]]) -> None:
             key, parts = item
 
-            def change(reader: ValueReader | None) -> bytes:
+            def change(reader: ByteReader | None) -> bytes:
                 old = b"" if reader is None else reader.read(0, reader.size)
                 new = bytearray(old)
                 for start, value in parts:
@@ -258,31 +292,30 @@ class Store(ABC):
 
             self.update(key, change)
 
-        run(changes.items(), work, self.requests is not None, self.requests)
+        parallel_for(changes.items(), work, self.max_concurrency is not None, self.max_concurrency)
 
     def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding every other such change of the key.
+        """Read, change and write a value, excluding other changes of the key by this method.
 
         Parameters
         ----------
         key : str
             The key.
         change : callable
-            Gets the present value (None if there is none), returns the new one, or
-            None to have the key erased, or what it was given to leave all as it is.
-            It may be called again if the store finds that someone else was faster.
+            Takes the present value (None for a missing key).  Returns the new value, or None to
+            remove the key, or its argument to change nothing.  It is called again if another
+            writer changed the value meanwhile.
 
         Notes
         -----
-        By default exclusive among the threads of this process.  A store that
-        others share must exclude them as well: by a file lock, a conditional
-        write, a transaction.
+        By default, only threads of this process are excluded.  A store that processes share
+        must exclude them, too, such as by a file lock, a conditional write or a transaction.
         """
         with key_lock(self.url, key):
             self._change(key, change)
 
     def _change(self, key: str, change: Change) -> bool:
-        """Change a value that nobody else changes now; whether there is one afterwards."""
+        """Change a value without locking; return whether the key has a value afterwards."""
         reader = self.open_value(key)
         if reader is None:
             value = change(None)
@@ -292,36 +325,36 @@ class Store(ABC):
         if value is None:
             if reader is not None:
                 self.erase(key)
-        elif not isinstance(value, ValueReader):
+        elif not isinstance(value, ByteReader):
             self.set(key, value)
         return value is not None
 
     @abstractmethod
     def erase(self, key: str) -> None:
-        """Remove a key; removing a missing one does nothing."""
+        """Remove a key; a missing key is not an error, except in a read-only store."""
 
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several keys."""
-        run(keys, self.erase, self.requests is not None, self.requests)
+        parallel_for(keys, self.erase, self.max_concurrency is not None, self.max_concurrency)
 
     def erase_prefix(self, prefix: str) -> None:
-        """Remove every key below a prefix (empty: all keys)."""
+        """Remove every key below a prefix; the empty prefix means all keys."""
+        self._require_writable(prefix)
         self.erase_values(list(self.list_prefix(prefix)))
 
     def move_prefix(self, prefix: str, target: str) -> bool:
-        """Give all keys below a prefix another one at once, if the store has a way to.
+        """Rename all keys below a prefix in one operation, if the store supports it.
 
         Parameters
         ----------
         prefix, target : str
-            Two prefixes, neither empty, neither below the other; there is no key below
-            the second.
+            Two prefixes, neither empty nor below the other; there is no key below the second.
 
         Returns
         -------
         bool
-            Whether that was done.  If not, nothing has changed: who asks copies each
-            value, then removes the old ones.
+            False if it is not supported and nothing was changed; the caller then copies and
+            removes the values.
         """
         return False
 
@@ -329,24 +362,24 @@ class Store(ABC):
 
     @abstractmethod
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        """All keys below a prefix, which is empty or ends in ``/``; in any order."""
+        """Iterate over all keys below a prefix, which is empty or ends in ``/``; in any order."""
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
-        """All keys below a prefix, each with the length of its value.
+        """Iterate over all keys below a prefix with the lengths of their values.
 
-        By default one request for each key; replaced where a listing says it.
+        By default one request for each key; replaced if listings contain the lengths.
         """
         keys = iter(self.list_prefix(prefix))
         while batch := [*islice(keys, _BATCH)]:
-            found = in_flight(batch, self.getsize, self.requests)
+            found = concurrent_map(batch, self.getsize, self.max_concurrency)
             yield from ((key, size) for key, size in found if size is not None)
 
     def list(self) -> Iterator[str]:
-        """All keys."""
+        """Iterate over all keys."""
         return self.list_prefix("")
 
     def list_dir(self, prefix: str) -> Listing:
-        """Keys and prefixes directly below a prefix, both in full; ``([], [])`` if none."""
+        """Return the keys and prefixes directly below a prefix, in full; ``([], [])`` if none."""
         keys: list[str] = []
         prefixes: dict[str, None] = {}
         for key in self.list_prefix(prefix):
@@ -360,7 +393,7 @@ class Store(ABC):
     # --- lifetime ---
 
     def close(self) -> None:
-        """Release what the store holds, after finishing what it has begun."""
+        """Finish pending writes and release resources."""
         return
 
     def __enter__(self) -> Self:
@@ -374,6 +407,17 @@ class Store(ABC):
     ) -> None:
         self.close()
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Store) or type(self) is not type(other):
+            return NotImplemented
+        return self is other or (self.url, self.realm) == (other.url, other.realm)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.url, self.realm))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
+
     def __str__(self) -> str:
-        """What messages call it: the URL, and what else tells which server it is."""
+        """Return the name for messages: the URL and, if it is not part of it, the server."""
         return self.url

@@ -1,1 +1,1 @@
-"""Metadata documents as data, which never look up an extension."""
+"""Metadata documents: parsing, validation and serialization."""

@@ -1,7 +1,6 @@
-"""What a metadata document says about an array, as data.
+"""Metadata of an array.
 
-Every format reads its documents into this model.  It looks up no extension:
-which code implements a definition is another step.
+All formats convert their documents to this class.  It does not look up extensions.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.metadata.rules import ARRAY_MEMBERS
-from zarr_core.metadata.validation import check_array
+from zarr_core.metadata.validation import ARRAY_MEMBERS, check_array
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -30,29 +28,29 @@ class ArrayMetadata:
     shape : tuple of int
         Length of each dimension, in elements.
     data_type, chunk_grid, chunk_key_encoding : ExtensionDefinition
-        As the document names them.
+        As in the document.
     codecs : tuple of ExtensionDefinition
         In the order of encoding.
     fill_value : JSON
-        As in the document; the data type decodes it.
+        In its JSON form; the data type decodes it.
     storage_transformers : tuple of ExtensionDefinition
-        The one nearest to the array first.
+        The transformer nearest to the array first.
     dimension_names : tuple of str or None, optional
-        One a dimension; None if the array has no such names at all.
+        One for each dimension; None if the document has no names.
     attributes : dict
-        Metadata of the user.
+        The attributes.
     additional_fields : dict
-        Members that the specification does not define, kept as they are.
+        Fields that the specification does not define, unchanged.
     document : dict, optional
-        What this was read from, in the words of the node's own format.  It says in
-        which order members are written, and which optional ones were there.
+        The document from which this was read, in its own format.  It determines the order of
+        the members and which optional members are written.
     fill_value_undefined : bool
-        Whether the document gives no fill value, as version 2 permits.  ``fill_value``
-        then is what readers show; every chunk is stored, as others may show anything.
+        Whether the document has no fill value, as version 2 permits.  Missing chunks then read
+        as ``fill_value``, and every chunk is stored, as other readers may use another value.
     data_type_fallbacks : tuple of ExtensionDefinition
-        Data types that the document allows instead of its own (draft of December 2022).
+        Alternatives to ``data_type`` (draft of December 2022).
     chunk_memory_layout : ExtensionDefinition, optional
-        An arrangement of elements that is an extension (draft of December 2022).
+        Order of the elements, if it is an extension (draft of December 2022).
     """
 
     shape: tuple[int, ...]
@@ -76,13 +74,11 @@ class ArrayMetadata:
         return len(self.shape)
 
     def __hash__(self) -> int:
-        # Not of every field: those that are dictionaries have no hash.
+        # Dictionaries have no hash.
         return hash((self.shape, self.data_type.name, self.dimension_names, len(self.codecs)))
 
     def replace(self, **changes: Any) -> ArrayMetadata:
-        """The same metadata with other values for some fields.
-
-        All that is not named stays as it was read, to its spelling.
+        """Return a copy with other values of some fields.
 
         Parameters
         ----------
@@ -95,55 +91,54 @@ class ArrayMetadata:
     def from_json(
         cls, document: JSON, where: str = "array metadata", understood: Collection[str] = ()
     ) -> ArrayMetadata:
-        """Read a version 3 document.
+        """Create metadata from a document of version 3.
 
         Parameters
         ----------
         document : JSON
-            The document as :func:`zarr_core.strictjson.loads` gives it.  It is kept.
+            The document from :func:`zarr_core.strictjson.loads`; it is not copied.
         where : str
-            What the document is, for errors.
+            Name of the document, for errors.
         understood : collection of str
-            Further members that somebody understands.
+            Additional fields that an extension understands.
 
         Raises
         ------
         MetadataValidationError
-            If it is no valid array document; carries every problem.
+            If it is not a valid array document; has all problems.
         UnsupportedFieldError
-            If it has unknown members that must be understood.
+            If it has unknown fields that must be understood.
         """
         return _from_v3(check_array(document, where, understood))
 
     def to_json(self) -> dict[str, JSON]:
-        """The version 3 document.
+        """Return the version 3 document.
 
-        What was read and not changed comes back as it was: order of the members,
-        spelling of definitions, unknown members, optional members that are empty.
+        Everything unchanged is written as it was read: the order of members, the forms of
+        definitions, unknown members and empty optional members.
         """
         return _to_v3(self)
 
     def to_bytes(
         self, where: str = "new array metadata", understood: Collection[str] = ()
     ) -> bytes:
-        """The version 3 document as it is stored.
+        """Return the version 3 document as it is stored.
 
-        Members that were there when it was read were understood then.
+        Additional fields of the document that was read are valid.
 
         Parameters
         ----------
         where : str
-            What the document is, for errors.
+            Name of the document, for errors.
         understood : collection of str
-            Further members that somebody understands.
+            Additional fields that an extension understands.
 
         Raises
         ------
         MetadataValidationError
-            If it would not be valid, or has a value without JSON form, so that
-            such a document never reaches a store.
+            If it is not valid, or has a value that JSON cannot represent.
         UnsupportedFieldError
-            If it has further members that must be understood, and are not.
+            If it has unknown fields that must be understood.
         """
         document = strictjson.plain(self.to_json(), where)
         return strictjson.encode(
@@ -152,7 +147,7 @@ class ArrayMetadata:
 
 
 def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
-    """The model of a document that was checked."""
+    """Return metadata from a valid document."""
     read = ExtensionDefinition.from_json
     names = document.get("dimension_names")
     return ArrayMetadata(
@@ -171,7 +166,7 @@ def _from_v3(document: dict[str, Any]) -> ArrayMetadata:
 
 
 def _to_v3(metadata: ArrayMetadata) -> dict[str, JSON]:
-    """The document of a model, in the order of the one that it was read from."""
+    """Return the document, in the order of the one that was read."""
     names = metadata.dimension_names
     members: dict[str, JSON] = {
         "zarr_format": 3,
@@ -198,14 +193,14 @@ def _to_v3(metadata: ArrayMetadata) -> dict[str, JSON]:
 
 
 def additional(document: Mapping[str, JSON], known: tuple[str, ...]) -> dict[str, JSON]:
-    """The members of a document that the specification does not define."""
+    """Return the members of a document that the specification does not define."""
     if document.keys() <= set(known):
         return {}
     return {name: value for name, value in document.items() if name not in known}
 
 
 def in_order_of(old: Mapping[str, JSON], members: dict[str, JSON]) -> dict[str, JSON]:
-    """Members in the order of an older document, new ones last."""
+    """Return members in the order of an older document, new ones last."""
     if not old:
         return members
     ordered = {name: members[name] for name in old if name in members}

@@ -1,9 +1,9 @@
-"""Copies of the documents below a group, inside the group's own document.
+"""Consolidated metadata: copies of the metadata of all nodes below a group, in its document.
 
 Specification: v3.1, "Additional fields": the member ``consolidated_metadata`` is
 ``{"kind": "inline", "must_understand": false, "metadata": {path: document}}``.
-The specification names the envelope and leaves the contents to writers; paths
-here are relative to the group, as zarr-python has them.
+The specification does not define the contents; paths are relative to the group, as in
+zarr-python.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How consolidated metadata differs from the documents that are stored.
+    """Differences between consolidated metadata and the stored documents.
 
     Parameters
     ----------
     stale : tuple of str
-        Paths whose copy is not what is stored.
+        Paths whose copy differs from the stored document.
     missing : tuple of str
-        Paths that are stored and have no copy.
+        Paths without a copy.
     extra : tuple of str
-        Paths that have a copy and are not stored.
+        Paths that have a copy but are not stored.
     """
 
     stale: tuple[str, ...] = ()
@@ -56,15 +56,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidatedMetadata:
-    """The documents of the nodes below a group.  Immutable.
+    """Copies of the documents of the nodes below a group.  Immutable.
 
     Parameters
     ----------
     entries : dict
-        Path relative to the group (``"a/b"``) -> document.  Documents are looked
-        at when a node is asked for, not before.
+        Path relative to the group (``"a/b"``) -> document; validated on access.
     envelope : dict, optional
-        The member as it was read, which gives the order of its parts.
+        The member as it was read; determines the order of its parts.
     """
 
     entries: dict[str, JSON]
@@ -72,9 +71,9 @@ class ConsolidatedMetadata:
 
     @classmethod
     def from_json(cls, value: JSON) -> ConsolidatedMetadata | None:
-        """Read the member ``consolidated_metadata``, whose structure was checked before.
+        """Create an instance from the valid member ``consolidated_metadata``.
 
-        None where it is null, which zarr-python wrote for nested groups.
+        Returns None if it is null, as zarr-python wrote for nested groups.
         """
         if not isinstance(value, dict):
             return None
@@ -83,10 +82,9 @@ class ConsolidatedMetadata:
 
     @classmethod
     def from_documents(cls, documents: Mapping[str, JSON]) -> ConsolidatedMetadata:
-        """Consolidate documents.
+        """Create an instance from documents.
 
-        The result depends on the documents alone: paths are sorted, and copies of
-        groups do not hold consolidated metadata of their own.
+        Paths are sorted.  Copies of groups do not contain consolidated metadata.
 
         Parameters
         ----------
@@ -96,7 +94,7 @@ class ConsolidatedMetadata:
         return cls({path: _without_copies(documents[path]) for path in sorted(documents)})
 
     def to_json(self) -> dict[str, JSON]:
-        """The member ``consolidated_metadata``."""
+        """Return the member ``consolidated_metadata``."""
         members: dict[str, JSON] = {
             "kind": "inline",
             "must_understand": False,
@@ -112,7 +110,7 @@ class ConsolidatedMetadata:
         return self.entries.keys()
 
     def below(self, path: str) -> ConsolidatedMetadata:
-        """The part that concerns the nodes below one of the groups."""
+        """Return the part for the nodes below one of the groups."""
         prefix = f"{path}/" if path else ""
         return ConsolidatedMetadata(
             {
@@ -123,7 +121,7 @@ class ConsolidatedMetadata:
         )
 
     def compare(self, documents: Mapping[str, JSON]) -> Difference:
-        """Compare with the documents that are stored.
+        """Compare with the stored documents.
 
         Parameters
         ----------
@@ -144,14 +142,14 @@ class ConsolidatedMetadata:
         )
 
 
-# What holds the copies of a group, in version 3 or 2.
+# Members with consolidated metadata, in version 3 or 2.
 _COPIES = ("consolidated_metadata", ".zmetadata")
 
 
 def _without_copies(document: JSON) -> JSON:
     if not isinstance(document, dict):
         return document
-    # zarr-python 3 leaves an empty one in the copies of groups of version 2, too.
+    # zarr-python 3 also leaves an empty one in the copies of groups of version 2.
     return {
         name: _without_copies(value) if name == ".zgroup" else value
         for name, value in document.items()

@@ -1,4 +1,4 @@
-"""What a metadata document says about a group, as data."""
+"""Metadata of a group."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from zarr_core import strictjson
 from zarr_core.metadata.array import additional, in_order_of
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
-from zarr_core.metadata.rules import GROUP_MEMBERS
-from zarr_core.metadata.validation import check_group
+from zarr_core.metadata.validation import GROUP_MEMBERS, check_group
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,14 +24,14 @@ class GroupMetadata:
     Parameters
     ----------
     attributes : dict
-        Metadata of the user.
+        The attributes.
     consolidated : ConsolidatedMetadata, optional
-        Copies of the documents below, if the group has them.
+        Copies of the metadata of all nodes below the group.
     additional_fields : dict
-        Members that the specification does not define, kept as they are.
+        Fields that the specification does not define, unchanged.
     document : dict, optional
-        What this was read from, in the words of the node's own format.  It says in
-        which order members are written, and which optional ones were there.
+        The document from which this was read, in its own format.  It determines the order of
+        the members and which optional members are written.
     """
 
     attributes: dict[str, JSON] = field(default_factory=dict)
@@ -44,7 +43,7 @@ class GroupMetadata:
         return hash((len(self.attributes), self.consolidated is None))
 
     def replace(self, **changes: Any) -> GroupMetadata:
-        """The same metadata with other values for some fields.
+        """Return a copy with other values of some fields.
 
         Parameters
         ----------
@@ -57,50 +56,50 @@ class GroupMetadata:
     def from_json(
         cls, document: JSON, where: str = "group metadata", understood: Collection[str] = ()
     ) -> GroupMetadata:
-        """Read a version 3 document.
+        """Create metadata from a document of version 3.
 
         Parameters
         ----------
         document : JSON
-            The document as :func:`zarr_core.strictjson.loads` gives it.  It is kept.
+            The document from :func:`zarr_core.strictjson.loads`; it is not copied.
         where : str
-            What the document is, for errors.
+            Name of the document, for errors.
         understood : collection of str
-            Further members that somebody understands.
+            Additional fields that an extension understands.
 
         Raises
         ------
         MetadataValidationError
-            If it is no valid group document; carries every problem.
+            If it is not a valid group document; has all problems.
         UnsupportedFieldError
-            If it has unknown members that must be understood.
+            If it has unknown fields that must be understood.
         """
         return _from_v3(check_group(document, where, understood))
 
     def to_json(self) -> dict[str, JSON]:
-        """The version 3 document; what was read and not changed comes back as it was."""
+        """Return the version 3 document; everything unchanged is written as it was read."""
         return _to_v3(self)
 
     def to_bytes(
         self, where: str = "new group metadata", understood: Collection[str] = ()
     ) -> bytes:
-        """The version 3 document as it is stored.
+        """Return the version 3 document as it is stored.
 
-        Members that were there when it was read were understood then.
+        Additional fields of the document that was read are valid.
 
         Parameters
         ----------
         where : str
-            What the document is, for errors.
+            Name of the document, for errors.
         understood : collection of str
-            Further members that somebody understands.
+            Additional fields that an extension understands.
 
         Raises
         ------
         MetadataValidationError
-            If it would not be valid, or has a value without JSON form.
+            If it is not valid, or has a value that JSON cannot represent.
         UnsupportedFieldError
-            If it has further members that must be understood, and are not.
+            If it has unknown fields that must be understood.
         """
         document = strictjson.plain(self.to_json(), where)
         return strictjson.encode(
@@ -109,7 +108,7 @@ class GroupMetadata:
 
 
 def _from_v3(document: dict[str, Any]) -> GroupMetadata:
-    """The model of a document that was checked."""
+    """Return metadata from a valid document."""
     return GroupMetadata(
         attributes=document.get("attributes", {}),
         consolidated=ConsolidatedMetadata.from_json(document.get("consolidated_metadata")),
@@ -119,7 +118,7 @@ def _from_v3(document: dict[str, Any]) -> GroupMetadata:
 
 
 def _to_v3(metadata: GroupMetadata) -> dict[str, JSON]:
-    """The document of a model, in the order of the one that it was read from."""
+    """Return the document, in the order of the one that was read."""
     old = metadata.document or {}
     members: dict[str, JSON] = {"zarr_format": 3, "node_type": "group"}
     if metadata.attributes or not old or "attributes" in old:

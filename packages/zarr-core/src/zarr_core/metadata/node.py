@@ -1,18 +1,26 @@
-"""Reading the document of a node, whichever kind of node it is."""
+"""Reading the metadata document of a node, an array or a group."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from zarr_core import strictjson
+from zarr_core.errors import MetadataDecodeError
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
-from zarr_core.metadata.stored_text import parse_stored
 from zarr_core.metadata.validation import refuse_node
+from zarr_core.printable import shorten
+from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from zarr_core.definition import JSON
+
+# Attributes, also in consolidated metadata.
+_OF_USERS = re.compile(r"(?:/consolidated_metadata/metadata/[^/]*)?/attributes/.*", re.DOTALL)
+_SHOWN = 3  # locations in the warning
 
 
 def parse_node(
@@ -25,20 +33,20 @@ def parse_node(
     Parameters
     ----------
     data : bytes-like
-        The document as it is stored.
+        The stored document.
     where : str
         Store and key, for errors.
     understood : collection of str
-        Further members that somebody understands.
+        Additional fields that an extension understands.
 
     Raises
     ------
     MetadataDecodeError
-        If it is not a strict JSON document.
+        If it is not strict JSON.
     MetadataValidationError
-        If it is not a valid document of an array or group; carries every problem.
+        If it is not a valid document of an array or group; has all problems.
     UnsupportedFieldError
-        If it has unknown members that must be understood.
+        If it has unknown fields that must be understood.
     """
     return node_from_json(parse_stored(data, where, quietly=True), where, understood)
 
@@ -46,23 +54,23 @@ def parse_node(
 def node_from_json(
     document: JSON, where: str = "zarr.json", understood: Collection[str] = ()
 ) -> ArrayMetadata | GroupMetadata:
-    """Read the document of a node.
+    """Create metadata from the document of a node.
 
     Parameters
     ----------
     document : JSON
-        The document as :func:`zarr_core.strictjson.loads` gives it.
+        The document from :func:`zarr_core.strictjson.loads`.
     where : str
         Store and key, for errors.
     understood : collection of str
-        Further members that somebody understands.
+        Additional fields that an extension understands.
 
     Raises
     ------
     MetadataValidationError
-        If it is not a valid document of an array or group; carries every problem.
+        If it is not a valid document of an array or group; has all problems.
     UnsupportedFieldError
-        If it has unknown members that must be understood.
+        If it has unknown fields that must be understood.
     """
     if isinstance(document, dict):
         node_type = document.get("node_type")
@@ -71,3 +79,46 @@ def node_from_json(
         if node_type == "group":
             return GroupMetadata.from_json(document, where, understood)
     raise refuse_node(document, where)
+
+
+def parse_stored(
+    data: bytes | bytearray | memoryview | str, where: str, *, quietly: bool = False
+) -> JSON:
+    """Parse a metadata document of version 3.
+
+    Parameters
+    ----------
+    data : bytes-like or str
+        The stored document.
+    where : str
+        Store and key, for errors.
+    quietly : bool
+        Do not warn.
+
+    Raises
+    ------
+    MetadataDecodeError
+        If it is not strict JSON.
+
+    Notes
+    -----
+    zarr-python writes ``NaN`` and ``Infinity`` in attributes as tokens that are not JSON.  In
+    attributes they are read with a warning, as :class:`zarr_core.strictjson.NonFinite`, and
+    written back unchanged.
+    """
+    try:
+        return strictjson.loads(data, where)
+    except MetadataDecodeError as error:
+        pointers = [problem.pointer for problem in error.problems]
+        if not pointers or not all(map(_OF_USERS.fullmatch, pointers)):
+            raise
+        document: JSON = strictjson.keep_nonfinite(strictjson.loads(data, where, constants=True))
+        if not quietly:
+            shown = ", ".join(map(shorten, pointers[:_SHOWN]))
+            more = f" with {len(pointers) - _SHOWN} more" if len(pointers) > _SHOWN else ""
+            warn(
+                f"{where} contains NaN or Infinity at {shown}{more}, which is not valid JSON. "
+                "The values are read, and kept when the node is changed; to repair the "
+                "document, set these attributes to None or to a string such as 'NaN'"
+            )
+        return document

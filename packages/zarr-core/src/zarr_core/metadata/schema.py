@@ -1,7 +1,7 @@
-"""JSON Schemas, the only door to the schema library.
+"""JSON Schemas; the only module that imports ``jsonschema``.
 
-Documents are accepted by a compiled function (:mod:`zarr_core.metadata.accept`);
-the library is imported only to explain what was refused.
+Documents are validated by a compiled function (:mod:`zarr_core.metadata.fast_validator`);
+``jsonschema`` is imported only to explain errors.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
-from zarr_core.metadata.accept import compile_schema, local_reference
-from zarr_core.metadata.problem import Problem, json_pointer
+from zarr_core.metadata.fast_validator import compile_schema, local_reference
+from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,89 +25,89 @@ __all__ = ["InvalidSchemaError", "Schema", "core_schema", "explain", "package_sc
 
 
 class InvalidSchemaError(ValueError):
-    """A schema is no JSON Schema, or refers to something outside itself."""
+    """A schema is not a valid JSON Schema, or refers to something outside itself."""
 
 
 class Schema:
-    """A JSON Schema, kept with what was made from it.
+    """A JSON Schema.
 
     Parameters
     ----------
     document : mapping or bool
-        JSON Schema, draft 2020-12.  References reach only into the schema itself.
+        JSON Schema, draft 2020-12, with references only within itself.
     """
 
     def __init__(self, document: Mapping[str, Any] | bool) -> None:
         self.document = document
         try:
             self._accept = compile_schema(document)
-        except Exception:  # a broken schema: the library says what is wrong
+        except Exception:  # an invalid schema: jsonschema reports it
             self._accept = None
         self._validator: Any = None
 
     def accepts(self, value: JSON) -> bool:
-        """Whether a value of plain JSON types fits, told fast.
+        """Whether the fast validator accepts a value; otherwise see :meth:`problems`.
 
-        False may also mean "cannot tell"; :meth:`problems` knows.
+        False may also mean that the fast validator does not support the schema.
         """
         return self._accept is not None and self._accept(value)
 
-    def problems(self, value: JSON, pointer: str = "") -> list[Problem]:
-        """Everything that is wrong with a value; empty if it fits.
+    def problems(self, value: JSON, pointer: str = "") -> list[ValidationProblem]:
+        """Return all problems of a value.
 
         Parameters
         ----------
         value : JSON
             The value.
         pointer : str
-            Where the value stands in its document; put before every pointer.
+            JSON pointer of the value in its document; put before every pointer.
 
         Raises
         ------
         InvalidSchemaError
-            If the schema itself is wrong.  Noticed only where the library is asked.
+            If the schema is invalid; raised only for values that are not accepted.
         """
         if self.accepts(value):
             return []
         return [problem.below(pointer) for problem in self._explain(value)]
 
-    def _explain(self, value: JSON) -> list[Problem]:
+    def _explain(self, value: JSON) -> list[ValidationProblem]:
         if self._validator is None:
             self._validator = _validator(self.document)
         try:
             errors = sorted(self._validator.iter_errors(value), key=_place)
-        except Exception as error:  # a reference that cannot be followed, a bad pattern
+        except Exception as error:  # an invalid reference or pattern
             raise InvalidSchemaError(f"the schema cannot be applied: {error}") from error
-        # That "4" is not an integer need not be said beside that it must be 3.
-        said = {error.json_path for error in errors if error.validator in ("const", "enum")}
+        # Omit wrong types where the required value is reported.
+        reported = {error.json_path for error in errors if error.validator in ("const", "enum")}
         found = (
             problem
             for error in errors
-            if not (error.validator == "type" and error.json_path in said)
-            for problem in _sentences(error, self.document)
+            if not (error.validator == "type" and error.json_path in reported)
+            for problem in _problems(error, self.document)
         )
         return list(dict.fromkeys(found))
 
 
-def explain(document: JSON, schema: Mapping[str, Any] | bool) -> list[Problem]:
-    """Everything that is wrong with a document under a schema, with JSON pointers.
+def explain(document: JSON, schema: Mapping[str, Any] | bool) -> list[ValidationProblem]:
+    """Return all problems of a document, with JSON pointers.
 
     Raises
     ------
     InvalidSchemaError
-        If the schema itself is wrong.
+        If the schema is invalid.
     """
-    return Schema(schema)._explain(document)  # noqa: SLF001 - the slow half of the class above
+    return Schema(schema)._explain(document)  # noqa: SLF001 - of the class above
 
 
 def core_schema(name: str) -> Schema:
-    """One of the schemas of the core specification: ``array``, ``group``, ``consolidated`` ..."""
+    """Return a schema of the core specification: ``array``, ``group``, ``consolidated`` ..."""
     return package_schema("zarr_core", "core", name)
 
 
 @cache
 def package_schema(package: str, kind: str, name: str) -> Schema:
-    """A schema that a package ships; read at first use.
+    """Return a schema that a package contains.
 
     Parameters
     ----------
@@ -124,8 +124,8 @@ def package_schema(package: str, kind: str, name: str) -> Schema:
 
 
 def _validator(schema: Mapping[str, Any] | bool) -> Any:
-    import jsonschema  # noqa: PLC0415 - lazy: only documents that were refused need it
-    from referencing import Registry  # noqa: PLC0415 - lazy: comes with the above
+    import jsonschema
+    from referencing import Registry
 
     def is_integer(_: Any, value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)
@@ -139,7 +139,7 @@ def _validator(schema: Mapping[str, Any] | bool) -> Any:
     except jsonschema.SchemaError as error:
         where = json_pointer(*error.absolute_path)
         raise InvalidSchemaError(f"not a JSON Schema: {where} {error.message}") from error
-    # An empty registry: nothing outside the schema can be referred to, or fetched.
+    # An empty registry prevents references outside the schema, and downloads.
     return strict(schema, registry=Registry())
 
 
@@ -147,28 +147,30 @@ def _place(error: Any) -> tuple[str, str]:
     return json_pointer(*error.absolute_path), str(error.validator)
 
 
-def _sentences(error: Any, root: Any) -> Iterator[Problem]:
-    """One error of the library, as problems in our words."""
+def _problems(error: Any, root: Any) -> Iterator[ValidationProblem]:
+    """Convert an error of jsonschema to problems."""
     pointer = json_pointer(*error.absolute_path)
     value, wanted = error.instance, error.validator_value
     match error.validator:
         case "required":
             for name in wanted:
                 if name not in value:
-                    yield Problem(pointer + json_pointer(name), "is missing")
+                    yield ValidationProblem(pointer + json_pointer(name), "is missing")
         case "additionalProperties" if wanted is False:
             known = list(error.schema.get("properties", {}))
             hint = f"known: {', '.join(known)}" if known else "none is known"
             for name in value:
                 if name not in known:
-                    yield Problem(pointer + json_pointer(name), f"is not a member here; {hint}")
+                    yield ValidationProblem(
+                        pointer + json_pointer(name), f"is not a member here; {hint}"
+                    )
         case "anyOf" | "oneOf" if error.context:
             yield from _forms(error, pointer, root)
         case keyword:
-            yield Problem(pointer, _sentence(keyword, value, wanted, error))
+            yield ValidationProblem(pointer, _message(keyword, value, wanted, error))
 
 
-def _sentence(keyword: str, value: Any, wanted: Any, error: Any) -> str:
+def _message(keyword: str, value: Any, wanted: Any, error: Any) -> str:
     shown = _shown(value)
     match keyword:
         case "type":
@@ -219,26 +221,28 @@ _TYPE_WORDS = {
 _OUTRIGHT = ("type", "const", "enum")
 
 
-def _forms(error: Any, pointer: str, root: Any) -> Iterator[Problem]:
-    """A value that has none of several forms: what is wrong with the one that was meant, or all."""
+def _forms(error: Any, pointer: str, root: Any) -> Iterator[ValidationProblem]:
+    """Explain a value that has none of several forms: by the intended form, or by all forms."""
     branches: dict[int, list[Any]] = {}
     for inner in error.context:
-        if not inner.relative_schema_path:  # the schema "false", which permits nothing
+        if not inner.relative_schema_path:  # the schema "false"
             continue
         branches.setdefault(inner.relative_schema_path[0], []).append(inner)
-    # The form that was meant is the only one whose type an object or array has.
-    meant = [
+    # The intended form is the only one with the type of the value.
+    intended = [
         inner
         for inner in branches.values()
         if isinstance(error.instance, (dict, list))
         and not any(item.validator in _OUTRIGHT and not item.relative_path for item in inner)
     ]
-    if len(meant) == 1:
-        for inner in sorted(meant[0], key=_place):
-            yield from _sentences(inner, root)
+    if len(intended) == 1:
+        for inner in sorted(intended[0], key=_place):
+            yield from _problems(inner, root)
         return
     forms = ", ".join(_form(branch, root) for branch in error.validator_value if branch)
-    yield Problem(pointer, f"must have one of these forms: {forms}; not {_shown(error.instance)}")
+    yield ValidationProblem(
+        pointer, f"must have one of these forms: {forms}; not {_shown(error.instance)}"
+    )
 
 
 def _form(schema: dict[str, Any], root: Any) -> str:

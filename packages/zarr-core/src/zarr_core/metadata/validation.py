@@ -1,4 +1,4 @@
-"""The verdict on a metadata document: schema, cross-field rules, unknown members.
+"""Validation of metadata documents: the schema, rules that JSON Schema cannot express, unknown members.
 
 Specification: v3.1, "Metadata".
 """
@@ -8,76 +8,94 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import MetadataValidationError, UnsupportedFieldError
-from zarr_core.metadata import rules
-from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.metadata.schema import core_schema
+from zarr_core.metadata.validation_problem import ValidationProblem, first_token, json_pointer
+from zarr_core.printable import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from zarr_core.definition import JSON
 
+ARRAY_MEMBERS = (
+    "zarr_format",
+    "node_type",
+    "shape",
+    "data_type",
+    "chunk_grid",
+    "chunk_key_encoding",
+    "fill_value",
+    "codecs",
+    "storage_transformers",
+    "dimension_names",
+    "attributes",
+)
+"""Members of an array document, in the order in which new documents have them."""
+
+GROUP_MEMBERS = ("zarr_format", "node_type", "attributes", "consolidated_metadata")
+"""Members of a group document, in the order in which new documents have them."""
+
+MAX_RANK = 64
+"""Maximum number of dimensions in NumPy 2."""
+
+MAX_LENGTH = 2**63 - 1
+"""Maximum length of a dimension."""
+
 
 def check_array(document: JSON, where: str, understood: Collection[str] = ()) -> dict[str, JSON]:
-    """Return a document if it is a valid array document.
+    """Return a valid array document; raise an error for any other.
 
     Parameters
     ----------
     document : JSON
         The document.
     where : str
-        What it is, for errors.
+        Name of the document, for errors.
     understood : collection of str
-        Further members that somebody understands.
+        Additional fields that an extension understands.
 
     Raises
     ------
     MetadataValidationError
-        If it is not; carries every problem.
+        If it is invalid; has all problems.
     UnsupportedFieldError
-        If it is, but for unknown members that must be understood.
+        If the only problems are unknown fields that must be understood.
     """
     if core_schema("array").accepts(document) and isinstance(document, dict):
-        problems = rules.array_problems(document)
+        problems = array_problems(document)
         if problems:
             raise MetadataValidationError(where, problems)
         return document
-    return _refuse(document, where, "array", (*rules.ARRAY_MEMBERS, *understood))
+    return _explain(document, where, "array", (*ARRAY_MEMBERS, *understood))
 
 
 def check_group(document: JSON, where: str, understood: Collection[str] = ()) -> dict[str, JSON]:
-    """Return a document if it is a valid group document; parameters as for an array's.
+    """Return a valid group document; raise an error for any other.  See :func:`check_array`.
 
     Raises
     ------
     MetadataValidationError
-        If it is not; carries every problem.
+        If it is invalid; has all problems.
     UnsupportedFieldError
-        If it is, but for unknown members that must be understood.
+        If the only problems are unknown fields that must be understood.
     """
     if core_schema("group").accepts(document) and isinstance(document, dict):
         return document
-    return _refuse(document, where, "group", (*rules.GROUP_MEMBERS, *understood))
+    return _explain(document, where, "group", (*GROUP_MEMBERS, *understood))
 
 
-def _refuse(document: JSON, where: str, kind: str, known: tuple[str, ...]) -> dict[str, JSON]:
-    """Explain what the fast check refused; return the document if nothing is wrong after all."""
+def _explain(document: JSON, where: str, kind: str, known: tuple[str, ...]) -> dict[str, JSON]:
+    """Explain why the fast check failed; return the document if it is valid."""
     found = core_schema(kind).problems(document)
     if not isinstance(document, dict):
         raise MetadataValidationError(where, found)
-    # The schema says the same of unknown members, less clearly.
-    core = rules.ARRAY_MEMBERS if kind == "array" else rules.GROUP_MEMBERS
-    foreign = tuple(json_pointer(name) for name in document if name not in core)
-    problems = [
-        problem
-        for problem in found
-        if not any(
-            problem.pointer == name or problem.pointer.startswith(name + "/") for name in foreign
-        )
-    ]
+    # Unknown fields are reported below, more clearly.
+    core = ARRAY_MEMBERS if kind == "array" else GROUP_MEMBERS
+    additional = {json_pointer(name) for name in document if name not in core}
+    problems = [problem for problem in found if first_token(problem.pointer) not in additional]
     if kind == "array":
-        problems += rules.array_problems(document)
-    unsupported = rules.unknown_members(document, known)
+        problems += array_problems(document)
+    unsupported = unknown_members(document, known)
     if problems:
         raise MetadataValidationError(where, problems + unsupported)
     if unsupported:
@@ -86,16 +104,18 @@ def _refuse(document: JSON, where: str, kind: str, known: tuple[str, ...]) -> di
 
 
 def refuse_node(document: JSON, where: str) -> MetadataValidationError:
-    """The error for a document that is neither an array's nor a group's."""
+    """Return the error for a document that is neither an array's nor a group's."""
     if not isinstance(document, dict):
         found = core_schema("group").problems(document)
         return MetadataValidationError(where, found)
-    problems: list[Problem] = []
+    problems: list[ValidationProblem] = []
     if "node_type" not in document:
-        problems.append(Problem("/node_type", "is missing"))
+        problems.append(ValidationProblem("/node_type", "is missing"))
     else:
         problems.append(
-            Problem("/node_type", f'must be "array" or "group", not {document["node_type"]!r}')
+            ValidationProblem(
+                "/node_type", f'must be "array" or "group", not {quoted(document["node_type"])}'
+            )
         )
     problems += [
         problem
@@ -103,3 +123,56 @@ def refuse_node(document: JSON, where: str) -> MetadataValidationError:
         if problem.pointer == "/zarr_format"
     ]
     return MetadataValidationError(where, problems)
+
+
+def array_problems(document: dict[str, JSON]) -> list[ValidationProblem]:
+    """Return the problems that JSON Schema cannot express; the document may have any form."""
+    problems: list[ValidationProblem] = []
+    shape = document.get("shape")
+    if not isinstance(shape, list):
+        return problems  # reported by the schema
+    if len(shape) > MAX_RANK:
+        problems.append(
+            ValidationProblem(
+                "/shape", f"has {len(shape)} dimensions; at most {MAX_RANK} are supported"
+            )
+        )
+    problems.extend(
+        ValidationProblem(
+            f"/shape/{axis}", f"{length} is more than {MAX_LENGTH}, the longest that can be indexed"
+        )
+        for axis, length in enumerate(shape)
+        if isinstance(length, int) and length > MAX_LENGTH
+    )
+    names = document.get("dimension_names")
+    # v3.1, "dimension_names": "an array of strings or null objects with the same length as shape".
+    if isinstance(names, list) and len(names) != len(shape):
+        problems.append(
+            ValidationProblem(
+                "/dimension_names",
+                f"must have a name or null for each of the {len(shape)} dimensions, "
+                f"but has {len(names)}",
+            )
+        )
+    return problems
+
+
+def unknown_members(document: dict[str, JSON], known: tuple[str, ...]) -> list[ValidationProblem]:
+    """Return problems for additional fields that must be understood and are unknown.
+
+    Specification: v3.1, "Extension definition", ``must_understand``: fail "if any
+    metadata fields are present which (a) the implementation does not recognize and
+    (b) are not explicitly set to ``"must_understand": false``".
+    """
+    if document.keys() <= set(known):
+        return []
+    return [
+        ValidationProblem(
+            json_pointer(name),
+            "is not a member that this library knows; it may be ignored only if it is an "
+            'object with "must_understand": false',
+        )
+        for name, value in document.items()
+        if name not in known
+        and not (isinstance(value, dict) and value.get("must_understand") is False)
+    ]

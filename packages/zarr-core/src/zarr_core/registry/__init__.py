@@ -1,1 +1,1 @@
-"""Finding the code that stands behind an extension's name."""
+"""Lookup of the code for the name of an extension."""

@@ -1,16 +1,18 @@
-"""What core itself provides, known without a scan of entry points.
+"""The extensions of the core, which are found without a scan of entry points.
 
-The lines are those of this distribution's ``pyproject.toml``; a test keeps the
-two equal.
+A test compares them with ``pyproject.toml``.
 """
 
 from __future__ import annotations
+
+from functools import cache
+from typing import Any
 
 from zarr_core.registry.provider import Provider
 
 DISTRIBUTION = "zarr-core"
 
-LINES: dict[str, dict[str, str]] = {
+ENTRY_POINTS: dict[str, dict[str, str]] = {
     "codec": {"bytes": "zarr_core.codecs.bytes:BytesCodec"},
     "data_type": {
         "bool": "zarr_core.data_types.boolean:Bool",
@@ -28,10 +30,10 @@ LINES: dict[str, dict[str, str]] = {
         "complex64": "zarr_core.data_types.complex:Complex",
         "complex128": "zarr_core.data_types.complex:Complex",
     },
-    "chunk_grid": {"regular": "zarr_core.chunk_grids.regular:RegularGrid"},
+    "chunk_grid": {"regular": "zarr_core.chunk_grids:RegularGrid"},
     "chunk_key_encoding": {
-        "default": "zarr_core.chunk_key_encodings.default:DefaultEncoding",
-        "v2": "zarr_core.chunk_key_encodings.v2:V2Encoding",
+        "default": "zarr_core.chunk_key_encodings:DefaultEncoding",
+        "v2": "zarr_core.chunk_key_encodings:V2Encoding",
     },
     "store": {
         "file": "zarr_core.stores.local:LocalStore",
@@ -40,20 +42,24 @@ LINES: dict[str, dict[str, str]] = {
     "format": {"v3": "zarr_core.formats.v3:V3"},
 }
 
-# A family is a class that says itself which names it answers to: `claims(name)`.
+# A family is a class for many names; its method `claims(name)` accepts them.
 FAMILIES: dict[str, dict[str, str]] = {"data_type": {"r*": "zarr_core.data_types.raw:RawBits"}}
 
 
 def provider(kind: str, name: str) -> Provider | None:
-    """Core's provider of an extension, or None if core has none."""
-    target = LINES.get(kind, {}).get(name)
+    """The provider of an extension of the core, or None."""
+    target = ENTRY_POINTS.get(kind, {}).get(name)
     return Provider(kind, name, target, DISTRIBUTION) if target else family(kind, name)
 
 
 def family(kind: str, name: str) -> Provider | None:
-    """The family of core that claims a name, as a provider of that name."""
+    """The provider of a name that a family of the core claims, or None."""
     for target in FAMILIES.get(kind, {}).values():
-        candidate = Provider(kind, name, target, DISTRIBUTION)
-        if candidate.load().claims(name):
-            return candidate
+        if _family_class(kind, target).claims(name):
+            return Provider(kind, name, target, DISTRIBUTION)
     return None
+
+
+@cache
+def _family_class(kind: str, target: str) -> Any:
+    return Provider(kind, "", target, DISTRIBUTION).load()

@@ -1,18 +1,19 @@
-"""Reading an unknown data type as another that its document allows.
+"""Fallbacks: data types that are used instead of an unknown one.
 
 Specification: draft of December 2022, "Data types", ``fallback``.  Version 3.0
-left it out: there, every data type must be understood.
+removed it: every data type must be understood.
 """
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 from zarr_core.config import config
 from zarr_core.errors import UnknownExtensionError
+from zarr_core.printable import quoted
 from zarr_core.registry import hooks
 from zarr_core.registry.resolve import make, resolve
+from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,39 +30,37 @@ def make_data_type(
     where: str = "",
     pointer: str = "",
 ) -> tuple[DataType, ExtensionDefinition | None]:
-    """Make a data type, or a fallback of it if it is unknown.
+    """Create a data type, or a fallback if it is unknown.
 
-    The setting ``fallback`` decides whether fallbacks are used at all; which one,
-    the hook ``zarr_choose_fallback``, otherwise the first that is provided.
+    The setting ``fallback`` determines whether fallbacks are used.  The hook
+    ``zarr_choose_fallback`` selects one, by default the first that is installed.
 
     Parameters
     ----------
     definition : ExtensionDefinition
-        The data type that the document names.
+        The data type in the metadata.
     fallbacks : sequence of ExtensionDefinition
-        The data types that it allows instead, the best first.
+        The fallbacks in the metadata, the best first.
     where, pointer : str
         Node, and JSON pointer of the data type; for errors and the warning.
 
     Returns
     -------
     data_type : DataType
-        The data type.
     used : ExtensionDefinition or None
-        The fallback that was used; the array must then be read only.
+        The fallback that is used; the array must then be read-only.
 
     Raises
     ------
     UnknownExtensionError
-        If neither the data type nor, where permitted, a fallback of it is provided.
+        If neither the data type nor a permitted fallback is installed.
     ExtensionError
-        If what is provided is broken or refuses its configuration; no fallback is
-        tried then.
+        If the data type is installed but broken, or its configuration is invalid.
 
     Warns
     -----
     UserWarning
-        Once for a node, if a fallback is used and the setting is ``"warn"``.
+        Once per node, if a fallback is used and the setting is ``"warn"``.
     """
     try:
         resolve("data_type", definition, where, pointer)
@@ -76,12 +75,10 @@ def make_data_type(
     data_type = _make(used, where, pointer)
     if policy == "warn" and (where, definition.name) not in _warned:
         _warned.add((where, definition.name))
-        warnings.warn(
-            f"{where or 'array'}: the data type {definition.name!r} is not installed; its elements "
-            f"are read as {used.name!r}, and cannot be written. "
-            "zarr_core.config.set(fallback='use') says that this is meant",
-            UserWarning,
-            stacklevel=2,
+        warn(
+            f"{where or 'array'}: the data type {quoted(definition.name)} is not installed; "
+            f"its elements are read as {quoted(used.name)}, and the array is read-only. "
+            "To disable this warning: zarr_core.config.set(fallback='use')",
         )
     return data_type, used
 
@@ -96,5 +93,5 @@ def _is_known(definition: ExtensionDefinition) -> bool:
 
 def _make(definition: ExtensionDefinition, where: str, pointer: str) -> DataType:
     data_type: DataType | None = make("data_type", definition, where, pointer)
-    assert data_type is not None  # a data type is never left out
+    assert data_type is not None  # a data type is never ignored
     return data_type

@@ -1,18 +1,18 @@
-"""Calling the hooks of whoever is installed or registered."""
+"""Calling the hooks of installed and registered plugins."""
 
 from __future__ import annotations
 
 import threading
-import warnings
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.config import config
 from zarr_core.errors import ZarrError
-from zarr_core.metadata.problem import Problem
+from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry import discovery
 from zarr_core.registry.provider import Provider, is_fault
+from zarr_core.user_warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from zarr_core.definition import JSON, ExtensionDefinition
     from zarr_core.registry.provider import Implementation
 
-_HERE = "this process"  # who provides hooks that no distribution does
+_HERE = "this process"  # the source of hooks that are registered at run time
 
 
 class _Plugins:
-    """A manager together with who is behind each of its plugins."""
+    """A plugin manager with the source of each plugin."""
 
     def __init__(self) -> None:
-        from zarr_core.registry import hookspecs  # noqa: PLC0415 - lazy: the door to pluggy
+        from zarr_core.registry import hookspecs
 
         self.manager: PluginManager = hookspecs.new_manager()
         self.sources: dict[str, Provider] = {}
 
     def add(self, source: Provider, plugin: object) -> None:
-        """Register a plugin; misspelt hooks and arguments are errors."""
-        from zarr_core.registry.hookspecs import PluginValidationError  # noqa: PLC0415 - lazy: as above
+        """Register a plugin; unknown hooks and arguments are errors."""
+        from zarr_core.registry.hookspecs import PluginValidationError
 
         label = f"{len(self.sources)}: {source}"
         self.sources[label] = source
@@ -47,24 +47,24 @@ class _Plugins:
                 raise PluginValidationError(plugin, "none of its functions is marked with hookimpl")
         except PluginValidationError as error:
             installed = source.distribution != _HERE
-            off = f"zarr_core.config.set(disabled_plugins={{{source.distribution!r}}})"
-            reason = f"{error}. It can be switched off: {off}" if installed else str(error)
+            disable = f"zarr_core.config.set(disabled_plugins={{{source.distribution!r}}})"
+            reason = f"{error}. To disable it: {disable}" if installed else str(error)
             raise source.failure(reason) from error
 
     @contextmanager
-    def blamed(self, hook: str) -> Iterator[None]:
-        """Name the plugin that raises an error while a hook is called."""
+    def attribute_errors(self, hook: str) -> Iterator[None]:
+        """Replace errors of plugins by errors that name the plugin."""
         try:
             yield
-        except ZarrError:  # meant for the user
+        except ZarrError:  # intended for the user
             raise
         except BaseException as error:
             if not is_fault(error):
                 raise
-            source = self.culprit(hook, error)
+            source = self.source_of_error(hook, error)
             raise source.failure(f"{hook} raised {type(error).__name__}: {error}") from error
 
-    def culprit(self, hook: str, error: BaseException) -> Provider:
+    def source_of_error(self, hook: str, error: BaseException) -> Provider:
         """The plugin whose implementation of a hook raised an error."""
         labels = {
             getattr(item.function, "__code__", None): item.plugin_name
@@ -100,19 +100,19 @@ def register_hooks(plugin: object) -> None:
     ExtensionLoadError
         If it has a hook or an argument that does not exist.
     ValueError
-        If it is registered already.
+        If it is already registered.
     """
     global _generation
     _Plugins().add(_source_of(plugin), plugin)
     with _lock:
         if any(item is plugin for item in _registered):
-            raise ValueError(f"{plugin!r} is registered already")
+            raise ValueError(f"{plugin!r} is already registered")
         _registered.append(plugin)
         _generation += 1
 
 
 def unregister_hooks(plugin: object) -> None:
-    """Take back :func:`register_hooks`.
+    """Undo :func:`register_hooks`.
 
     Raises
     ------
@@ -129,39 +129,39 @@ def unregister_hooks(plugin: object) -> None:
 
 
 def generation() -> int:
-    """Grows whenever hooks are registered or taken back in this process."""
+    """The number of calls of :func:`register_hooks` and :func:`unregister_hooks`."""
     return _generation
 
 
 def supply_extension(kind: str, definition: ExtensionDefinition) -> Implementation | None:
-    """What hook ``zarr_supply_extension`` supplies; None if nothing.
+    """The result of hook ``zarr_supply_extension``.
 
     Raises
     ------
     ExtensionLoadError
-        If that is no extension of the kind, or a plugin fails.
+        If it is not an extension of the kind, or a plugin fails.
     """
-    supplied = _ask("zarr_supply_extension", kind=kind, definition=definition)
+    supplied = _call("zarr_supply_extension", kind=kind, definition=definition)
     if supplied is None:
         return None
-    from zarr_core.registry.scope import given  # noqa: PLC0415 - lazy: rarely needed
+    from zarr_core.registry.scope import check_override
 
     try:
-        return given(kind, definition.name, supplied, "a zarr_supply_extension hook")
+        return check_override(kind, definition.name, supplied, "a zarr_supply_extension hook")
     except TypeError as error:
         source = Provider(kind, definition.name, repr(supplied), "a zarr_supply_extension hook")
         raise source.failure(str(error)) from error
 
 
 def select_provider(kind: str, name: str, providers: Sequence[Provider]) -> Provider | None:
-    """Which provider hook ``zarr_select_provider`` selects; None if it does not care.
+    """The result of hook ``zarr_select_provider``.
 
     Raises
     ------
     ExtensionLoadError
-        If it is not one of them, or a plugin fails.
+        If it is not one of ``providers``, or a plugin fails.
     """
-    selected = _ask("zarr_select_provider", kind=kind, name=name, providers=providers)
+    selected = _call("zarr_select_provider", kind=kind, name=name, providers=providers)
     if selected is None:
         return None
     for item in providers:
@@ -174,14 +174,14 @@ def select_provider(kind: str, name: str, providers: Sequence[Provider]) -> Prov
 def choose_fallback(
     definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], where: str
 ) -> ExtensionDefinition | None:
-    """Which fallback hook ``zarr_choose_fallback`` chooses; None if it does not care.
+    """The result of hook ``zarr_choose_fallback``.
 
     Raises
     ------
     ExtensionLoadError
-        If it is not one of them, or a plugin fails.
+        If it is not one of ``fallbacks``, or a plugin fails.
     """
-    chosen = _ask("zarr_choose_fallback", definition=definition, fallbacks=fallbacks, where=where)
+    chosen = _call("zarr_choose_fallback", definition=definition, fallbacks=fallbacks, where=where)
     if chosen is None:
         return None
     for item in fallbacks:
@@ -192,34 +192,34 @@ def choose_fallback(
 
 
 def active() -> bool:
-    """Whether any plugin may want to know or to decide anything."""
+    """Whether there are any hooks."""
     return _plugins() is not None
 
 
-def check_metadata(where: str, document: Mapping[str, JSON]) -> list[Problem]:
-    """What the hooks ``zarr_check_metadata`` object to in a document.
+def check_metadata(where: str, document: Mapping[str, JSON]) -> list[ValidationProblem]:
+    """The problems that the hooks ``zarr_check_metadata`` report.
 
     Raises
     ------
     ExtensionLoadError
-        If a plugin fails, or says something else than problems.
+        If a plugin fails, or returns anything else.
     """
     plugins = _plugins()
     if plugins is None:
         return []
     hook = "zarr_check_metadata"
-    # A copy: what a hook changes in it must be nobody else's.
-    answers = _ask(hook, where=where, document=deepcopy(dict(document)))
-    with plugins.blamed(hook):  # the plugins' iterators
-        problems = [problem for answer in answers for problem in answer or ()]
-    if strangers := [item for item in problems if not isinstance(item, Problem)]:
-        source = Provider("hooks", hook, repr(strangers[0]), f"a {hook} hook")
-        raise source.failure("must be a Problem")
+    # A copy, as a hook could change it.
+    results = _call(hook, where=where, document=deepcopy(dict(document)))
+    with plugins.attribute_errors(hook):  # results can be iterators
+        problems = [problem for result in results for problem in result or ()]
+    if invalid := [item for item in problems if not isinstance(item, ValidationProblem)]:
+        source = Provider("hooks", hook, repr(invalid[0]), f"a {hook} hook")
+        raise source.failure("must be a ValidationProblem")
     return problems
 
 
 def extension_used(where: str, kind: str, name: str, provider: Provider) -> None:
-    """Tell the hooks ``zarr_extension_used``; one that fails is warned of once."""
+    """Call the hooks ``zarr_extension_used``; an error becomes a warning, once per plugin."""
     plugins = _plugins()
     if plugins is None:
         return
@@ -229,22 +229,22 @@ def extension_used(where: str, kind: str, name: str, provider: Provider) -> None
     except BaseException as error:
         if not is_fault(error):
             raise
-        # Who only looks on must not keep a node from opening.
-        source = plugins.culprit("zarr_extension_used", error)
-        what = f"zarr_extension_used of {source} raised {type(error).__name__}: {error}"
-        _warn_once("call", source, what)
+        # An observer must not prevent a node from being opened.
+        source = plugins.source_of_error("zarr_extension_used", error)
+        message = f"zarr_extension_used of {source} raised {type(error).__name__}: {error}"
+        _warn_once("call", source, message)
 
 
-def _ask(hook: str, **arguments: Any) -> Any:
+def _call(hook: str, **arguments: Any) -> Any:
     plugins = _plugins()
     if plugins is None:
         return None
-    with plugins.blamed(hook):
+    with plugins.attribute_errors(hook):
         return getattr(plugins.manager.hook, hook)(**arguments)
 
 
 def _plugins() -> _Plugins | None:
-    """The plugins in force; None if there are none, pluggy then not being imported."""
+    """The plugins that are not disabled; None if there are none, without importing pluggy."""
     global _built
     key = (discovery.generation(), _generation, config.settings.disabled_plugins)
     built = _built
@@ -253,7 +253,7 @@ def _plugins() -> _Plugins | None:
     thread = threading.get_ident()
     if thread in _building:  # a plugin opens an array while it is imported
         return None
-    # Without a lock: another thread may be importing the same plugin, and wait for us.
+    # Without a lock: another thread that imports the same plugin could wait for this one.
     _building.add(thread)
     try:
         plugins = _build()
@@ -264,7 +264,7 @@ def _plugins() -> _Plugins | None:
 
 
 def _build() -> _Plugins | None:
-    from zarr_core.registry.registry import everything  # noqa: PLC0415 - it asks hooks itself
+    from zarr_core.registry.registry import everything  # circular import
 
     installed = [
         (source, plugin) for source in everything("hooks") if (plugin := _load(source)) is not None
@@ -285,7 +285,7 @@ def _load(source: Provider) -> object | None:
             plugin = source.load()
             _loaded.setdefault(source, plugin() if isinstance(plugin, type) else plugin)
         except (Exception, SystemExit) as error:  # of load, or of the constructor
-            _warn_once("load", source, f"hooks of {source} are left out: {error}")
+            _warn_once("load", source, f"hooks of {source} are ignored: {error}")
             return None
     return _loaded[source]
 
@@ -300,4 +300,4 @@ def _source_of(plugin: object) -> Provider:
 def _warn_once(what: str, source: Provider, message: str) -> None:
     if (what, source) not in _warned:
         _warned.add((what, source))
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warn(message)

@@ -1,16 +1,15 @@
-"""The hooks: what a plugin may decide, or be told of, beside offering extensions.
+"""The hooks: functions of plugins that the core calls.
 
-This module is the only door to pluggy.  It is imported when there is a hook to
-call, which for most programs is never.
+This module imports pluggy, and is itself imported only if there are hooks.
 
-Hooks carry policy: they may supply code, choose among what there is, object to a
-document.  They cannot declare an extension ignorable: that is for the document's
-``must_understand`` and the extension's kind to say.  They are called while a node is
-opened or made, never for a chunk; to watch chunks, wrap the store.
+Hooks can supply or select extensions and reject metadata.  They cannot make an
+extension optional: that depends on ``must_understand`` and the extension point.  They
+are called when a node is opened or created, never for a chunk; to observe chunks,
+wrap the store.
 
-An implementation is a function of the same name marked with ``hookimpl``; it may
-leave out arguments that it does not need.  Of several, the one whose distribution
-comes last in the alphabet is asked first, after those registered in the process.
+An implementation is a function of the same name marked with ``hookimpl``; it can
+omit arguments.  Implementations that are registered in the process are called first,
+then those of distributions in reverse alphabetical order.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from zarr_core.definition import JSON, ExtensionDefinition
-    from zarr_core.metadata.problem import Problem
+    from zarr_core.metadata.validation_problem import ValidationProblem
     from zarr_core.registry.provider import Provider
 
 PROJECT = "zarr_core"
@@ -33,11 +32,11 @@ PluginValidationError = pluggy.PluginValidationError
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
-"""Marks a function as the implementation of the hook of its name."""
+"""Decorator for implementations of hooks."""
 
 
 def new_manager() -> pluggy.PluginManager:
-    """A plugin manager that knows the hooks below, with no plugin yet."""
+    """A plugin manager for the hooks below, without plugins."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(sys.modules[__name__])
     return manager
@@ -45,23 +44,22 @@ def new_manager() -> pluggy.PluginManager:
 
 @hookspec(firstresult=True)
 def zarr_supply_extension(kind: str, definition: ExtensionDefinition) -> type[Any] | None:
-    """Supply the code for a name that nobody provides.
+    """Supply the class for an unknown name.
 
-    For families of names that cannot be listed as entry points.  Asked only
-    after everything that is installed, so a hook cannot replace an extension.
+    For families of names that cannot be listed as entry points.  Called only for names
+    that are not installed, so a hook cannot replace an extension.
 
     Parameters
     ----------
     kind : str
-        Kind of extension, such as ``"codec"``.
+        The kind of extension, such as ``"codec"``.
     definition : ExtensionDefinition
-        What the document says.
+        The definition in the metadata.
 
     Returns
     -------
     type or None
-        A class derived from the interface of that kind; None to leave it to others.
-        It is made and checked like any other extension.
+        A class derived from the interface of that kind; None to call the next hook.
     """
 
 
@@ -69,20 +67,20 @@ def zarr_supply_extension(kind: str, definition: ExtensionDefinition) -> type[An
 def zarr_select_provider(kind: str, name: str, providers: Sequence[Provider]) -> Provider | None:
     """Choose among several distributions that provide the same extension.
 
-    Asked only where they are in conflict: neither if the user's settings choose,
-    nor if core has the extension itself.
+    Called only for a conflict: not if the settings select one, nor for extensions of
+    the core.
 
     Parameters
     ----------
     kind, name : str
         The extension.
     providers : sequence of Provider
-        Who provides it, at least two.
+        The providers, at least two.
 
     Returns
     -------
     Provider or None
-        One of ``providers``; None to leave it to others.
+        One of ``providers``; None to call the next hook.
     """
 
 
@@ -90,59 +88,61 @@ def zarr_select_provider(kind: str, name: str, providers: Sequence[Provider]) ->
 def zarr_choose_fallback(
     definition: ExtensionDefinition, fallbacks: Sequence[ExtensionDefinition], where: str
 ) -> ExtensionDefinition | None:
-    """Choose the data type in whose place an unknown one is read.
+    """Choose a fallback for an unknown data type.
 
-    Not asked if the settings forbid fallbacks.
+    Not called if the settings forbid fallbacks.
 
     Parameters
     ----------
     definition : ExtensionDefinition
-        The data type that nobody provides.
+        The unknown data type.
     fallbacks : sequence of ExtensionDefinition
-        Those of the document's fallbacks that are provided, in its order; at least one.
+        The fallbacks in the metadata that are installed, in their order; at least one.
     where : str
         The node.
 
     Returns
     -------
     ExtensionDefinition or None
-        One of ``fallbacks``; None to leave it to others, and in the end to the order.
+        One of ``fallbacks``; None to call the next hook, at last to use the first fallback.
     """
 
 
 @hookspec
-def zarr_check_metadata(where: str, document: Mapping[str, JSON]) -> Iterable[Problem] | None:
-    """Object to a metadata document, one that was read or one about to be written.
+def zarr_check_metadata(
+    where: str, document: Mapping[str, JSON]
+) -> Iterable[ValidationProblem] | None:
+    """Check a metadata document that was read or will be written.
 
-    Called after the document was found valid.
+    Called after the document was validated.
 
     Parameters
     ----------
     where : str
         The node.
     document : mapping
-        The document; must not be changed.
+        The metadata document.
 
     Returns
     -------
-    iterable of Problem, or None
-        What is wrong with it; any problem makes opening or writing fail.
+    iterable of ValidationProblem, or None
+        Any problem makes opening or writing fail.
     """
 
 
 @hookspec
 def zarr_extension_used(where: str, kind: str, name: str, provider: Provider) -> None:
-    """Take note that a node uses an extension.
+    """Observe that a node uses an extension.
 
-    Called for each definition of a document when its extension has been made.  What
-    this hook raises becomes a warning.
+    Called for each extension that is created from metadata.  Errors of this hook become
+    warnings.
 
     Parameters
     ----------
     where : str
-        The node; empty if the extension was made for none.
+        The node; empty if there is none.
     kind, name : str
         The extension.
     provider : Provider
-        Who provides it.
+        The provider of the extension.
     """

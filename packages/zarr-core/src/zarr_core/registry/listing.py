@@ -1,4 +1,4 @@
-"""A list of everything that is installed."""
+"""The list of installed extensions."""
 
 from __future__ import annotations
 
@@ -7,39 +7,38 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import ExtensionError
 from zarr_core.registry import bridges, builtin, discovery, registry, resolve, scope
-from zarr_core.registry.points import KINDS
+from zarr_core.registry.extension_points import EXTENSION_POINTS
 from zarr_core.registry.provider import Provider
-from zarr_core.registry.registry import names
+from zarr_core.registry.registry import is_provided, names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 
-__all__ = ["InstalledExtension", "installed_extensions", "names", "table"]
+__all__ = ["InstalledExtension", "installed_extensions", "is_provided", "names", "table"]
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledExtension:
-    """One line of the list.
+    """An installed extension.
 
     Parameters
     ----------
     kind, name : str
         The extension.
     distribution, version : str
-        Who provides it.
+        The distribution that provides it.
     target : str
-        Where its code is, ``module:Class``.
+        Its code, ``module:Class``.
     loads : bool or None
-        Whether it can be imported; None if that was not tried.
+        Whether it can be imported; None if this was not tried.
     error : str or None
-        Why it cannot.
+        The error of the import.
     wins : bool
-        Whether this is the one that is used for its name; for hooks, whether they
-        are called.  False for all providers that are in conflict.
+        Whether it is used for its name; for hooks, whether they are called.  False for
+        all providers that are in conflict.
     alternative : str
-        The word by which the settings choose it instead of what everybody gets; empty
-        for that.
+        For an alternative, its name in the settings; else empty.
     """
 
     kind: str
@@ -54,15 +53,15 @@ class InstalledExtension:
 
     @property
     def choice(self) -> str:
-        """What the setting ``providers`` says to have this one: ``zarr-codecs``, ``zarr-codecs[isal]``."""
+        """The value of the setting ``providers`` that selects it, such as ``zarr-codecs[isal]``."""
         return f"{self.distribution}[{self.alternative}]" if self.alternative else self.distribution
 
     @property
     def note(self) -> str:
-        """What is to be said of it, if anything: broken, not used, an alternative."""
+        """``"broken: ..."``, ``"not used"``, ``"alternative"`` or empty."""
         if self.error is not None:
-            word = "alternative that cannot be loaded" if self.alternative else "broken"
-            return f"{word}: {self.error}"
+            state = "alternative that cannot be loaded" if self.alternative else "broken"
+            return f"{state}: {self.error}"
         if self.wins:
             return ""
         return "alternative" if self.alternative else "not used"
@@ -75,23 +74,23 @@ class InstalledExtension:
 def installed_extensions(
     load: bool = True, *, kind: str | None = None, names: Collection[str] = ()
 ) -> list[InstalledExtension]:
-    """Everything that is installed, and who would be used.
+    """List the installed extensions.
 
     Parameters
     ----------
     load : bool
-        Whether to import each extension, to see that it loads.  Without, none is
-        imported but hooks, if there is a conflict that they might settle.
+        Whether to import each extension, to check that it loads.  If false, only hooks
+        are imported, and only if there is a conflict.
     kind : str, optional
-        Of this kind only.
+        List only this kind.
     names : collection of str
-        Of these names only, if there are any.
+        List only these names, if there are any.
 
     Returns
     -------
     list of InstalledExtension
-        By kind, name and distribution; what the blocks around the caller give
-        stands there as well.  A family of names stands under its pattern, ``r*``.
+        Sorted by kind, name and distribution, including overrides.  The name of a family
+        is its pattern, such as ``r*``.
     """
     return [
         _line(provider, load)
@@ -101,13 +100,7 @@ def installed_extensions(
 
 
 def table(lines: Iterable[InstalledExtension]) -> str:
-    """The list as a table for people.
-
-    Parameters
-    ----------
-    lines : iterable of InstalledExtension
-        What :func:`installed_extensions` returned.
-    """
+    """Format the result of :func:`installed_extensions` as a table."""
     rows = [("kind", "name", "provided by", "code", "")]
     rows += [
         (line.kind, line.name, f"{line.choice} {line.version}", line.target, line.note)
@@ -124,16 +117,16 @@ def table(lines: Iterable[InstalledExtension]) -> str:
 
 def _all_providers() -> Iterator[Provider]:
     version = discovery.scan().core_version
-    for kind in KINDS:
-        found = [item.provider for item in scope.state() if item.provider.kind == kind]
-        for lines in (builtin.LINES, builtin.FAMILIES):
+    for kind in EXTENSION_POINTS:
+        found = [item.provider for item in scope.cache_key() if item.provider.kind == kind]
+        for lines in (builtin.ENTRY_POINTS, builtin.FAMILIES):
             found += [
                 Provider(kind, name, target, builtin.DISTRIBUTION, version)
                 for name, target in lines.get(kind, {}).items()
             ]
         scanned = discovery.scan().providers.get(kind, {})
         offered = bridges.offers().get(kind, {})
-        for group in {**offered, **scanned}.values():  # the latter hide the former
+        for group in {**offered, **scanned}.values():  # scanned extensions hide those of bridges
             found += group
         for group in discovery.scan().alternatives.get(kind, {}).values():
             found += group
@@ -162,8 +155,8 @@ def _line(provider: Provider, load: bool) -> InstalledExtension:
 
 def _wins(provider: Provider) -> bool:
     kind, name = provider.kind, provider.name
-    if given := scope.lookup(kind, name):
-        return given.provider == provider
+    if override := scope.lookup(kind, name):
+        return override.provider == provider
     if kind in ("bridge", "hooks"):
         return not registry.is_disabled(provider.distribution)
     if name in builtin.FAMILIES.get(kind, {}):

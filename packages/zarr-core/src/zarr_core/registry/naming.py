@@ -1,4 +1,4 @@
-"""The name that stands for a class in metadata."""
+"""The name of a class in metadata."""
 
 from __future__ import annotations
 
@@ -14,83 +14,83 @@ if TYPE_CHECKING:
 
 
 def name_of(kind: str, cls: type[Any]) -> str:
-    """The name under which a class is to be written.
+    """The name of a class in metadata.
 
     Parameters
     ----------
     kind : str
-        Kind of extension, such as ``"codec"``.
+        The kind of extension, such as ``"codec"``.
     cls : type
         The class of an extension.
 
     Returns
     -------
     str
-        The first name that stands for it: given by a block around the caller, core's,
-        or that of an installed entry point.
+        The first name: of an override, of the core, or of an installed entry point.
 
     Raises
     ------
     UnknownExtensionError
-        If no name stands for it, so that nobody could read what is written.
+        If it has no name, so that the metadata could not be read.
 
     Notes
     -----
-    A class that stands for several names, as data types do, knows itself which
-    it is: its ``to_definition`` says.
+    Classes with several names, such as data types, define their names in
+    ``to_definition``.
     """
-    for name, given in scope.current().get(kind, {}).items():
-        if given is cls:
+    for name, override in scope.current().get(kind, {}).items():
+        if override is cls:
             return name
-    known = _known()
-    if (found := known.get((kind, cls))) is None:
-        found = known[kind, cls] = _search(kind, cls)
+    cache = _current_cache()
+    if (found := cache.get((kind, cls))) is None:
+        found = cache[kind, cls] = _search(kind, cls)
     return found
 
 
 def _search(kind: str, cls: type[Any]) -> str:
-    here = f"{cls.__module__}:{cls.__qualname__}"
+    target = f"{cls.__module__}:{cls.__qualname__}"
     core = [
-        Provider(kind, *line, builtin.DISTRIBUTION) for line in builtin.LINES.get(kind, {}).items()
+        Provider(kind, *item, builtin.DISTRIBUTION)
+        for item in builtin.ENTRY_POINTS.get(kind, {}).items()
     ]
     providers = (*core, *registry.everything(kind), *registry.every_alternative(kind))
     for provider in providers:
-        if provider.target.partition("[")[0].strip() == here:
+        if provider.target.partition("[")[0].strip() == target:
             return provider.name
-    # The line may name the class by another module that exports it too.
+    # The entry point can name another module that exports the class.
     for provider in providers:
-        if _stands_for(provider, cls):
+        if _provides(provider, cls):
             return provider.name
     raise UnknownExtensionError(
         kind,
-        here,
-        hint="A class is written under the name of its entry point: declare one in the group "
-        f"'zarr_core.{kind}' and install the distribution, or give it a name for a while with "
-        f"zarr_core.extensions({{'{kind}': {{'NAME': {cls.__name__}}}}}).",
+        target,
+        hint="A class needs an entry point: declare one in the group "
+        f"'zarr_core.{kind}' and install the distribution, or set its name temporarily with "
+        f"zarr_core.override_extensions({{'{kind}': {{'NAME': {cls.__name__}}}}}).",
     )
 
 
-def _stands_for(provider: Provider, cls: type[Any]) -> bool:
+def _provides(provider: Provider, cls: type[Any]) -> bool:
     found: object = sys.modules.get(provider.module)
     if found is not None:
         for attribute in provider.attributes:
             found = getattr(found, attribute, None)
         return found is cls
     if provider.module.partition(".")[0] != cls.__module__.partition(".")[0]:
-        return False  # another package's; not imported for this
+        return False  # another package, which is not imported
     try:
         return provider.load() is cls
     except ExtensionLoadError:
         return False
 
 
-_memory: tuple[Hashable, dict[tuple[str, type[Any]], str]] = ((), {})
+_cache: tuple[Hashable, dict[tuple[str, type[Any]], str]] = ((), {})
 
 
-def _known() -> dict[tuple[str, type[Any]], str]:
-    global _memory
-    now = registry.state()
-    memory = _memory
-    if memory[0] != now:
-        memory = _memory = (now, {})
-    return memory[1]
+def _current_cache() -> dict[tuple[str, type[Any]], str]:
+    global _cache
+    key = registry.cache_key()
+    cache = _cache
+    if cache[0] != key:
+        cache = _cache = (key, {})
+    return cache[1]

@@ -14,10 +14,11 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.interfaces.data_type import DataType
-from zarr_core.metadata.problem import Problem
+from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.registry import hints, listing, scope
-from zarr_core.registry.builtin import LINES
+from zarr_core.registry.builtin import ENTRY_POINTS
 from zarr_core.registry.provider import is_fault
+from zarr_core.registry.registry import everything
 from zarr_core.registry.resolve import implementation
 
 if TYPE_CHECKING:
@@ -26,35 +27,37 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def data_type_for(dtype: np.dtype[Any]) -> DataType:
-    """Find the data type for a NumPy dtype: core's own, else the first that is installed.
+_DTYPES_DISTRIBUTION = "zarr-dtypes"
 
-    After core's come those that a block around the caller gives, then the well-known
-    names, then those of strangers: nobody who installs ``acme.date`` has asked for it yet.
+
+def data_type_for(dtype: np.dtype[Any]) -> DataType:
+    """Find the data type for a NumPy dtype.
+
+    The first that accepts the dtype is used: data types of the core, overrides, data
+    types of this project, other installed data types.
 
     Parameters
     ----------
     dtype : dtype
-        In any byte order, which a data type does not have.
+        In any byte order.
 
     Raises
     ------
     ExtensionConfigurationError
-        If there is a data type for such elements, and this dtype has something that it
-        would lose.
+        If a data type for such elements would lose information of this dtype.
     UnknownExtensionError
-        If none stores such elements.
+        If there is no data type for such elements.
     """
     broken: list[ExtensionError] = []
-    for name in chain(LINES["data_type"], ("r8",), _others()):
+    for name in chain(ENTRY_POINTS["data_type"], ("r8",), _other_names()):
         try:
-            data_type = _of(name, dtype)
+            data_type = _from_numpy(name, dtype)
         except (ExtensionLoadError, ExtensionConflictError) as error:
-            broken.append(error)  # another may be the one that is looked for
+            broken.append(error)  # another one may accept the dtype
         except ExtensionError:
             raise  # about a field
         except ValueError as error:
-            problem = Problem("", f"{dtype} cannot be stored: {error}")
+            problem = ValidationProblem("", f"{dtype} cannot be stored: {error}")
             raise ExtensionConfigurationError("data_type", name, "", [problem]) from error
         else:
             if data_type is not None:
@@ -62,17 +65,17 @@ def data_type_for(dtype: np.dtype[Any]) -> DataType:
     raise UnknownExtensionError("data_type", str(dtype), hint=_hint(dtype, broken))
 
 
-def _others() -> Iterator[str]:
-    """Further names, asked for only if core has no data type for a dtype."""
+def _other_names() -> Iterator[str]:
+    """Names besides those of the core."""
     yield from scope.current().get("data_type", ())
     names = listing.names("data_type")
     yield from sorted(names, key=lambda name: (not hints.well_known("data_type", name), name))
 
 
-def _of(name: str, dtype: np.dtype[Any]) -> DataType | None:
-    """What the data type of a name makes of a dtype; a failure of its code is one to load it."""
+def _from_numpy(name: str, dtype: np.dtype[Any]) -> DataType | None:
+    """The data type for a dtype from the class of a name; errors in its code are load errors."""
     found = implementation("data_type", ExtensionDefinition(name))
-    assert found is not None  # data types are never left out
+    assert found is not None  # data types are never ignored
     provider, extension = found
     try:
         data_type = extension.from_numpy(dtype)
@@ -82,15 +85,21 @@ def _of(name: str, dtype: np.dtype[Any]) -> DataType | None:
         reason = f"from_numpy raised {type(error).__name__}: {error}"
         raise provider.failure(reason) from error
     if data_type is not None and not isinstance(data_type, DataType):
-        raise provider.failure("from_numpy gave something that is no data type")
+        raise provider.failure(f"from_numpy returned {type(data_type).__name__}, not a DataType")
     return data_type
 
 
 def _hint(dtype: np.dtype[Any], broken: list[ExtensionError]) -> str:
-    hint = "More data types: pip install --upgrade zarr-dtypes"
+    if any(item.distribution == _DTYPES_DISTRIBUTION for item in everything("data_type")):
+        hint = "No installed distribution provides a data type for it; convert the elements"
+        if dtype.kind in "fc":
+            hint += f" with astype('{'float64' if dtype.kind == 'f' else 'complex128'}')"
+        hint += "."
+    else:
+        hint = f"For more data types: pip install --upgrade {_DTYPES_DISTRIBUTION}"
     if dtype.kind == "O":
         hint = (
-            'Python objects of any kind have no data type; say which they are: dtype="string" or '
-            f'dtype="bytes". {hint}'
+            'The dtype "object" has no data type; pass dtype="string" or dtype="bytes" for '
+            f"strings or bytes. {hint}"
         )
     return " ".join([hint, *(f"Not tried: {error}" for error in broken)])

@@ -1,4 +1,4 @@
-"""A provider: the line by which a distribution offers one extension."""
+"""Providers: entry points of extensions."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from zarr_core.errors import ExtensionLoadError
-from zarr_core.registry.points import KINDS
+from zarr_core.registry.extension_points import EXTENSION_POINTS, version_problem
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One entry point: everything known of an extension without importing it.
+    """The entry point of an extension, which is not imported.
 
     Parameters
     ----------
     kind, name : str
         The kind of extension, and its name in metadata.
     target : str
-        Where the code is, ``module:Class``.
+        Its code, ``module:Class``.
     distribution, version : str
-        Who declares it.
+        The distribution that declares it.
     adapter : str
-        For code that was written for another library: where the function is,
-        ``module:function``, that makes an extension of what the target names.  It is
-        called with the provider and the target's object.
+        For code of another library: ``module:function`` of a function that returns an
+        extension.  It is called with the provider and the object of the target.
     alternative : str
-        The word by which this is chosen instead of what everybody gets; empty for that.
+        For an alternative, its name in the settings; else empty.
+    interface_version : int
+        The version of the extension interface for which the distribution was written.
     """
 
     kind: str
@@ -38,10 +39,11 @@ class Provider:
     version: str = ""
     adapter: str = ""
     alternative: str = ""
+    interface_version: int = 1
 
     @property
     def choice(self) -> str:
-        """What the setting ``providers`` says to have this one: ``zarr-codecs``, ``zarr-codecs[isal]``."""
+        """The value of the setting ``providers`` that selects it, such as ``zarr-codecs[isal]``."""
         return f"{self.distribution}[{self.alternative}]" if self.alternative else self.distribution
 
     @property
@@ -51,53 +53,62 @@ class Provider:
 
     @property
     def module(self) -> str:
-        """The module that :meth:`load` imports."""
+        """The module of the target."""
         return self.target.partition(":")[0].strip()
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The names that lead from the module to the object."""
+        """The names of the object of the target within the module."""
         return _attributes(self.target)
 
     def __str__(self) -> str:
         return f"{self.origin} ({self.target})"
 
     def load(self) -> Any:
-        """Import the extension, and check that it is one of its kind.
+        """Import and check the extension.
 
         Returns
         -------
         type
-            The class; for kind ``hooks`` whatever object the target names.
+            The class; for kind ``hooks`` any object.
 
         Raises
         ------
         ExtensionLoadError
-            If anything at all goes wrong.
+            If it cannot be imported, is not of its kind, or was written for another version
+            of the extension interface.
         """
+        self._check_version(self.interface_version)
         try:
-            found = _named(self.target)
+            found = _import(self.target)
             if self.adapter:
-                found = _named(self.adapter)(self, found)
-            objection = KINDS[self.kind].objection(found)
+                found = _import(self.adapter)(self, found)
+            version = getattr(found, "interface_version", 1)
+            problem = EXTENSION_POINTS[self.kind].problem(found)
         except KeyboardInterrupt:
             raise
         # Not only Exception: sys.exit() in a plugin must not end the program, and
         # a panic in a module written in Rust derives from BaseException.
         except BaseException as error:
             raise self.failure(self._reason(error)) from error
-        if objection:
-            raise self.failure(objection)
+        self._check_version(version)
+        if problem:
+            raise self.failure(problem)
         return found
 
+    def _check_version(self, version: object) -> None:
+        if problem := version_problem(version, self.distribution):
+            reason, remedy = problem
+            raise ExtensionLoadError(self.kind, self.name, self.target, self.origin, reason, remedy)
+
     def failure(self, reason: str) -> ExtensionLoadError:
-        """The error that says why this extension cannot be used."""
+        """The error for an extension that cannot be used."""
         return ExtensionLoadError(self.kind, self.name, self.target, self.origin, reason)
 
     def _reason(self, error: BaseException) -> str:
         reason = f"{type(error).__name__}: {error}"
         if isinstance(error, ImportError) and (error.name or "").startswith("zarr_core."):
-            needs = f"it needs {error.name} of another version of zarr-core"
+            needs = f"it requires {error.name} of another version of zarr-core"
             reason += "" if self.module.startswith("zarr_core.") else f" ({needs})"
         elif self.alternative and isinstance(error, ModuleNotFoundError):
             reason += f" (pip install '{self.choice}')"
@@ -105,10 +116,10 @@ class Provider:
 
 
 def is_fault(error: BaseException) -> bool:
-    """Whether an error is a fault of the code that was called, rather than an order to stop.
+    """Whether an error is a fault of the called code, not a request to stop the program.
 
-    A panic in a module written in Rust is one, though it derives from BaseException.
-    ``SystemExit`` is none: it may come from who asked the program to end.
+    Includes panics of modules written in Rust, which derive from BaseException; excludes
+    ``SystemExit``.
     """
     return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"
 
@@ -118,12 +129,12 @@ def _attributes(target: str) -> tuple[str, ...]:
     return tuple(dotted.split(".")) if dotted else ()
 
 
-def _named(target: str) -> Any:
+def _import(target: str) -> Any:
     return reduce(getattr, _attributes(target), import_module(target.partition(":")[0].strip()))
 
 
 class Implementation(NamedTuple):
-    """A class, and the provider that says where it comes from."""
+    """The class of an extension and its provider."""
 
     provider: Provider
     extension: type[Any]

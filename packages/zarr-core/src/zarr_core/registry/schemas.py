@@ -1,8 +1,8 @@
-"""The JSON Schema that ships with an extension, found without importing its code.
+"""JSON Schemas of extensions, which are found without importing the extensions.
 
-It describes the extension's ``configuration``, stands in its package as
-``schemas/<kind>/<name>.json``, and refers to nothing outside itself.  An extension
-without one has its configuration checked by its code alone.
+A schema describes the ``configuration`` of an extension.  It is the file
+``schemas/<kind>/<name>.json`` of its package, and has no external references.  Without
+a schema, only the code of the extension checks its configuration.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.definition import JSON, ExtensionDefinition
-    from zarr_core.metadata.problem import Problem
+    from zarr_core.metadata.validation_problem import ValidationProblem
     from zarr_core.registry.provider import Provider
 
 
 def problems(
     provider: Provider, definition: ExtensionDefinition, pointer: str, complete: bool = True
-) -> list[Problem]:
-    """What is wrong with a configuration; nothing if the extension has no schema.
+) -> list[ValidationProblem]:
+    """Validate a configuration; an extension without a schema has no problems.
 
     Parameters
     ----------
     provider : Provider
-        Whose schema it is.
+        The provider of the extension.
     definition : ExtensionDefinition
         The definition.
     pointer : str
-        JSON pointer of the definition in its document.
+        JSON pointer of the definition in its metadata document.
     complete : bool
-        False if members may be left out that a document must have.
+        False if required members can be missing.
 
     Raises
     ------
     ExtensionLoadError
-        If there is a schema, and it is broken.
+        If the schema is invalid.
     """
     schema = schema_of(provider, complete)
     if schema is None:
@@ -58,19 +58,19 @@ def problems(
 
 
 def schema_of(provider: Provider, complete: bool = True) -> Schema | None:
-    """The schema of an extension's configuration; None if it has none.
+    """The schema of the configuration of an extension; None if it has none.
 
     Parameters
     ----------
     provider : Provider
-        Whose schema it is.
+        The provider of the extension.
     complete : bool
-        False for one that demands no members, but still says what they may be.
+        False for a schema without required members.
 
     Raises
     ------
     ExtensionLoadError
-        If there is a file, and it is no JSON Schema that can be used.
+        If the schema is invalid.
     """
     return _schema(provider, complete, discovery.generation())
 
@@ -87,40 +87,43 @@ def _schema(provider: Provider, complete: bool, _generation: int) -> Schema | No
     if not isinstance(document, dict):
         raise _broken(provider, "it is not a JSON object")
     for reference in _references(document):
-        if not reference.startswith("#"):  # opening an array must never reach for the network
+        if not reference.startswith("#"):  # opening an array must not access the network
             raise _broken(
-                provider, f"it refers to {reference!r}, but may refer only to parts of itself"
+                provider,
+                f"it refers to {reference!r}, but only references within the schema are allowed",
             )
-    return Schema(document if complete else _undemanding(document))
+    return Schema(document if complete else _without_required(document))
 
 
-_DEMANDS = frozenset({"required", "dependentRequired", "minProperties", "if", "then", "else"})
+_REQUIRING_KEYWORDS = frozenset(
+    {"required", "dependentRequired", "minProperties", "if", "then", "else"}
+)
 
 
-def _undemanding(schema: Any) -> Any:
-    """A schema of an object without the keywords that demand members of it."""
+def _without_required(schema: Any) -> Any:
+    """A schema of an object without the keywords that require members."""
     if not isinstance(schema, dict):
         return schema
-    kept = {word: value for word, value in schema.items() if word not in _DEMANDS}
-    looser = []
+    kept = {word: value for word, value in schema.items() if word not in _REQUIRING_KEYWORDS}
+    combined = []
     for word in ("allOf", "anyOf", "oneOf"):
         if isinstance(branches := kept.pop(word, None), list):
-            # Without its demands, more than one branch of oneOf may fit.
-            combined = "allOf" if word == "allOf" else "anyOf"
-            looser.append({combined: [_undemanding(branch) for branch in branches]})
-    return {**kept, "allOf": looser} if looser else kept
+            # Without required members, more than one branch of oneOf can match.
+            keyword = "allOf" if word == "allOf" else "anyOf"
+            combined.append({keyword: [_without_required(branch) for branch in branches]})
+    return {**kept, "allOf": combined} if combined else kept
 
 
 def schema_file(provider: Provider) -> str | None:
-    """The file that would hold the schema, if there is one; it may lie in an archive."""
+    """The file of the schema, which can be in an archive; None if there is none."""
     found = _content(provider)
     return None if found is None else found[0]
 
 
 def _content(provider: Provider) -> tuple[str, bytes] | None:
-    """The file that holds the schema, and what is in it."""
+    """The file of the schema and its contents."""
     if "/" in provider.name or "\\" in provider.name:
-        return None  # a URI, not a file name; a format translates those
+        return None  # a URI, which is not a file name
     top, *inner = provider.module.split(".")
     try:
         spec = find_spec(top)
@@ -129,17 +132,17 @@ def _content(provider: Provider) -> tuple[str, bytes] | None:
     if spec is None:
         return None
     loader: Any = spec.loader
-    # The outermost package first.  Only it is asked for, because find_spec imports the parents
-    # of anything deeper.  The others serve packages inside a namespace package.
+    # Only the spec of the top-level package is used, because find_spec imports the parents of
+    # others.  Inner folders are searched for packages in a namespace package.
     for depth in range(len(inner) + 1):
-        for place in spec.submodule_search_locations or ():
-            folder = os.path.join(place, *inner[:depth], "schemas", provider.kind)
+        for location in spec.submodule_search_locations or ():
+            folder = os.path.join(location, *inner[:depth], "schemas", provider.kind)
             file = os.path.join(folder, f"{provider.name}.json")
             if os.path.isfile(file):
                 with open(file, "rb") as stream:
                     return file, stream.read()
             if isinstance(loader, zipimporter):
-                with suppress(OSError):  # there is none
+                with suppress(OSError):  # missing
                     return file, loader.get_data(file)
     return None
 

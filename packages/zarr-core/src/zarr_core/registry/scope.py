@@ -1,103 +1,109 @@
-"""Extensions that hold for a block of code instead of for the environment."""
+"""Overrides: classes for names within a block of code."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_core.registry.points import kind_called
+from zarr_core.registry.extension_points import extension_point, version_problem
 from zarr_core.registry.provider import Implementation, Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 Extensions: TypeAlias = "Mapping[str, Mapping[str, type[Any]]]"
-"""Classes by kind and then by name: ``{"codec": {"acme.xor": Xor}}``."""
-
+"""Classes by kind and name: ``{"codec": {"acme.xor": Xor}}``."""
 
 Scope: TypeAlias = "frozenset[Implementation]"
 
+_Current: TypeAlias = "tuple[dict[tuple[str, str], Implementation], Scope]"
 _EMPTY: dict[tuple[str, str], Implementation] = {}
-_current: ContextVar[tuple[dict[tuple[str, str], Implementation], Scope]] = ContextVar(
-    "zarr_core_extensions", default=(_EMPTY, frozenset())
-)
+_current: ContextVar[_Current] = ContextVar("zarr_core_extensions", default=(_EMPTY, frozenset()))
 
 
-@contextmanager
-def extensions(mapping: Extensions | None) -> Iterator[None]:
-    """Use these classes for these names until the end of the block.
+class override_extensions:  # noqa: N801 - a context manager, used as a function
+    """Use classes for names within a ``with`` block, instead of installed extensions.
 
-    They come before everything that is installed.  Blocks nest; an array keeps
-    the extensions with which it was opened.
+    Blocks can be nested.  An array keeps the extensions with which it was opened.
 
     Parameters
     ----------
     mapping : mapping of str to mapping of str to type, optional
-        Classes by kind and then by name.  None or empty: nothing changes.
+        Classes by kind and name.
 
     Raises
     ------
     ValueError
-        If there is no such kind.
+        If a kind is unknown.
     TypeError
-        If a class is not one of its kind.
+        If a class is not of its kind.
 
     Examples
     --------
     >>> from zarr_core.codecs.bytes import BytesCodec
     >>> from zarr_core.registry.resolve import find
-    >>> with extensions({"codec": {"acme.plain": BytesCodec}}):
+    >>> with override_extensions({"codec": {"acme.plain": BytesCodec}}):
     ...     find("codec", "acme.plain").__name__
     'BytesCodec'
     """
-    if not mapping:
-        yield
-        return
-    added = {
-        (kind, name): given(kind, name, extension)
-        for kind, names in mapping.items()
-        for name, extension in names.items()
-    }
-    merged = {**_current.get()[0], **added}
-    token = _current.set((merged, frozenset(merged.values())))
-    try:
-        yield
-    finally:
-        _current.reset(token)
+
+    # Not contextlib.contextmanager: every array that is opened enters a block.
+    __slots__ = ("_mapping", "_tokens")
+
+    def __init__(self, mapping: Extensions | None) -> None:
+        self._mapping = mapping
+        self._tokens: list[Token[_Current]] = []
+
+    def __enter__(self) -> None:
+        if not self._mapping:
+            return
+        added = {
+            (kind, name): check_override(kind, name, extension)
+            for kind, names in self._mapping.items()
+            for name, extension in names.items()
+        }
+        merged = {**_current.get()[0], **added}
+        self._tokens.append(_current.set((merged, frozenset(merged.values()))))
+
+    def __exit__(self, *error: object) -> None:
+        if self._tokens:
+            _current.reset(self._tokens.pop())
 
 
-def given(kind: str, name: str, extension: object, giver: str = "this process") -> Implementation:
-    """Check a class that did not come from an entry point, and say what it is.
+def check_override(
+    kind: str, name: str, extension: object, source: str = "this process"
+) -> Implementation:
+    """Check a class that is not from an entry point.
 
     Parameters
     ----------
     kind, name : str
-        The extension that it is to be.
+        The extension.
     extension : type
         The class.
-    giver : str
-        Who gives it; stands where errors name the distribution.
+    source : str
+        The source of the class, for errors; in the place of a distribution.
 
     Raises
     ------
     ValueError
-        If there is no such kind, or it cannot be given this way.
+        If the kind is unknown or has no names.
     TypeError
-        If the class is not one of its kind.
+        If the class is not of its kind.
     """
-    point = kind_called(kind)
+    point = extension_point(kind)
     if not point.interface:
-        raise ValueError("hooks are not given by name; use register_hooks")
-    if objection := point.objection(extension):
-        raise TypeError(f"not a {point.title} that could be called {name!r}: {objection}")
-    assert isinstance(extension, type)  # objection() found it to be one
+        raise ValueError(f"cannot override {point.title}; to add hooks, use register_hooks")
+    reason, _ = version_problem(getattr(extension, "interface_version", 1), source) or ("", "")
+    if problem := reason or point.problem(extension):
+        raise TypeError(f"invalid class for {point.title} {name!r}: {problem}")
+    assert isinstance(extension, type)  # otherwise point.problem() reports it
     target = f"{extension.__module__}:{extension.__qualname__}"
-    return Implementation(Provider(kind, name, target, giver), extension)
+    return Implementation(Provider(kind, name, target, source), extension)
 
 
 def current() -> dict[str, dict[str, type[Any]]]:
-    """The classes that the blocks around the caller give, by kind and then by name."""
+    """The present overrides by kind and name."""
     result: dict[str, dict[str, type[Any]]] = {}
     for (kind, name), item in _current.get()[0].items():
         result.setdefault(kind, {})[name] = item.extension
@@ -105,10 +111,10 @@ def current() -> dict[str, dict[str, type[Any]]]:
 
 
 def lookup(kind: str, name: str) -> Implementation | None:
-    """What the blocks around the caller give for a name."""
+    """The override of a name, or None."""
     return _current.get()[0].get((kind, name))
 
 
-def state() -> Scope:
-    """A value that is equal where the blocks around the caller give the same."""
+def cache_key() -> Scope:
+    """A value that is equal for equal overrides."""
     return _current.get()[1]

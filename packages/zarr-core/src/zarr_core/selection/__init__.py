@@ -1,1 +1,1 @@
-"""From what a user writes between brackets to parts of chunks."""
+"""Parsing of selections, and their division into chunks."""

@@ -1,4 +1,4 @@
-"""From what a user writes between brackets to a normalised selection.
+"""Parsing of what a user writes in brackets to a normalised selection.
 
 Integers and slices are parsed without NumPy.
 """
@@ -9,19 +9,19 @@ from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.errors import SelectionError
-from zarr_core.selection.normalised import Box, Outer, Points
-from zarr_core.selection.request import Request
+from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
+from zarr_core.selection.parsed_selection import ParsedSelection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.interfaces.chunk_grid import ChunkAxis
-    from zarr_core.selection.normalised import Indices
+    from zarr_core.interfaces.selection import Indices
 
-__all__ = ["Request", "basic", "block", "coordinate", "fancy", "mask", "orthogonal"]
+__all__ = ["ParsedSelection", "basic", "block", "coordinate", "fancy", "mask", "orthogonal"]
 
 
-def basic(index: Any, shape: tuple[int, ...]) -> Request:
+def basic(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
     """Parse integers, slices, ``...`` and ``None``, with NumPy's meaning.
 
     Parameters
@@ -40,7 +40,7 @@ def basic(index: Any, shape: tuple[int, ...]) -> Request:
     return _quick(index, shape) or _itemwise(index, shape, arrays=False)
 
 
-def orthogonal(index: Any, shape: tuple[int, ...]) -> Request:
+def orthogonal(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
     """Parse an index in which every dimension is selected by itself ("oindex").
 
     Beside what :func:`basic` takes: arrays, lists or ranges of integers in any
@@ -55,7 +55,7 @@ def orthogonal(index: Any, shape: tuple[int, ...]) -> Request:
     return _quick(index, shape) or _itemwise(index, shape, arrays=True)
 
 
-def coordinate(index: Any, shape: tuple[int, ...]) -> Request:
+def coordinate(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
     """Parse the coordinates of single points ("vindex").
 
     Parameters
@@ -71,27 +71,31 @@ def coordinate(index: Any, shape: tuple[int, ...]) -> Request:
     SelectionError
         If items are missing, do not broadcast, are out of bounds or not integers.
     """
-    from zarr_core.selection import indices  # noqa: PLC0415 - lazy: it imports NumPy
+    from zarr_core.selection import advanced  # imports NumPy
 
-    items = [item for item in _items(index) if item is not Ellipsis]
-    if all(_is_integer(item) for item in items) and len(items) == len(shape):
+    items = [item for item in items_of(index) if item is not Ellipsis]
+    if all(is_integer(item) for item in items) and len(items) == len(shape):
         return basic(tuple(items), shape)
-    if len(items) == 1 and (array := indices.as_array(items[0], shape)).dtype.kind == "b":
+    plain = not any(isinstance(item, slice) or item is None for item in items)
+    if (
+        plain and len(items) == 1
+        and (array := advanced.as_array(items[0], shape)).dtype.kind == "b"
+    ):  # fmt: skip
         return mask(array, shape)
-    if len(items) != len(shape) or any(isinstance(item, slice) or item is None for item in items):
+    if len(items) != len(shape) or not plain:
         raise SelectionError(
             f"coordinates need one array of integers for each of {len(shape)} dimensions; "
             "for slices beside arrays use orthogonal indexing",
             shape,
         )
     arrays = [
-        indices.as_array([as_integer(item)] if _is_integer(item) else item, shape) for item in items
+        advanced.as_array([as_integer(item)] if is_integer(item) else item, shape) for item in items
     ]
-    points, together = indices.broadcast_points(arrays, shape)
+    points, together = advanced.broadcast_points(arrays, shape)
     return _points(points, together)
 
 
-def mask(index: Any, shape: tuple[int, ...]) -> Request:
+def mask(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
     """Parse a boolean array of the shape of the whole array; the result is flat, in C order.
 
     Raises
@@ -99,20 +103,22 @@ def mask(index: Any, shape: tuple[int, ...]) -> Request:
     SelectionError
         If it is not boolean, or has another shape.
     """
-    from zarr_core.selection import indices  # noqa: PLC0415 - lazy: it imports NumPy
+    from zarr_core.selection import advanced  # imports NumPy
 
     if isinstance(index, tuple) and len(index) == 1:
         index = index[0]
-    points = indices.mask_points(indices.as_array(index, shape), shape)
+    points = advanced.mask_points(advanced.as_array(index, shape), shape)
     return _points(points, (len(points[0]),))
 
 
-def _points(points: tuple[Indices, ...], together: tuple[int, ...]) -> Request:
-    # Along a single dimension points are an outer product too, which knows runs.
-    return Request(Outer(points) if len(points) == 1 else Points(points), together)
+def _points(points: tuple[Indices, ...], together: tuple[int, ...]) -> ParsedSelection:
+    # Along a single dimension an OrthogonalIndexer is the same, and detects runs.
+    return ParsedSelection(
+        OrthogonalIndexer(points) if len(points) == 1 else CoordinateIndexer(points), together
+    )
 
 
-def block(index: Any, axes: Sequence[ChunkAxis]) -> Request:
+def block(index: Any, axes: Sequence[ChunkAxis]) -> ParsedSelection:
     """Parse an index that counts chunks instead of elements.
 
     Parameters
@@ -128,14 +134,21 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> Request:
         If a chunk number is out of bounds, or an item is something else.
     """
     counts = tuple(axis.count for axis in axes)
+    try:
+        return _block(index, axes, counts)
+    except SelectionError as error:  # its shape is that of the grid
+        raise SelectionError(f"{error.reason} (grid of chunks {counts})") from None
+
+
+def _block(index: Any, axes: Sequence[ChunkAxis], counts: tuple[int, ...]) -> ParsedSelection:
     parts = []
-    for dimension, (item, axis) in enumerate(zip(_expanded(index, counts), axes, strict=True)):
+    for dimension, (item, axis) in enumerate(zip(expanded(index, counts), axes, strict=True)):
         if isinstance(item, slice):
-            first, stop, step = _slice_bounds(item, axis.count, counts)
+            first, stop, step = slice_bounds(item, axis.count, counts)
             if step != 1:
                 raise SelectionError(f"slices of chunks have step 1, not {step}", counts)
-        elif _is_integer(item):
-            first = _in_bounds(as_integer(item), dimension, counts, "chunk grid dimension")
+        elif is_integer(item):
+            first = in_bounds(as_integer(item), dimension, counts, "chunk grid dimension")
             stop = first + 1
         else:
             raise SelectionError(
@@ -146,53 +159,43 @@ def block(index: Any, axes: Sequence[ChunkAxis]) -> Request:
             parts.append(slice(axis.start(first), min(end, axis.size), 1))
         else:
             parts.append(slice(0, 0, 1))
-    box = Box(tuple(parts))
-    return Request(box, box.shape)
+    selection = BasicIndexer(tuple(parts))
+    return ParsedSelection(selection, selection.shape)
 
 
-def fancy(index: Any, shape: tuple[int, ...]) -> Request:
-    """Parse whatever is written in ``array[...]``.
-
-    Integers, slices, ``...`` and ``None`` mean what they mean to NumPy.  With one
-    index array the selection is orthogonal.  With index arrays for every
-    dimension, and nothing else but integers, it is by coordinate, as in NumPy;
-    if some of them are masks, it is orthogonal.  A mask of the whole shape
-    selects elements.
+def fancy(index: Any, shape: tuple[int, ...]) -> ParsedSelection:
+    """Parse whatever is written in ``array[...]``, with NumPy's meaning.
 
     Raises
     ------
     SelectionError
-        If the index is out of bounds or none of these.  Several arrays beside
-        slices are refused, because NumPy and orthogonal indexing disagree.
+        If the index is out of bounds, its arrays do not broadcast together, or it is
+        not an index.
     """
-    request = _quick(index, shape)
-    if request is not None:
-        return request
-    items = _items(index)
-    arrays = [item for item in items if not _is_plain(item)]
+    parsed = _quick(index, shape)
+    if parsed is not None:
+        return parsed
+    items = items_of(index)
+    integers = arrays = 0
+    for item in items:
+        if not (item is None or item is Ellipsis or type(item) is slice):
+            if is_integer(item):
+                integers += 1
+            else:
+                arrays += 1
     if not arrays:
         return _itemwise(index, shape, arrays=False)
-    from zarr_core.selection import indices  # noqa: PLC0415 - lazy: it imports NumPy
+    from zarr_core.selection import advanced  # imports NumPy
 
-    kinds = [indices.as_array(item, shape) for item in arrays]
-    if len(items) == 1 and kinds[0].dtype.kind == "b" and kinds[0].ndim != 1:
-        return mask(kinds[0], shape)
-    if len(arrays) == 1:
-        return _itemwise(index, shape, arrays=True)
-    full = len(items) == len(shape)
-    if full and any(array.dtype.kind == "b" for array in kinds) and len(arrays) == len(items):
-        return _itemwise(index, shape, arrays=True)
-    if full and all(_is_integer(item) or not _is_plain(item) for item in items):
-        return coordinate(index, shape)
-    raise SelectionError(
-        "several index arrays beside slices or left-out dimensions are ambiguous; "
-        "say oindex for their outer product or vindex for points",
-        shape,
-    )
+    if arrays == 1 and not integers:
+        given = advanced.single(items, shape)
+        if given is not None:
+            return _itemwise(given, shape, arrays=True)
+    return advanced.advanced(items, shape)
 
 
-def _quick(index: Any, shape: tuple[int, ...]) -> Request | None:
-    """Parse plain integers and slices without a step; None for all the rest."""
+def _quick(index: Any, shape: tuple[int, ...]) -> ParsedSelection | None:
+    """Parse plain integers and slices without a step; return None for anything else."""
     if type(index) is not tuple:
         index = (index,)
     if len(index) > len(shape):
@@ -204,7 +207,7 @@ def _quick(index: Any, shape: tuple[int, ...]) -> Request | None:
             if item < 0:
                 item += size
             if not 0 <= item < size:
-                return None  # the thorough way words the error
+                return None  # _itemwise raises the error
             parts.append(slice(item, item + 1, 1))
         elif type(item) is slice and item.step is None:
             try:
@@ -220,12 +223,14 @@ def _quick(index: Any, shape: tuple[int, ...]) -> Request | None:
     for size in shape[len(parts) :]:
         parts.append(slice(0, size, 1))
         lengths.append(size)
-    return Request(Box(tuple(parts)), tuple(lengths), (), not lengths, len(lengths) == len(parts))
+    return ParsedSelection(
+        BasicIndexer(tuple(parts)), tuple(lengths), (), not lengths, len(lengths) == len(parts)
+    )
 
 
-def _itemwise(index: Any, shape: tuple[int, ...], *, arrays: bool) -> Request:
+def _itemwise(index: Any, shape: tuple[int, ...], *, arrays: bool) -> ParsedSelection:
     """Parse an index whose items do not depend on each other."""
-    items = _expanded(index, shape)
+    items = expanded(index, shape)
     parts: list[Any] = []
     result: list[int] = []
     flipped = []
@@ -234,19 +239,19 @@ def _itemwise(index: Any, shape: tuple[int, ...], *, arrays: bool) -> Request:
         if item is None:
             result.append(1)
         elif isinstance(item, slice):
-            start, stop, step = _slice_bounds(item, shape[dimension], shape)
+            start, stop, step = slice_bounds(item, shape[dimension], shape)
             count = len(range(start, stop, step))
             if step < 0:
                 start, step = start + (count - 1) * step, -step
                 flipped.append(dimension)
-            parts.append(_canonical(start, count, step))
+            parts.append(canonical(start, count, step))
             result.append(count)
-        elif _is_integer(item):
-            number = _in_bounds(as_integer(item), dimension, shape)
+        elif is_integer(item):
+            number = in_bounds(as_integer(item), dimension, shape)
             parts.append(slice(number, number + 1, 1))
         elif not arrays:
             raise SelectionError(
-                f"{type(item).__name__} is no item of a basic index; "
+                f"{type(item).__name__} is not supported in a basic index; "
                 "use integers, slices, ... and None, or oindex or vindex for arrays",
                 shape,
             )
@@ -254,38 +259,57 @@ def _itemwise(index: Any, shape: tuple[int, ...], *, arrays: bool) -> Request:
             part, lengths = _array_item(item, dimension, shape)
             parts.append(part)
             result.extend(lengths)
-    boxed = all(isinstance(part, slice) for part in parts)
-    selection = Box(tuple(parts)) if boxed else Outer(tuple(parts))
-    # As in NumPy, an ellipsis asks for an array even if it has no dimensions.
-    scalar = not result and not any(item is Ellipsis for item in _items(index))
-    return Request(selection, tuple(result), tuple(flipped), scalar)
+    only_slices = all(isinstance(part, slice) for part in parts)
+    selection = BasicIndexer(tuple(parts)) if only_slices else OrthogonalIndexer(tuple(parts))
+    # As in NumPy, the result with an ellipsis is an array even without dimensions.
+    scalar = not result and not any(item is Ellipsis for item in items_of(index))
+    return ParsedSelection(selection, tuple(result), tuple(flipped), scalar)
 
 
 def _array_item(
     item: Any, dimension: int, shape: tuple[int, ...]
 ) -> tuple[slice | Indices, tuple[int, ...]]:
-    from zarr_core.selection import indices  # noqa: PLC0415 - lazy: it imports NumPy
+    from zarr_core.selection import advanced  # imports NumPy
 
-    numbers = indices.within(indices.as_array(item, shape), dimension, shape)
+    numbers = advanced.within(advanced.as_array(item, shape), dimension, shape)
     flat = numbers.reshape(-1)
-    return indices.progression(flat) or flat, numbers.shape
+    return advanced.progression(flat) or flat, numbers.shape
 
 
-def _canonical(start: int, count: int, step: int) -> slice:
-    """Make a slice that stops right behind its last element, with step 1 if it has only one."""
+# --- items of an index ---
+
+
+def canonical(start: int, count: int, step: int) -> slice:
+    """Return a slice that stops right after its last element, with step 1 if there is only one."""
     if count <= 0:
         return slice(0, 0, 1)
     return slice(start, start + (count - 1) * step + 1, step if count > 1 else 1)
 
 
-def _items(index: Any) -> tuple[Any, ...]:
+def items_of(index: Any) -> tuple[Any, ...]:
+    """The items of an index, which is a single one or a tuple."""
     return index if isinstance(index, tuple) else (index,)
 
 
-def _expanded(index: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Put full slices for the ellipsis and for dimensions that were left out."""
-    items = _items(index)
-    given = sum(item is not None and item is not Ellipsis for item in items)
+def expanded(
+    index: Any, shape: tuple[int, ...], sizes: Sequence[int] | None = None
+) -> tuple[Any, ...]:
+    """Replace the ellipsis and missing items by full slices.
+
+    Parameters
+    ----------
+    index : object
+        One item or a tuple of them.
+    shape : tuple of int
+        Shape of the array.
+    sizes : sequence of int, optional
+        For how many dimensions each item is; one by default, none for ``...`` and ``None``.
+    """
+    items = items_of(index)
+    if sizes is None:
+        given = sum(item is not None and item is not Ellipsis for item in items)
+    else:
+        given = sum(sizes)
     missing = len(shape) - given
     if missing < 0:
         raise SelectionError(f"{given} indices are too many for {len(shape)} dimensions", shape)
@@ -296,7 +320,8 @@ def _expanded(index: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
     return (*items[:place], *(slice(None),) * missing, *items[place + 1 :])
 
 
-def _is_integer(item: Any) -> bool:
+def is_integer(item: Any) -> bool:
+    """Whether an item is an integer, also one of NumPy or an array without dimensions."""
     if type(item) is int:
         return True
     if isinstance(item, bool) or getattr(item, "ndim", 0) != 0:
@@ -308,11 +333,8 @@ def _is_integer(item: Any) -> bool:
     return True
 
 
-def _is_plain(item: Any) -> bool:
-    return item is None or item is Ellipsis or isinstance(item, slice) or _is_integer(item)
-
-
-def _in_bounds(number: int, dimension: int, shape: tuple[int, ...], what: str = "dimension") -> int:
+def in_bounds(number: int, dimension: int, shape: tuple[int, ...], what: str = "dimension") -> int:
+    """An integer from 0 to the length of a dimension, negative ones counted from the end."""
     size = shape[dimension]
     if -size <= number < size:
         return number + size if number < 0 else number
@@ -321,7 +343,8 @@ def _in_bounds(number: int, dimension: int, shape: tuple[int, ...], what: str = 
     )
 
 
-def _slice_bounds(item: slice, size: int, shape: tuple[int, ...]) -> tuple[int, int, int]:
+def slice_bounds(item: slice, size: int, shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """Start, stop and step of a slice of a dimension."""
     try:
         return item.indices(size)
     except (TypeError, ValueError) as error:  # not integers, or a step of zero

@@ -1,219 +1,434 @@
-"""Selections cut at the edges of chunks."""
+"""Projections of a selection onto chunks: which elements of which chunk, and their place in the result.
+
+:func:`project` divides a selection at the edges of chunks.  :func:`project_keys` does the same
+for slices, with keys in place of coordinates, for the many small chunks of a read.  Both divide
+each dimension by itself and combine the results.  :func:`take` and :func:`put` apply a selection
+to a chunk in memory.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice, product, repeat
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from zarr_core.selection.along_axis import AxisPart, axis_count, axis_parts, slice_parts
-from zarr_core.selection.elements import open_mesh, put, take
-from zarr_core.selection.normalised import Box, Outer, Points
+from zarr_core.interfaces.selection import (
+    BasicIndexer,
+    CoordinateIndexer,
+    OrthogonalIndexer,
+    slice_length,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import numpy as np
 
     from zarr_core.interfaces.chunk_grid import ChunkAxis
-    from zarr_core.selection.normalised import Selection
+    from zarr_core.interfaces.selection import Indices, Selection
+
+    Array = np.ndarray[Any, Any]
+    DimIndex: TypeAlias = slice | Indices
+    KeyedProjection: TypeAlias = tuple[str, tuple[slice, ...], tuple[slice, ...], bool]
+    """``chunk_key``, ``chunk_selection``, ``out_selection`` and ``is_whole_encoded_chunk``."""
 
 __all__ = [
-    "AxisPart",
-    "Part",
-    "axis_parts",
-    "chunk_count",
-    "project",
-    "put",
-    "single_chunk",
-    "tables_of",
-    "take",
-]
+    "ChunkDimProjection", "ChunkProjection", "chunk_count", "project", "project_dimension",
+    "project_keys", "put", "take",
+]  # fmt: skip
 
-# Parts of the first dimension that are made at a time, lest selections of
-# millions of chunks fill the memory with plans.
-_BATCH = 1024
+_BATCH = 1024  # chunks of the first dimension; limits the memory for selections of millions
+_ALL = (Ellipsis,)  # unlike an empty index, gives a view also of an array without dimensions
 
 
-class Part(NamedTuple):
-    """What is selected of one chunk.
+class ChunkProjection(NamedTuple):
+    """The part of a selection that lies in one chunk.
 
     Parameters
     ----------
-    chunk : tuple of int
-        Grid coordinates.
-    within : Box, Outer or Points
-        The elements, inside the chunk.
-    target : tuple
-        Where they belong: an index for an array of the selection's shape, to
-        NumPy's rules.  It gives a view if ``within`` is a Box.
-    whole : bool
-        ``within`` is the whole chunk as it is encoded, in order; it may be decoded
-        straight into the target.
-    covers : bool
-        ``within`` is all of the chunk that lies inside the array; a write need not
-        read what is stored.
+    chunk_coords : tuple of int
+        Coordinates of the chunk in the chunk grid.
+    chunk_selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
+        The selected elements, relative to the chunk.
+    out_selection : tuple
+        Their place in an array with the shape of the selection, as a NumPy index.  The
+        result is a view if ``chunk_selection`` is a BasicIndexer.
+    is_complete_chunk : bool
+        Whether all elements of the chunk inside the array are selected.  Writing such a
+        chunk does not require the stored one.
+    is_whole_encoded_chunk : bool
+        Whether the selection is the chunk as it is encoded, in order.  Such a chunk can
+        be decoded in place.
     """
 
-    chunk: tuple[int, ...]
-    within: Selection
-    target: tuple[Any, ...]
-    whole: bool
-    covers: bool
+    chunk_coords: tuple[int, ...]
+    chunk_selection: Selection
+    out_selection: tuple[Any, ...]
+    is_complete_chunk: bool
+    is_whole_encoded_chunk: bool
 
 
-def project(selection: Selection, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
-    """Cut a selection into parts of chunks, each chunk once.
+class ChunkDimProjection(NamedTuple):
+    """The part of a selection along one dimension that lies in one chunk.
 
     Parameters
     ----------
-    selection : Box, Outer or Points
-        Within the bounds of the array.
-    axes : sequence of ChunkAxis
-        The chunks along each dimension.
-
-    Yields
-    ------
-    Part
-        In C order of the chunks.
+    chunk_coord : int
+        Coordinate of the chunk along the dimension.
+    chunk_selection, out_selection : slice or ndarray of intp
+        The selected elements, relative to the chunk; their place in the result.
+    is_complete_chunk, is_whole_encoded_chunk : bool
+        As in :class:`ChunkProjection`.
     """
-    if isinstance(selection, Box):
-        return _project_box(selection, axes)
-    if isinstance(selection, Outer):
-        return _project_outer(selection, axes)
-    return _project_points(selection, axes)
+
+    chunk_coord: int
+    chunk_selection: DimIndex
+    out_selection: DimIndex
+    is_complete_chunk: bool
+    is_whole_encoded_chunk: bool
 
 
-def _project_box(selection: Box, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
-    if not axes:
-        # An empty index would take a scalar out of an array instead of a view.
-        yield Part((), selection, (Ellipsis,), True, True)
-        return
-    for tables in tables_of(selection, axes):
-        yield from _combine(tables, Box)
+# As calls of the classes, without a Python function for each.
+_chunk_projection = partial(tuple.__new__, ChunkProjection)
+_dim_projection = partial(tuple.__new__, ChunkDimProjection)
 
 
-def tables_of(selection: Box, axes: Sequence[ChunkAxis]) -> Iterator[list[list[AxisPart]]]:
-    """Cut a box along each dimension by itself, some parts of the first one at a time.
-
-    Parameters
-    ----------
-    selection : Box
-        Within the bounds of the array, which has at least one dimension.
-    axes : sequence of ChunkAxis
-        The chunks along each dimension.
-
-    Yields
-    ------
-    list of list of AxisPart
-        The parts along each dimension; their combinations are those of the box.
-    """
-    rest = [
-        axis_parts(part, axis) for part, axis in zip(selection.index[1:], axes[1:], strict=True)
-    ]
-    if not all(rest):
-        return
-    first = slice_parts(selection.index[0], axes[0])
-    while batch := list(islice(first, _BATCH)):
-        yield [batch, *rest]
+# --- all dimensions ---
 
 
-def _project_outer(selection: Outer, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
-    tables = [axis_parts(item, axis) for item, axis in zip(selection.index, axes, strict=True)]
-    return _combine(tables, _box_or_outer, open_mesh)
-
-
-def _project_points(selection: Points, axes: Sequence[ChunkAxis]) -> Iterator[Part]:
-    if not axes:
-        yield Part((), selection, (slice(0, 1, 1),), False, True)
-        return
-    from zarr_core.selection import grouping  # noqa: PLC0415 - lazy: it imports NumPy
-
-    for chunk, within, target, covers in grouping.point_groups(selection.index, axes):
-        yield Part(chunk, Points(within), (target,), False, covers)
-
-
-def _box_or_outer(index: tuple[Any, ...]) -> Box | Outer:
-    return Box(index) if all(isinstance(item, slice) for item in index) else Outer(index)
-
-
-def _combine(
-    tables: Sequence[Sequence[AxisPart]],
-    within: Callable[[tuple[Any, ...]], Selection],
-    target: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
-) -> Iterator[Part]:
-    """Every combination of parts along the dimensions; the loops run inside itertools."""
-    if not all(tables):
-        return iter(())
-    columns = [zip(*table, strict=True) for table in tables]
-    chunks, withins, targets, wholes, coverings = zip(*columns, strict=True)
-    return map(
-        Part,
-        product(*chunks),
-        map(within, product(*withins)),
-        map(target, product(*targets)) if target else product(*targets),
-        _every(wholes),
-        _every(coverings),
-    )
-
-
-def _every(flags: tuple[tuple[bool, ...], ...]) -> Iterator[bool]:
-    if all(map(all, flags)):
-        return repeat(True)
-    return map(all, product(*flags))
-
-
-def chunk_count(selection: Selection, axes: Sequence[ChunkAxis]) -> int:
-    """Count the chunks that a selection touches: the parts that :func:`project` yields."""
-    if not isinstance(selection, Points):
-        pairs = zip(selection.index, axes, strict=True)
-        return prod(axis_count(item, axis) for item, axis in pairs)
-    if not axes:
-        return 1
-    from zarr_core.selection import grouping  # noqa: PLC0415 - lazy: it imports NumPy
-
-    return grouping.point_count(selection.index, axes)
-
-
-def single_chunk(
-    box: Box, axes: Sequence[ChunkAxis]
-) -> tuple[tuple[int, ...], Box, bool, bool] | None:
-    """Find the only chunk that a box touches, without a plan.
+def project(
+    selection: Selection, axes: Sequence[ChunkAxis]
+) -> tuple[ChunkProjection] | Iterator[ChunkProjection]:
+    """Divide a selection at the edges of chunks.
 
     Parameters
     ----------
-    box : Box
-        Within the bounds of the array.
+    selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
+        Selection within the bounds of the array.
     axes : sequence of ChunkAxis
         The chunks along each dimension.
 
     Returns
     -------
-    chunk, within, whole, covers : tuple or None
-        As the members of :class:`Part`; None if the box is empty or reaches over the
-        edge of a chunk.
+    tuple or iterator of ChunkProjection
+        One for each chunk, in C order of the chunks.  A tuple if the selection consists of
+        slices within a single chunk.
     """
-    chunks = []
-    withins = []
-    whole = covers = True
-    for part, axis in zip(box.index, axes, strict=True):
-        start, stop, step = part.start, part.stop, part.step
+    if not isinstance(selection, BasicIndexer):
+        if isinstance(selection, OrthogonalIndexer):
+            return _project_orthogonal(selection, axes)
+        return _project_coordinates(selection, axes)
+    # The loop is only for slices within a single chunk.
+    coords = []
+    chunk_slices = []
+    is_complete = is_whole = True
+    for item, axis in zip(selection.index, axes, strict=True):
+        start, stop, step = item.start, item.stop, item.step
         if start >= stop:
-            return None
+            return iter(())
         uniform = axis.uniform
         if uniform is not None:
-            chunk = start // uniform
-            origin, length = chunk * uniform, uniform
+            coord = start // uniform
+            origin, length = coord * uniform, uniform
         else:
-            chunk = axis.chunk_of(start)
-            origin, length = axis.start(chunk), axis.length(chunk)
+            coord = axis.chunk_of(start)
+            origin, length = axis.start(coord), axis.length(coord)
         if stop > origin + length:
-            return None
+            return _project_slices(selection, axes)
         start -= origin
         stop -= origin
-        chunks.append(chunk)
-        withins.append(slice(start, stop, step))
+        coords.append(coord)
+        chunk_slices.append(slice(start, stop, step))
         if start or (step != 1 and stop > 1):
-            whole = covers = False
+            is_complete = is_whole = False
         elif stop != length:
-            whole = False
-            covers = covers and origin + stop == axis.size
-    return tuple(chunks), Box(tuple(withins)), whole, covers
+            is_whole = False
+            is_complete = is_complete and origin + stop == axis.size
+    chunk_selection = BasicIndexer(tuple(chunk_slices))
+    return (_chunk_projection((tuple(coords), chunk_selection, _ALL, is_complete, is_whole)),)
+
+
+def project_keys(
+    selection: BasicIndexer,
+    axes: Sequence[ChunkAxis],
+    chunk_keys: Callable[[Sequence[Sequence[int]]], Iterable[str]],
+) -> Iterator[KeyedProjection]:
+    """Divide slices at the edges of chunks, with as few steps per chunk as possible.
+
+    Parameters
+    ----------
+    selection : BasicIndexer
+        Selection within the bounds of the array, which has at least one dimension.
+    axes : sequence of ChunkAxis
+        The chunks along each dimension.
+    chunk_keys : callable
+        Function from chunk coordinates along each dimension to the keys of all
+        combinations, in C order.
+
+    Yields
+    ------
+    tuple
+        ``chunk_key``, ``chunk_selection``, ``out_selection`` and ``is_whole_encoded_chunk``,
+        as in :class:`ChunkProjection`, but the selections are tuples of slices.
+    """
+    for tables in _tables(selection, axes):
+        columns = [zip(*table, strict=True) for table in tables]
+        chunks, chunk_selections, out_selections, _, whole = zip(*columns, strict=True)
+        yield from zip(
+            chunk_keys(chunks),
+            product(*chunk_selections),
+            product(*out_selections),
+            _all_of(whole),
+            strict=False,  # an endless iterator may be among them
+        )
+
+
+def chunk_count(selection: Selection, axes: Sequence[ChunkAxis]) -> int:
+    """Count the chunks that a selection touches: the projections of :func:`project`."""
+    if not isinstance(selection, CoordinateIndexer):
+        pairs = zip(selection.index, axes, strict=True)
+        return prod(_dim_chunk_count(item, axis) for item, axis in pairs)
+    if not axes:
+        return 1
+    from zarr_core.selection import array_projection  # imports NumPy
+
+    return array_projection.coordinate_chunk_count(selection.index, axes)
+
+
+def _project_slices(
+    selection: BasicIndexer, axes: Sequence[ChunkAxis]
+) -> Iterator[ChunkProjection]:
+    for tables in _tables(selection, axes):
+        yield from _combine(tables, BasicIndexer)
+
+
+def _project_orthogonal(
+    selection: OrthogonalIndexer, axes: Sequence[ChunkAxis]
+) -> Iterator[ChunkProjection]:
+    tables = [
+        project_dimension(item, axis) for item, axis in zip(selection.index, axes, strict=True)
+    ]
+    return _combine(tables, _basic_or_orthogonal, open_mesh)
+
+
+def _project_coordinates(
+    selection: CoordinateIndexer, axes: Sequence[ChunkAxis]
+) -> Iterator[ChunkProjection]:
+    if not axes:
+        yield ChunkProjection((), selection, (slice(0, 1, 1),), True, False)
+        return
+    from zarr_core.selection import array_projection  # imports NumPy
+
+    yield from array_projection.project_coordinates(selection.index, axes)
+
+
+def _tables(
+    selection: BasicIndexer, axes: Sequence[ChunkAxis]
+) -> Iterator[list[list[ChunkDimProjection]]]:
+    """The projections along each dimension, some of the first one at a time."""
+    rest = [
+        project_dimension(item, axis)
+        for item, axis in zip(selection.index[1:], axes[1:], strict=True)
+    ]
+    if not all(rest):
+        return
+    first = _project_slice(selection.index[0], axes[0])
+    while batch := list(islice(first, _BATCH)):
+        yield [batch, *rest]
+
+
+def _combine(
+    tables: Sequence[Sequence[ChunkDimProjection]],
+    chunk_selection: Callable[[tuple[Any, ...]], Selection],
+    out_selection: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
+) -> Iterator[ChunkProjection]:
+    """Every combination of projections along the dimensions; the loops run inside itertools."""
+    if not all(tables):
+        return iter(())
+    columns = [zip(*table, strict=True) for table in tables]
+    chunks, chunk_items, out_items, complete, whole = zip(*columns, strict=True)
+    return map(
+        _chunk_projection,
+        zip(
+            product(*chunks),
+            map(chunk_selection, product(*chunk_items)),
+            map(out_selection, product(*out_items)) if out_selection else product(*out_items),
+            _all_of(complete),
+            _all_of(whole),
+            strict=False,  # endless iterators may be among them
+        ),
+    )
+
+
+def _all_of(flags: tuple[tuple[bool, ...], ...]) -> Iterator[bool]:
+    """Whether the flags of a combination are all true, for every combination."""
+    return repeat(True) if all(map(all, flags)) else map(all, product(*flags))
+
+
+def _basic_or_orthogonal(index: tuple[Any, ...]) -> BasicIndexer | OrthogonalIndexer:
+    only_slices = all(isinstance(item, slice) for item in index)
+    return BasicIndexer(index) if only_slices else OrthogonalIndexer(index)
+
+
+# --- one dimension ---
+
+
+def project_dimension(index: DimIndex, axis: ChunkAxis) -> list[ChunkDimProjection]:
+    """Divide a normalised slice or array of indices at the edges of chunks.
+
+    Parameters
+    ----------
+    index : slice or ndarray of intp
+        Indices as in a normalised selection: within bounds, positive step.
+    axis : ChunkAxis
+        The chunks along that dimension.
+
+    Returns
+    -------
+    list of ChunkDimProjection
+        One for each chunk, in the order of chunks.
+    """
+    if isinstance(index, slice):
+        return list(_project_slice(index, axis))
+    from zarr_core.selection import array_projection  # imports NumPy
+
+    return array_projection.project_indices(index, axis)
+
+
+def _project_slice(index: slice, axis: ChunkAxis) -> Iterator[ChunkDimProjection]:
+    uniform = axis.uniform
+    size = axis.size
+    position, stop, step = index.start, index.stop, index.step
+    out_start = 0
+    chunk = end = -1
+    while position < stop:
+        if uniform is not None:
+            chunk = position // uniform
+            start, length = chunk * uniform, uniform
+        elif position == end:  # usually the next chunk, which requires no search
+            chunk, start = chunk + 1, end
+            length = axis.length(chunk)
+        else:
+            chunk = axis.chunk_of(position)
+            start, length = axis.start(chunk), axis.length(chunk)
+        first = position - start
+        end = start + length
+        if step == 1:
+            count = (end if end < stop else stop) - position
+            chunk_selection = slice(first, first + count, 1)
+            position += count
+        else:
+            count = ((end if end < stop else stop) - position + step - 1) // step
+            chunk_selection = slice(first, first + (count - 1) * step + 1, step if count > 1 else 1)
+            position += count * step
+        inside = length if end <= size else size - start
+        out_selection = slice(out_start, out_start + count, 1)
+        yield _dim_projection(
+            (chunk, chunk_selection, out_selection, count == inside, count == length)
+        )
+        out_start += count
+
+
+def _dim_chunk_count(index: DimIndex, axis: ChunkAxis) -> int:
+    if not isinstance(index, slice):
+        from zarr_core.selection import array_projection  # imports NumPy
+
+        return len(array_projection.distinct_chunks(index, axis))
+    count = slice_length(index)
+    if count == 0:
+        return 0
+    last = index.start + (count - 1) * index.step
+    uniform = axis.uniform
+    if uniform is not None:
+        if index.step >= uniform:
+            return count
+        return int(last // uniform - index.start // uniform + 1)
+    if index.step == 1:
+        return axis.chunk_of(last) - axis.chunk_of(index.start) + 1
+    return sum(1 for _ in _project_slice(index, axis))
+
+
+# --- elements of a chunk in memory ---
+
+
+def take(array: Array, selection: Selection) -> Array:
+    """Return the selected elements.
+
+    Parameters
+    ----------
+    array : ndarray
+        Usually a chunk; the selection lies within its shape.
+    selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
+        Selection of elements.
+
+    Returns
+    -------
+    ndarray
+        Array with the shape of the selection; a view for a BasicIndexer, else a copy.
+    """
+    if isinstance(selection, BasicIndexer):
+        # Without dimensions NumPy would give a scalar in place of a view.
+        return array[selection.index] if selection.index else array
+    index = selection.index
+    if not isinstance(selection, OrthogonalIndexer):
+        return array[index] if index else array.reshape(1)
+    # One dimension at a time: with several arrays at once NumPy would pair them
+    # up, with one array it keeps the order of axes.
+    part = array[tuple(item if isinstance(item, slice) else slice(None) for item in index)]
+    for axis, item in enumerate(index):
+        if not isinstance(item, slice):
+            part = part[(slice(None),) * axis + (item,)]
+    return part
+
+
+def put(array: Array, selection: Selection, values: Array | Any) -> None:
+    """Assign to the selected elements; of several values for one element the last one stays.
+
+    Parameters
+    ----------
+    array : ndarray
+        Usually a chunk; the selection lies within its shape.
+    selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
+        Selection of elements.
+    values : ndarray
+        New values; broadcast to the shape of the selection.
+    """
+    if isinstance(selection, OrthogonalIndexer):
+        # A view first: the mesh then has no elements that slices leave out.
+        index = selection.index
+        view = array[tuple(item if isinstance(item, slice) else slice(None) for item in index)]
+        rest = (
+            slice(0, length, 1) if isinstance(item, slice) else item
+            for item, length in zip(index, view.shape, strict=True)
+        )
+        view[open_mesh(tuple(rest))] = values
+    elif selection.index or isinstance(selection, BasicIndexer):
+        array[selection.index] = values
+    else:
+        array.reshape(1)[:] = values
+
+
+def open_mesh(index: tuple[DimIndex, ...]) -> tuple[DimIndex, ...]:
+    """Return an index with which NumPy selects the outer product of its items.
+
+    Parameters
+    ----------
+    index : tuple of slice or ndarray
+        A normalised slice or one-dimensional indices for each dimension.
+
+    Returns
+    -------
+    tuple
+        ``index`` itself if it has at most one array, else arrays that broadcast together.
+    """
+    if sum(not isinstance(item, slice) for item in index) <= 1:
+        return index
+    import numpy as np
+
+    mesh = []
+    for axis, item in enumerate(index):
+        if isinstance(item, slice):
+            item = np.arange(item.start, item.stop, item.step, dtype=np.intp)
+        mesh.append(item.reshape(-1, *(1,) * (len(index) - 1 - axis)))
+    return tuple(mesh)

@@ -1,1 +1,1 @@
-"""The stores that need nothing but the standard library."""
+"""Stores that need only the standard library."""

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import unquote
 
-from zarr_core.errors import StoreError, StoreReadError
+from zarr_core.errors import StoreError, StoreKeyError, StoreReadError
 from zarr_core.interfaces.keylock import key_lock
 from zarr_core.interfaces.keys import check_key, check_prefix
 from zarr_core.interfaces.store import Store
-from zarr_core.stores import local_file, local_read, local_tree, local_url, local_write
-from zarr_core.stores.local_failure import no_key, not_a_name, unlistable, unreadable, unwritable
+from zarr_core.stores import local_read, local_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Self
 
-    from zarr_core.interfaces.codec import Buffer
-    from zarr_core.interfaces.store import Change, Listing, Pieces
-    from zarr_core.interfaces.value import ByteRange, ValueReader
+    from zarr_core.interfaces.byte_reader import Buffer, ByteRange, ByteReader
+    from zarr_core.interfaces.store import Buffers, Change, Listing
 
 __all__ = ["LocalStore"]
 
@@ -33,38 +34,36 @@ _FOLLOW = "If it is to be followed out of the store: LocalStore(..., follow_link
 
 
 class LocalStore(Store):
-    """Keys and values in a directory, which is created when first written to.
+    """Keys and values in a directory, which is created by the first write.
 
     Parameters
     ----------
     path : str or os.PathLike
         The directory.
     read_only : bool
-        Refuse changes.
+        Reject changes.
     fsync : bool
-        Have every value on the disk, not only with the operating system, before
-        ``set`` returns.  Only a power failure makes a difference.
+        Write every value to the disk before ``set`` returns.  This matters only for power
+        failures.
     follow_links : bool
-        Follow symbolic links that lead out of the directory.  Those that stay
-        inside are followed always.
+        Follow symbolic links that lead out of the directory.  Links within the directory
+        are always followed.
 
     Notes
     -----
-    A value is written under another name and then renamed, so readers and crashes
-    see the old value or the new one.  ``update`` excludes all threads and, by a lock
-    file, all processes that use the directory; on a platform without ``fcntl``
-    only the threads of one process.  Files whose names begin with ``.`` and end in
-    ``.zarr-partial`` or ``.zarr-lock`` belong to this store and are never keys; the
-    few that a killed process leaves do no harm, and :meth:`sweep` removes them.
+    A value is written to a temporary file, which is then renamed: readers see the old value
+    or the new one, also after a crash.  ``update`` excludes all threads and, by a lock file,
+    all processes that use the directory; without ``fcntl``, only the threads of one process.
+    Files whose names begin with ``.`` and end in ``.zarr-partial`` or ``.zarr-lock`` belong to
+    this store and are never keys.  :meth:`sweep` removes those of killed processes.
 
-    A directory is not a value: ``exists`` says no, but to read one raises
-    :class:`StoreReadError`, as it does for pipes and devices, since what stands
-    in the way of a chunk must not be taken for a missing one.
+    A directory is not a value: ``exists`` returns False, but reading it raises
+    :class:`StoreReadError`, as for pipes and devices, since it is not a missing chunk.
 
     Raises
     ------
     StoreError
-        If there is something at the path that is not a directory.
+        If the path exists and is not a directory.
     """
 
     def __init__(
@@ -82,25 +81,25 @@ class LocalStore(Store):
         self.read_only = read_only
         self._fsync = fsync
         self._root = self.path if self.path.endswith(os.sep) else self.path + os.sep
-        self._boundary = local_tree.Boundary(self._root, follow_links)
+        self._boundary = local_read.Boundary(self._root, follow_links)
         self._known = self._boundary.known
         try:
             mode = os.stat(self.path).st_mode
-        except OSError:  # there is none yet, or it is told when it is needed
+        except OSError:  # missing, or an error that the first operation reports
             return
         if not stat.S_ISDIR(mode):
-            raise StoreError(local_file.told(self.path), store=self.path)
+            raise StoreError(_describe_file(self.path), store=self.path)
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Make a store from ``file:///absolute/path`` or a plain path.
+        """Create a store from ``file:///absolute/path`` or a plain path.
 
         Parameters
         ----------
         url : str
-            Percent signs are escapes in a URL, and nothing special in a path.
+            The URL or path.  Percent signs are escapes in a URL only.
         read_only : bool
-            Refuse changes.
+            Reject changes.
         **options
             ``fsync`` and ``follow_links``.
 
@@ -111,27 +110,30 @@ class LocalStore(Store):
         """
         if unknown := sorted(options.keys() - {"fsync", "follow_links"}):
             raise StoreError(f"a local store has no options {', '.join(unknown)}", store=url)
-        return cls(local_url.to_path(url), read_only, **options)
+        return cls(path_from_url(url), read_only, **options)
 
     @property
     def url(self) -> str:
-        return local_url.from_path(self.path)
+        return url_from_path(self.path)
 
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
+        return self.get_limited(key, local_read.ANY_SIZE)  # type: ignore[return-value]  # within the limit
+
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
         descriptor = self._open(key)
         if descriptor == _MISSING:
             return None
         try:
-            return local_read.read(descriptor, 0, local_read.size_of(descriptor))
+            return local_read.read_limited(descriptor, limit)
         except (OSError, MemoryError, OverflowError) as error:
-            raise unreadable(self, key, error) from error
+            raise self._read_error(key, error) from error
         finally:
             os.close(descriptor)
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
-        # What nearly always happens, in one piece; everything else is below.
+        # The usual case; _get_into handles all others.
         if key[: key.rfind("/") + 1] in self._known and "\\" not in key:
             try:
                 descriptor = os.open(self._root + key, local_read.OPEN_FLAGS)
@@ -155,7 +157,7 @@ class LocalStore(Store):
         try:
             return local_read.read_into(descriptor, buffer)
         except OSError as error:
-            raise unreadable(self, key, error) from error
+            raise self._read_error(key, error) from error
         finally:
             os.close(descriptor)
 
@@ -166,18 +168,18 @@ class LocalStore(Store):
         try:
             return local_read.read_part(descriptor, part)
         except (OSError, MemoryError, OverflowError) as error:
-            raise unreadable(self, key, error) from error
+            raise self._read_error(key, error) from error
         finally:
             os.close(descriptor)
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         descriptor = self._open(key)
         if descriptor == _MISSING:
             return None
         try:
             return local_read.FileReader(descriptor, self, key, first is not None)
         except OSError as error:
-            raise unreadable(self, key, error) from error
+            raise self._read_error(key, error) from error
 
     def exists(self, key: str) -> bool:
         if key[: key.rfind("/") + 1] in self._known and "\\" not in key:
@@ -194,8 +196,8 @@ class LocalStore(Store):
         status = self._status(key)
         return None if status is None else status.st_size
 
-    def version(self, key: str) -> str | None:
-        # A value is never changed in place: a new one is a new file.
+    def generation(self, key: str) -> str | None:
+        # A value is never changed in place: a new value is a new file.
         it = self._status(key)
         return None if it is None else f"{it.st_ino:x}-{it.st_mtime_ns:x}-{it.st_size:x}"
 
@@ -208,7 +210,9 @@ class LocalStore(Store):
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise unreadable(self, key, error) from error
+            raise self._read_error(key, error) from error
+        except ValueError as error:
+            raise self._key_error(key) from error
         if stat.S_ISDIR(status.st_mode):
             return None
         if not stat.S_ISREG(status.st_mode):
@@ -218,9 +222,8 @@ class LocalStore(Store):
     def _open(self, key: str) -> int:
         """Open the file of a key for reading; ``_MISSING`` if there is none.
 
-        The fastest path of the library.  A directory that was found good once is
-        remembered, so that only the last segment is new; "", "." and ".." there
-        name a directory, which cannot be read and then fails as a key.
+        Directories that were checked once are cached, so only the last segment is new.  There
+        "", "." and ".." name a directory, which cannot be read and is then rejected as a key.
         """
         if key[: key.rfind("/") + 1] not in self._known or "\\" in key:
             self._check(key)
@@ -232,33 +235,34 @@ class LocalStore(Store):
         except OSError as error:
             check_key(key)
             if error.errno != errno.ELOOP:
-                raise unreadable(self, key, error) from error
+                raise self._read_error(key, error) from error
             cause = error
         except ValueError as error:
-            raise not_a_name(self, key) from error
+            raise self._key_error(key) from error
         path = self._linked(key)
         try:
             return os.open(path, local_read.OPEN_FLAGS)
         except OSError:
-            raise unreadable(self, key, cause) from cause
+            raise self._read_error(key, cause) from cause
 
     def _linked(self, key: str) -> str:
-        """Path that a symbolic link at a key leads to."""
+        """Return the target of the symbolic link at a key."""
         real = self._boundary.real_path(self._root + key)
         if real is None:
             reason = "a symbolic link that leads out of the store, in a circle or nowhere"
-            raise StoreReadError(f"{reason}. {_FOLLOW}", self, key)
+            raise StoreReadError(f"{reason}. {_FOLLOW}", self, key) from _outside()
         return real
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         path = self._path_to_change(key)
-        pieces = (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
+        buffers = (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
         try:
-            local_write.replace_file(path, pieces, sync=self._fsync)
+            local_write.replace_file(path, buffers, sync=self._fsync)
         except OSError as error:
-            raise unwritable(self, key, error) from error
+            # With fsync, the failure may have come after the new value was stored.
+            raise self._write_error(key, error, "" if self._fsync else path) from error
 
     def update(self, key: str, change: Change) -> None:
         path = self._path_to_change(key)
@@ -266,13 +270,13 @@ class LocalStore(Store):
             try:
                 lock = local_write.lock(path)
             except OSError as error:
-                raise unwritable(self, key, error) from error
+                raise self._write_error(key, error, path) from error
             stored = False
             try:
                 stored = self._change(key, change)
             finally:
                 local_write.unlock(path, lock)
-                if not stored:  # the lock file may have been the last in its directory
+                if not stored:  # the lock file may have been the last file of its directory
                     local_write.remove_empty_directories(os.path.dirname(path), self._root)
 
     def erase(self, key: str) -> None:
@@ -282,7 +286,7 @@ class LocalStore(Store):
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
-            raise unwritable(self, key, error) from error
+            raise self._write_error(key, error, path) from error
         local_write.remove_empty_directories(os.path.dirname(path), self._root)
 
     def erase_prefix(self, prefix: str) -> None:
@@ -293,37 +297,37 @@ class LocalStore(Store):
             if prefix and os.path.islink(path):
                 os.unlink(path)
             elif os.path.isdir(path):
-                local_tree.remove_tree(path, keep_top=not prefix)
+                local_write.remove_tree(path, keep_top=not prefix)
             else:
                 return
         except OSError as error:
-            raise unwritable(self, prefix, error) from error
+            raise self._write_error(prefix, error) from error
         if prefix:
             local_write.remove_empty_directories(os.path.dirname(path), self._root)
 
     def move_prefix(self, prefix: str, target: str) -> bool:
         old, new = (self._path_to_change(check_prefix(it)[:-1]) for it in (prefix, target))
         try:
-            moved = local_tree.move_tree(old, new)
+            moved = local_write.move_tree(old, new)
         except OSError as error:
-            raise unwritable(self, prefix, error) from error
+            raise self._write_error(prefix, error) from error
         local_write.remove_empty_directories(os.path.dirname(old), self._root)
         return moved
 
     def sweep(self, older_than: float = 3600.0) -> int:
-        """Remove what killed processes left: unfinished files, locks nobody holds; count them.
+        """Remove temporary files and unused locks of killed processes; return their number.
 
         Parameters
         ----------
         older_than : float
-            Age in seconds from which an unfinished file is taken for abandoned, if
-            no process of its number runs here; after a day it is in any case.
+            Age in seconds from which a temporary file is removed if no process with its number
+            exists.  Files older than a day are always removed.
         """
         self._require_writable("")
         try:
-            return local_tree.remove_leftovers(self.path, older_than)
+            return local_write.remove_leftovers(self.path, older_than)
         except OSError as error:
-            raise unwritable(self, "", error) from error
+            raise self._write_error("", error) from error
 
     # --- listable ---
 
@@ -335,14 +339,14 @@ class LocalStore(Store):
         try:
             yield from self._boundary.walk(prefix)
         except OSError as error:
-            raise unlistable(self, prefix, error) from error
+            raise self._list_error(prefix, error) from error
 
     def list_dir(self, prefix: str) -> Listing:
         self._check_listing(prefix)
         try:
             return self._boundary.scan(prefix)
         except OSError as error:
-            raise unlistable(self, prefix, error) from error
+            raise self._list_error(prefix, error) from error
 
     # --- the object ---
 
@@ -363,7 +367,7 @@ class LocalStore(Store):
     # --- checks ---
 
     def _check(self, key: str) -> None:
-        """Refuse what is no key, and directories that a link leads out of the store."""
+        """Reject invalid keys, and directories that a link leads out of the store."""
         check_key(key)
         directory = key[: key.rfind("/") + 1]
         if directory not in self._known:
@@ -373,12 +377,12 @@ class LocalStore(Store):
         try:
             inside = self._boundary.contains(prefix)
         except OSError as error:
-            raise unlistable(self, prefix, error) from error
+            raise self._list_error(prefix, error) from error
         except ValueError as error:
-            raise not_a_name(self, prefix) from error
+            raise self._key_error(prefix) from error
         if not inside:
             reason = "a symbolic link on the way leads out of the store"
-            raise StoreReadError(f"{reason}. {_FOLLOW}", self, prefix)
+            raise StoreReadError(f"{reason}. {_FOLLOW}", self, prefix) from _outside()
 
     def _check_listing(self, prefix: str) -> None:
         check_prefix(prefix)
@@ -389,10 +393,106 @@ class LocalStore(Store):
             self._require_writable(key)
         self._check(key)
         if ".zarr-" in key and any(map(local_write.is_ours, key.split("/"))):
-            raise no_key(self, key)
+            raise StoreKeyError(
+                "names that begin with '.' and end in '.zarr-partial' or '.zarr-lock' belong to "
+                "the store",
+                self,
+                key,
+            )
         if not key.isascii():
             try:
                 os.fsencode(key)
             except UnicodeEncodeError as error:
-                raise not_a_name(self, key) from error
+                raise self._key_error(key) from error
         return self._root + key
+
+    # --- errors ---
+
+    def _key_error(self, key: str) -> StoreKeyError:
+        return StoreKeyError("not a key: contains a NUL or cannot be encoded", self, ascii(key))
+
+    def _read_error(self, key: str, error: Exception) -> StoreReadError:
+        check_key(key)  # an invalid key is the more precise message
+        return StoreReadError(local_read.read_failure(error), self, key)
+
+    def _list_error(self, prefix: str, error: OSError) -> StoreReadError:
+        return StoreReadError(f"cannot be listed: {error.strerror}", self, prefix)
+
+    def _write_error(self, key: str, error: OSError, path: str = "") -> StoreError:
+        """Return the error for a key or prefix; ``path`` is the file with the old value, if any."""
+        if isinstance(error, IsADirectoryError):
+            reason = "is a directory; erase_prefix removes it"
+        elif isinstance(error, NotADirectoryError | FileExistsError):
+            reason = "a file stands where a directory is needed"
+        else:
+            kept = "; the old value is kept" if path and os.path.isfile(path) else ""
+            reason = f"cannot be changed: {error.strerror or error}{kept}"
+        return StoreError(reason, self, key)
+
+
+def _outside() -> OSError:
+    """Return the cause for a rejected link: the errno of Linux's ``openat2(RESOLVE_BENEATH)``."""
+    return OSError(errno.EXDEV, "the path leaves the directory of the store")
+
+
+# --- URLs ---
+
+_SCHEME = "file:"
+_PLAIN = re.compile(r"(?:/[A-Za-z0-9_.~-]+)+", re.ASCII).fullmatch
+
+
+def url_from_path(path: str) -> str:
+    """Return the URL of an absolute path, ``file:///...``."""
+    # Called whenever a node is opened; pathlib takes ten times as long.
+    return f"{_SCHEME}//{path}" if _PLAIN(path) else PurePath(path).as_uri()
+
+
+def path_from_url(url: str) -> str:
+    """Return the path that a URL names; anything but a file URL is a path.
+
+    Only ``%`` is special: ``?`` and ``#`` are part of the name.
+
+    Raises
+    ------
+    StoreError
+        If the URL names another machine, or its path is not absolute.
+    """
+    if url[: len(_SCHEME)].lower() != _SCHEME:
+        return url
+    rest = url[len(_SCHEME) :]
+    if rest.startswith("//"):
+        host, slash, path = rest[2:].partition("/")
+        rest = slash + path if host in ("", "localhost") else ""
+    if not rest.startswith("/"):
+        raise StoreError(
+            "a file URL needs an absolute path, as in file:///data/field.zarr; "
+            "give a relative path without file://",
+            store=f"{_SCHEME}//...",  # the URL may contain a password
+        )
+    return unquote(rest)
+
+
+# --- files that are not directories ---
+
+# First bytes, type of file, how to open it.
+_SIGNATURES = (
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", "read it with h5py, or as references with kerchunk"),
+    (b"CDF", "a netCDF file", "read it with xarray, or as references with kerchunk"),
+    (b"PK", "a zip archive", "open it as zip://PATH, or give it the suffix .zip"),
+    (b"II*\0", "a TIFF file", "read it with tifffile, which can show it as Zarr"),
+    (b"MM\0*", "a TIFF file", "read it with tifffile, which can show it as Zarr"),
+    (b"SQLite format 3", "an SQLite database", "open it as sqlite://PATH"),
+    (b"\x93NUMPY", "an array of NumPy", "read it with numpy.load"),
+)
+
+
+def _describe_file(path: str) -> str:
+    """Describe something that exists and is not a directory."""
+    start = b""
+    if os.path.isfile(path):  # opening a pipe waits for its writer
+        with suppress(OSError), open(path, "rb", buffering=0) as file:
+            start = file.read(16)
+    for signature, meaning, advice in _SIGNATURES:
+        if start.startswith(signature):
+            return f"is {meaning}, not a directory, so not a local store; {advice}"
+    return "is a file, not a directory, so not a local store"

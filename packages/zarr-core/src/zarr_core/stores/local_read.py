@@ -1,6 +1,6 @@
-"""Reading regular files whole, into a buffer, or in parts.
+"""Reading files and directories of a local store, without leaving its root.
 
-Failures are plain :class:`OSError` here; the store says which key they concern.
+Functions raise :class:`OSError`; the store adds the key.
 """
 
 from __future__ import annotations
@@ -11,31 +11,43 @@ import stat
 from typing import TYPE_CHECKING
 
 from zarr_core.errors import StoreReadError
-from zarr_core.interfaces.value import ValueReader
-from zarr_core.stores.local_failure import not_read
+from zarr_core.interfaces.byte_reader import ByteReader
+from zarr_core.stores.local_write import is_ours
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from zarr_core.interfaces.codec import Buffer
-    from zarr_core.interfaces.value import ByteRange
+    from zarr_core.interfaces.byte_reader import Buffer, ByteRange
 
-# Not to wait for the writer of a FIFO, and not to follow a link unseen.
+# Do not wait for the writer of a FIFO; do not follow links unchecked.
 OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+ANY_SIZE = (1 << 63) - 1
+"""A limit that no file exceeds."""
 _ONE_CALL = 1 << 30
+_REMEMBERED = 100_000
+
+
+def read_failure(error: Exception) -> str:
+    """Return the reason why a file cannot be read."""
+    if isinstance(error, IsADirectoryError):
+        return "is a directory"
+    if isinstance(error, MemoryError | OverflowError):
+        return "there is not enough memory for the value"
+    if isinstance(error, OSError) and error.errno == errno.ESPIPE:
+        return "not a regular file"
+    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
 def size_of(descriptor: int) -> int:
-    """Length of an open file, in bytes.
+    """Return the length of an open file in bytes.
 
     Raises
     ------
     OSError
         If it is not a regular file.
     """
-    # lseek costs a third of fstat, and refuses pipes by itself.  Devices say 0,
-    # directories anything: what it says is believed where a read follows, which
-    # fails for them, and where memory of that size may be asked for.
+    # lseek takes a third of the time of fstat, and rejects pipes.  It returns 0 for devices and
+    # any number for directories; the read that follows fails for those.
     size = os.lseek(descriptor, 0, os.SEEK_END)
     return size if 0 < size <= _ONE_CALL else _checked_size(descriptor)
 
@@ -55,15 +67,15 @@ def read_into(descriptor: int, buffer: memoryview) -> int:
     length = len(buffer)
     if not length:
         return _checked_size(descriptor)
-    wanted = size if size < length else length
-    if os.preadv(descriptor, (buffer,), 0) != wanted:
-        fill(descriptor, buffer[:wanted], 0)
+    expected = size if size < length else length
+    if os.preadv(descriptor, (buffer,), 0) != expected:
+        fill(descriptor, buffer[:expected], 0)
         return _checked_size(descriptor)
     return size
 
 
 def fill(descriptor: int, buffer: memoryview, start: int) -> None:
-    """Fill a buffer from one place of a file, however few bytes a call returns."""
+    """Fill a buffer from a file, even if a system call returns fewer bytes."""
     done = 0
     while done < len(buffer):
         count = os.preadv(descriptor, (buffer[done : done + _ONE_CALL],), start + done)
@@ -73,7 +85,7 @@ def fill(descriptor: int, buffer: memoryview, start: int) -> None:
 
 
 def read(descriptor: int, start: int, length: int) -> Buffer:
-    """Part of a file in memory of its own."""
+    """Return a part of a file in new memory."""
     if length <= _ONE_CALL:
         data = os.pread(descriptor, length, start)
         if len(data) == length:
@@ -83,10 +95,16 @@ def read(descriptor: int, start: int, length: int) -> Buffer:
     return buffer.toreadonly()
 
 
+def read_limited(descriptor: int, limit: int) -> Buffer | int:
+    """Return a whole file, or its length if that is more than a limit."""
+    size = size_of(descriptor)
+    return size if size > limit else read(descriptor, 0, size)
+
+
 def read_part(descriptor: int, part: ByteRange) -> Buffer:
-    """Part of a file, cut where the file ends, in memory of its own."""
+    """Return a part of a file, truncated at its end, in new memory."""
     start, length = part
-    # As in size_of; what nearly always is asked for, in one piece.
+    # The usual case; the size as in size_of.
     size = os.lseek(descriptor, 0, os.SEEK_END)
     if length is not None and length >= 0 and start >= 0 and start + length <= size <= _ONE_CALL:
         data = os.pread(descriptor, length, start)
@@ -96,19 +114,17 @@ def read_part(descriptor: int, part: ByteRange) -> Buffer:
     return read(descriptor, start, max(0, stop - start))
 
 
-class FileReader(ValueReader):
-    """An open file.
+class FileReader(ByteReader):
+    """Reader of an open file.
 
     Parameters
     ----------
     descriptor : int
-        Of the file; it is the reader's to close, even if the reader cannot be made.
-    place : object
-        The store, for messages.
-    key : str
-        The key, for messages.
+        File descriptor; the reader closes it, also if the constructor fails.
+    store, key
+        For messages.
     read_next : bool
-        Whether a read is sure to follow, by which a directory is told from a file as well.
+        Whether a read follows; it detects directories.
 
     Raises
     ------
@@ -116,16 +132,16 @@ class FileReader(ValueReader):
         If it is not a regular file.
     """
 
-    __slots__ = ("_descriptor", "_key", "_place", "size")
+    __slots__ = ("_descriptor", "_key", "_store", "size")
 
-    def __init__(self, descriptor: int, place: object, key: str, read_next: bool = False) -> None:
+    def __init__(self, descriptor: int, store: object, key: str, read_next: bool = False) -> None:
         self._descriptor = descriptor
-        self._place = place
+        self._store = store
         self._key = key
         try:
             self.size: int = size_of(descriptor)
             if not read_next:
-                os.pread(descriptor, 0, 0)  # fails for a directory, whatever its length
+                os.pread(descriptor, 0, 0)  # fails for a directory
         except OSError:
             self.close()
             raise
@@ -151,12 +167,12 @@ class FileReader(ValueReader):
 
     def _beyond(self, start: int, length: int) -> StoreReadError:
         reason = f"bytes {start} to {start + length} of a value of {self.size} bytes"
-        return StoreReadError(reason, self._place, self._key)
+        return StoreReadError(reason, self._store, self._key)
 
     def _error(self, error: OSError) -> StoreReadError:
         if self._descriptor < 0:
-            return StoreReadError("the reader is closed", self._place, self._key)
-        return StoreReadError(not_read(error), self._place, self._key)
+            return StoreReadError("the reader is closed", self._store, self._key)
+        return StoreReadError(read_failure(error), self._store, self._key)
 
     def close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
@@ -171,3 +187,105 @@ class FileReader(ValueReader):
     def __del__(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
+
+
+# --- directories ---
+
+
+class Boundary:
+    """The directories below a root, as prefixes of keys, and where symbolic links lead.
+
+    Parameters
+    ----------
+    root : str
+        Absolute path that ends in ``/``.
+    follow_links : bool
+        Allow links that lead out of the root.
+    """
+
+    __slots__ = ("_real", "follow_links", "known", "root")
+
+    def __init__(self, root: str, follow_links: bool) -> None:
+        self.root = root
+        self.follow_links = follow_links
+        self.known = {""}
+        """Prefixes that are known to be inside."""
+        self._real: str | None = None
+
+    def contains(self, prefix: str) -> bool:
+        """Whether a prefix is a directory inside the root, or missing."""
+        known = self.known
+        end = 0
+        while (end := prefix.find("/", end) + 1) > 0:
+            part = prefix[:end]
+            if part in known:
+                continue
+            path = self.root + part[:-1]
+            try:
+                is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+            except (FileNotFoundError, NotADirectoryError):
+                return True
+            if is_link and self.real_path(path) is None:
+                return False
+            if len(known) > _REMEMBERED:
+                known.clear()
+                known.add("")
+            known.add(part)
+        return True
+
+    def real_path(self, path: str) -> str | None:
+        """Return the target of a link; None if it is outside the root, circular or missing."""
+        try:
+            real = os.path.realpath(path, strict=True)
+        except OSError:
+            return None
+        if self._real is None:
+            self._real = os.path.join(os.path.realpath(self.root), "")
+        return real if self.follow_links or f"{real}/".startswith(self._real) else None
+
+    def scan(self, prefix: str) -> tuple[list[str], list[str]]:
+        """Return the keys and prefixes directly below a prefix.
+
+        A link to a directory above is neither; following it would not terminate.
+        """
+        keys: list[str] = []
+        prefixes: list[str] = []
+        try:
+            with os.scandir(self.root + prefix) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if "\\" in name:  # not in a key
+                        continue
+                    if entry.is_file(follow_symlinks=False):
+                        if not (name[0] == "." and is_ours(name)):
+                            keys.append(prefix + name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        prefixes.append(f"{prefix}{name}/")
+                    elif not entry.is_symlink() or not self._is_directory_inside(entry.path):
+                        keys.append(prefix + name)
+                    elif not self._leads_back(prefix + name):
+                        prefixes.append(f"{prefix}{name}/")
+        except (FileNotFoundError, NotADirectoryError):
+            pass  # missing, or removed meanwhile
+        return keys, prefixes
+
+    def _is_directory_inside(self, path: str) -> bool:
+        real = self.real_path(path)
+        return real is not None and os.path.isdir(real)
+
+    def walk(self, prefix: str) -> Iterator[str]:
+        """Iterate over all keys below a prefix."""
+        stack = [prefix]
+        while stack:
+            keys, prefixes = self.scan(stack.pop())
+            yield from keys
+            stack += prefixes
+
+    def _leads_back(self, link: str) -> bool:
+        above = self.root + link
+        target = os.path.realpath(above)
+        while len(above) > len(self.root):
+            above = os.path.dirname(above)
+            if os.path.realpath(above) == target:
+                return True
+        return False

@@ -1,4 +1,4 @@
-"""Replacing files as a whole, under locks that other processes respect."""
+"""Replacing files atomically, locks between processes, and removing directories."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_core.interfaces.codec import Buffer
+    from zarr_core.interfaces.byte_reader import Buffer
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
-except ImportError:  # a platform without file locks: only threads exclude each other
+except ImportError:  # no file locks: only threads exclude each other
     HAVE_LOCKS = False
 else:
     HAVE_LOCKS = True
@@ -27,26 +27,27 @@ PARTIAL = ".zarr-partial"
 LOCK = ".zarr-lock"
 _SUFFIXES = (PARTIAL, LOCK)
 _NAME_LIMIT = 100
-_PIECES_LIMIT = 1024  # IOV_MAX of Linux and macOS
+_BUFFERS_LIMIT = 1024  # IOV_MAX of Linux and macOS
 _ATTEMPTS = 1000
 _DAY = 86400.0
+_VISITS = 4
 _CREATE = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 
 _counter = itertools.count()
-_process = os.getpid()  # asked once: the question costs as much as a small write
+_process = os.getpid()  # os.getpid takes as long as a small write
 
 
 def is_ours(name: str) -> bool:
-    """Whether a file name is that of an unfinished file or of a lock: never a key."""
+    """Whether a file name is that of a temporary file or a lock."""
     return name.endswith(_SUFFIXES) and name.startswith(".")
 
 
 def _beside(path: str, ending: str) -> str:
-    """Path of a file of ours in the directory of ``path``."""
+    """Return the path of a temporary file or lock for ``path``, in the same directory."""
     directory, _, name = path.rpartition("/")
     if len(name) > _NAME_LIMIT or not name.isascii():
-        # Stay below the 255 bytes that a name may have.
+        # Names can have 255 bytes.
         number = zlib.crc32(os.fsencode(name))
         name = f"{name[:20]}~{number:08x}"
     return f"{directory}/.{name}{ending}"
@@ -55,11 +56,10 @@ def _beside(path: str, ending: str) -> str:
 # --- directories ---
 
 
-def make_directories(path: str) -> list[str]:
-    """Make a directory with those above it; return those that were made, highest first.
+def create_directories(path: str) -> list[str]:
+    """Create a directory and its parents; return the created ones, highest first.
 
-    Not ``os.makedirs``: that recurses, and fails if another process removes an
-    empty directory at the wrong moment.
+    Unlike ``os.makedirs``, this works while another process removes empty directories.
     """
     for _ in range(_ATTEMPTS):
         missing = []
@@ -78,11 +78,11 @@ def make_directories(path: str) -> list[str]:
         except FileNotFoundError:
             continue
         return missing[::-1]
-    raise OSError(errno.EBUSY, "its directory is removed again and again", path)
+    raise OSError(errno.EBUSY, "its directory is removed repeatedly", path)
 
 
 def remove_empty_directories(path: str, root: str) -> None:
-    """Remove a directory and those above it as long as they are empty, but not the root."""
+    """Remove a directory and its parents below the root while they are empty."""
     path = path.rstrip("/")
     while len(path) >= len(root):
         try:
@@ -103,52 +103,62 @@ def _sync_directory(path: str) -> None:
 # --- files ---
 
 
-def replace_file(path: str, pieces: Sequence[Buffer], *, sync: bool) -> None:
-    """Write a file so that its path has the old content or the new, at every moment.
+def replace_file(path: str, buffers: Sequence[Buffer], *, sync: bool) -> None:
+    """Replace a file atomically.
 
     Raises
     ------
     OSError
-        If it cannot be done; the old file is untouched.
+        On failure; the old file is unchanged, and new directories are removed.
     """
-    made: list[str] = []
+    created: list[str] = []
+    try:
+        _replace_file(path, buffers, created, sync=sync)
+    except BaseException:
+        for directory in reversed(created):
+            with suppress(OSError):  # not empty: another process uses it
+                os.rmdir(directory)
+        raise
+
+
+def _replace_file(path: str, buffers: Sequence[Buffer], created: list[str], *, sync: bool) -> None:
     for _ in range(_ATTEMPTS):
         partial = _beside(path, f".{_process}-{next(_counter)}{PARTIAL}")
         try:
             descriptor = os.open(partial, os.O_WRONLY | os.O_EXCL | _CREATE, 0o666)
         except FileNotFoundError:
-            made += make_directories(os.path.dirname(path))
+            created += create_directories(os.path.dirname(path))
             continue
-        except FileExistsError:  # of a process with our number on another machine
+        except FileExistsError:  # of a process with the same number on another machine
             continue
         try:
             try:
-                _write(descriptor, pieces)
+                _write(descriptor, buffers)
                 if sync:
                     os.fsync(descriptor)
             finally:
                 os.close(descriptor)
             os.replace(partial, path)
-        except FileNotFoundError:  # someone erased the whole directory: begin anew
+        except FileNotFoundError:  # the directory was removed: try again
             continue
         except BaseException:
             with suppress(OSError):
                 os.unlink(partial)
             raise
         if sync:
-            for directory in {os.path.dirname(path), *map(os.path.dirname, made)}:
+            for directory in {os.path.dirname(path), *map(os.path.dirname, created)}:
                 _sync_directory(directory)
         return
-    raise OSError(errno.EBUSY, "its directory is removed again and again", path)
+    raise OSError(errno.EBUSY, "its directory is removed repeatedly", path)
 
 
-def _write(descriptor: int, pieces: Sequence[Buffer]) -> None:
+def _write(descriptor: int, buffers: Sequence[Buffer]) -> None:
     done = 0
-    if len(pieces) <= _PIECES_LIMIT:
-        done = os.writev(descriptor, pieces)
-        if done == (len(pieces[0]) if len(pieces) == 1 else sum(map(len, pieces))):
+    if len(buffers) <= _BUFFERS_LIMIT:
+        done = os.writev(descriptor, buffers)
+        if done == (len(buffers[0]) if len(buffers) == 1 else sum(map(len, buffers))):
             return
-    views = [view for piece in pieces if (view := memoryview(piece).cast("B"))]
+    views = [view for buffer in buffers if (view := memoryview(buffer).cast("B"))]
     position = 0
     while True:
         while position < len(views) and done >= len(views[position]):
@@ -157,9 +167,9 @@ def _write(descriptor: int, pieces: Sequence[Buffer]) -> None:
         if position == len(views):
             return
         views[position] = views[position][done:]
-        done = os.writev(descriptor, views[position : position + _PIECES_LIMIT])
+        done = os.writev(descriptor, views[position : position + _BUFFERS_LIMIT])
         if not done:
-            raise OSError(errno.EIO, "the file takes no more bytes")
+            raise OSError(errno.EIO, "no more bytes can be written to the file")
 
 
 # --- locks ---
@@ -168,27 +178,27 @@ def _write(descriptor: int, pieces: Sequence[Buffer]) -> None:
 def lock(path: str) -> int:
     """Exclude every other process and thread that locks the same path.
 
-    The lock belongs to the open lock file and ends with the process, so what a
-    killed process leaves behind is only an empty file.
+    The lock belongs to the open lock file and ends with the process.  A killed process leaves
+    only an empty file.
 
     Returns
     -------
     int
-        What :func:`unlock` needs.
+        Argument for :func:`unlock`.
 
     Raises
     ------
     OSError
-        If there can be no lock file beside the path.
+        If the lock file cannot be created.
     """
     return _acquire(_beside(path, LOCK)) if HAVE_LOCKS else -1
 
 
 def unlock(path: str, descriptor: int) -> None:
-    """Let the next one have the lock."""
+    """Release the lock."""
     if descriptor < 0:
         return
-    # First the name, then the lock: whoever waits sees that its file is gone.
+    # First the name, then the lock: waiting processes detect that the file was removed.
     with suppress(OSError):
         os.unlink(_beside(path, LOCK))
     _release(descriptor)
@@ -199,7 +209,7 @@ def _acquire(name: str) -> int:
         try:
             descriptor = os.open(name, os.O_RDWR | _CREATE, 0o666)
         except FileNotFoundError:
-            make_directories(os.path.dirname(name))
+            create_directories(os.path.dirname(name))
             continue
         try:
             flock(descriptor, LOCK_EX)
@@ -220,11 +230,11 @@ def _acquire(name: str) -> int:
         if _is_at(descriptor, name):
             return descriptor
         _release(descriptor)
-    raise OSError(errno.EBUSY, "the lock could not be had", name)
+    raise OSError(errno.EBUSY, "the lock cannot be acquired", name)
 
 
 def _is_at(descriptor: int, name: str) -> bool:
-    """Whether the file that was locked still is the one that others would lock."""
+    """Whether the locked file is still the one at its path."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.lstat(name))
     except FileNotFoundError:
@@ -232,17 +242,17 @@ def _is_at(descriptor: int, name: str) -> bool:
 
 
 def _release(descriptor: int) -> None:
-    # Closing alone would not do: a forked child may have a copy of the descriptor.
+    # Closing is not sufficient: a forked child may have a copy of the descriptor.
     with suppress(OSError):
         flock(descriptor, LOCK_UN)
     os.close(descriptor)
 
 
-# --- what killed processes leave ---
+# --- files of killed processes ---
 
 
 def remove_leftover(path: str, older_than: float) -> bool:
-    """Remove an unfinished file or a lock file that nobody uses; whether it was done."""
+    """Remove a temporary file or lock file if it is unused; return whether it was removed."""
     if path.endswith(LOCK):
         return _remove_unused_lock(path)
     try:
@@ -280,10 +290,90 @@ def _writer_lives(path: str) -> bool:
         return False
     try:
         os.kill(int(number), 0)
-    except PermissionError:  # there is one, of someone else
+    except PermissionError:  # a process of another user
         return True
     except (ProcessLookupError, OverflowError):
         return False
+    return True
+
+
+# --- directory trees ---
+
+
+def remove_tree(top: str, *, keep_top: bool) -> None:
+    """Remove everything below a directory; links are removed, not followed.
+
+    Files that others create meanwhile may remain.
+    """
+    stack = [(top, 0)]
+    while stack:
+        path, visits = stack.pop()
+        below = _remove_files(path)
+        if visits == 0:
+            stack.append((path, visits + 1))
+            stack += ((directory, 0) for directory in below)
+        elif path != top or not keep_top:
+            try:
+                os.rmdir(path)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+                if visits < _VISITS:
+                    stack.append((path, visits + 1))
+                    stack += ((directory, 0) for directory in below)
+
+
+def _remove_files(path: str) -> list[str]:
+    """Remove the files of a directory; return its directories."""
+    below: list[str] = []
+    try:
+        with os.scandir(path) as entries:
+            found = list(entries)
+    except FileNotFoundError:
+        return below
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            below.append(entry.path)
+            continue
+        with suppress(FileNotFoundError):
+            if entry.name.endswith(LOCK) and is_ours(entry.name):
+                remove_leftover(entry.path, 0.0)
+            else:
+                os.unlink(entry.path)
+    return below
+
+
+def remove_leftovers(top: str, older_than: float) -> int:
+    """Remove the files of killed processes below a directory; return their number."""
+    count = 0
+    stack = [top]
+    while stack:
+        try:
+            with os.scandir(stack.pop()) as entries:
+                found = list(entries)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                stack.append(entry.path)
+            elif is_ours(entry.name):
+                count += remove_leftover(entry.path, older_than)
+    return count
+
+
+def move_tree(old: str, new: str) -> bool:
+    """Rename a directory; return False if it is not a directory or the new path exists."""
+    if os.path.islink(old) or not os.path.isdir(old):
+        return False
+    os.makedirs(os.path.dirname(new), exist_ok=True)
+    try:
+        os.rename(old, new)  # replaces an empty directory
+    except OSError as error:
+        if error.errno in (errno.EXDEV, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            return False
+        raise
     return True
 
 

@@ -1,6 +1,6 @@
 """A store in a mapping of keys to values.
 
-URL:            none: the mapping itself is given to ``open``
+URL:            none: pass the mapping to ``open``
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Self
 
-    from zarr_core.interfaces.store import Pieces, Values
-    from zarr_core.interfaces.value import ByteRange
+    from zarr_core.interfaces.byte_reader import ByteRange
+    from zarr_core.interfaces.store import Buffers, Values
 
 __all__ = ["MappingStore"]
 
 
 class MappingStore(Store):
-    """Keys and values in a mapping, whatever is behind it.
+    """Keys and values in any mapping.
 
     Parameters
     ----------
     mapping : Mapping of str to bytes
-        Where the values are kept.  They may be anything with the buffer protocol, or arrays;
-        what is written is always ``bytes``.  Only ``KeyError`` means that a key is missing.
-        What is no ``MutableMapping`` is read only.
+        The values: objects with the buffer protocol, or arrays.  Written values are always
+        ``bytes``.  Only ``KeyError`` means that a key is missing.  The store is read-only if
+        this is not a ``MutableMapping``.
     read_only : bool
-        Refuse changes.
+        Reject changes.
     shared : bool
-        Say that the mapping, pickled and unpickled in another process, leads to the same
-        place there: it stands for files or a server.
-    requests : int, optional
-        How many requests to keep in flight, for a mapping that has to wait for each answer.
+        Whether the mapping, unpickled in another process, has the same contents there, as for
+        files or a server.
+    max_concurrency : int, optional
+        Maximum number of concurrent requests, for a mapping with latency.
 
     Notes
     -----
-    A mapping that its user gave is not closed by ``close``.  It is called from several
-    threads.  ``update`` excludes other threads of this process only.
+    ``close`` does not close the mapping.  Several threads use it.  ``update`` excludes only
+    other threads of this process.
 
-    Pickling a store that can be written to raises :class:`StoreError` unless it is ``shared``:
-    another process would get a copy, and what it wrote would be lost without a word.
+    Pickling a writable store raises :class:`StoreError` unless it is ``shared``: writes to the
+    copy in another process would be lost.
     """
 
     in_memory = True
@@ -56,14 +56,14 @@ class MappingStore(Store):
         mapping: Mapping[str, Any],
         read_only: bool = False,
         shared: bool = False,
-        requests: int | None = None,
+        max_concurrency: int | None = None,
     ) -> None:
         self._mapping: Any = mapping
         self.read_only = read_only or not isinstance(mapping, MutableMapping)
         self.shared = shared
-        """Whether copies in other processes lead to the same place."""
-        if requests is not None:
-            self.requests = requests
+        """Whether copies in other processes have the same contents."""
+        if max_concurrency is not None:
+            self.max_concurrency = max_concurrency
 
     @property
     def url(self) -> str:
@@ -85,7 +85,7 @@ class MappingStore(Store):
         return self._as_bytes(key, value)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        if self.requests is not None:
+        if self.max_concurrency is not None:
             return super().get_partial_values(key_ranges)
         values: Values = []
         for key, (start, length) in key_ranges:
@@ -107,7 +107,7 @@ class MappingStore(Store):
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         check_key(key)
         self._require_writable(key)
         copy = bytes(value) if isinstance(value, _BUFFERS) else b"".join(value)
@@ -117,7 +117,7 @@ class MappingStore(Store):
             raise self._unreadable(key, error) from error
         except Exception as error:
             raise StoreError(
-                f"the mapping did not take the value: {_said(error)}", store=self, key=key
+                f"the mapping did not store the value: {_describe(error)}", store=self, key=key
             ) from error
 
     def erase(self, key: str) -> None:
@@ -129,7 +129,7 @@ class MappingStore(Store):
             return
         except Exception as error:
             raise StoreError(
-                f"the mapping did not remove the key: {_said(error)}", store=self, key=key
+                f"the mapping did not remove the key: {_describe(error)}", store=self, key=key
             ) from error
 
     def erase_prefix(self, prefix: str) -> None:
@@ -162,15 +162,10 @@ class MappingStore(Store):
     def __hash__(self) -> int:
         return hash((MappingStore, type(self._mapping) if self.shared else id(self._mapping)))
 
-    def __repr__(self) -> str:
-        read_only = ", read_only=True" if self.read_only else ""
-        return f"{type(self).__name__}({self.url!r}{read_only})"
-
     def __copy__(self) -> Self:
         return self
 
     def __deepcopy__(self, memo: object) -> Self:
-        # A store is a place: a copy of the object is the same place, as for files.
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -183,22 +178,22 @@ class MappingStore(Store):
                 store=self,
             )
         mapping = self._mapping
-        if isinstance(mapping, MappingProxyType):  # does not pickle, what it shows may
+        if isinstance(mapping, MappingProxyType):  # cannot be pickled itself
             mapping = dict(mapping)
-        return MappingStore, (mapping, self.read_only, self.shared, self.requests)
+        return MappingStore, (mapping, self.read_only, self.shared, self.max_concurrency)
 
     # --- helpers ---
 
     def _as_bytes(self, key: str, value: Any) -> bytes:
         try:
             view = memoryview(value)
-        except (TypeError, ValueError):  # no buffer, or of elements that buffers cannot have
+        except (TypeError, ValueError):  # not a buffer, or unsupported elements
             array = value.__array__() if hasattr(value, "__array__") else None
             if array is not None and not array.dtype.hasobject:
                 data: bytes = array.tobytes()
                 return data
         else:
-            if "O" not in view.format:  # pointers are no value
+            if "O" not in view.format:  # not pointers
                 return view.tobytes()
         raise StoreReadError(
             f"the mapping holds {type(value).__name__} here, where bytes are needed",
@@ -209,13 +204,13 @@ class MappingStore(Store):
     def _unreadable(self, key: str, error: Exception) -> StoreError:
         if isinstance(error, UnicodeError):
             return StoreKeyError(f"the mapping has no such keys: {error}", self, ascii(key))
-        return StoreReadError(f"the mapping failed: {_said(error)}", store=self, key=key)
+        return StoreReadError(f"the mapping failed: {_describe(error)}", store=self, key=key)
 
 
 _BUFFERS = (bytes, bytearray, memoryview)
-# They read all values, and what has the same values need not be the same place.
+# These compare all values; equal values do not mean the same location.
 _BY_CONTENT: tuple[Any, ...] = (Mapping.__eq__, dict.__eq__)
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"

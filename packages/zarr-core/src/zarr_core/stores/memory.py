@@ -1,7 +1,7 @@
 """A store in the memory of this process.
 
 Name:           memory
-URL:            memory://name, shared by everyone in this process who uses that name
+URL:            memory://name, one store for each name in this process
 """
 
 from __future__ import annotations
@@ -27,16 +27,14 @@ class MemoryStore(MappingStore):
     Parameters
     ----------
     mapping : Mapping of str to bytes, optional
-        Where the values are kept; a dictionary of its own if not given.  What is
-        written into it is always ``bytes``, never memory of the caller.
+        The values; by default a new dictionary.  Written values are always ``bytes``.
     read_only : bool
-        Refuse changes.
+        Reject changes.
 
     Notes
     -----
-    Pickling a store that can be written to raises :class:`StoreError`: another
-    process would get a copy, and what it wrote would be lost without a word.  A
-    read-only store is pickled with all its values.
+    Pickling a writable store raises :class:`StoreError`: writes to the copy in another process
+    would be lost.  A read-only store is pickled with all its values.
     """
 
     def __init__(self, mapping: Mapping[str, Any] | None = None, read_only: bool = False) -> None:
@@ -45,16 +43,16 @@ class MemoryStore(MappingStore):
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """The store of a name, the same for everyone in this process.
+        """Return the store with a name, which all of this process share.
 
         Parameters
         ----------
         url : str
             ``memory://name``.
         read_only : bool
-            Refuse changes.
+            Reject changes.
         **options
-            There are none.
+            None are supported.
         """
         if not url.startswith(_SCHEME) or options:
             wrong = f"no options {sorted(options)}" if options else "a URL such as memory://name"

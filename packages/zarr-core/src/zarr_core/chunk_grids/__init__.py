@@ -1,1 +1,0 @@
-"""The chunk grids of the core specification."""

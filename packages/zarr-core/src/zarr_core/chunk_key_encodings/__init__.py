@@ -1,1 +1,0 @@
-"""The chunk key encodings of the core specification."""

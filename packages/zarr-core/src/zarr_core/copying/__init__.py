@@ -1,1 +1,0 @@
-"""What copies or moves nodes, or keys, at the word of a user."""

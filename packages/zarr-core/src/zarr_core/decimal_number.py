@@ -1,0 +1,116 @@
+"""Numbers of JSON documents with their decimal text, for correct rounding.
+
+Specification: v3.1, "Fill values": the value of a floating-point type that is nearest to
+the number.
+"""
+
+from __future__ import annotations
+
+import json
+from math import inf, nextafter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from zarr_core.definition import JSON
+
+# Splits a float64 into its highest 25 bits and the others (Veltkamp).
+SPLITTER = 2.0**28 + 1
+# Up to this length, a text without exponent that float64 rounds to 25 bits is exact: it has
+# at most 8 digits after the point, and an error of less than 2**-53 * 2**25 * 10**8 is zero.
+SURELY_EXACT = 10
+
+
+class DecimalNumber(float):
+    """A number whose decimal text is needed when it is rounded to a narrower type.
+
+    :func:`loads` returns it instead of a ``float`` where a value of 25 bits or fewer
+    results from a longer text.  Only such a value can lie halfway between two values
+    of a type narrower than float64, and only then does a second rounding differ from
+    rounding the text itself (see :func:`round_to_odd`).  It compares and computes as
+    its float64 value; copies by :func:`copy.deepcopy` are plain floats;
+    :func:`encode` writes the text.
+
+    Parameters
+    ----------
+    text : str
+        The number as in the document.
+    """
+
+    __slots__ = ("text",)
+
+    text: str
+
+    def __new__(cls, text: str) -> DecimalNumber:
+        """Create a number from its text."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    def __reduce__(self) -> tuple[type[DecimalNumber], tuple[str]]:
+        """Pickle with the text."""
+        return DecimalNumber, (self.text,)
+
+    def __deepcopy__(self, memo: object) -> float:
+        """Return a plain float."""
+        return float(self)
+
+
+def round_to_odd(number: float) -> float:
+    """Prepare a number of a document for rounding to a type of at most 24 significant bits.
+
+    A decimal text that is rounded to float64 and then to a narrower type is rounded twice,
+    which is wrong if the float64 value lies halfway between two values of the type.
+    Rounding to float64 by the rule "round to odd" avoids that (Boldo and Melquiond, 2008).
+
+    Parameters
+    ----------
+    number : float
+        A number from :func:`zarr_core.strictjson.loads`.
+
+    Returns
+    -------
+    float
+        For a :class:`DecimalNumber` that is not exact, the float64 value next to it in the
+        direction of the text.  Any other number is returned as it is.
+    """
+    if type(number) is not DecimalNumber:
+        return number
+    nearest, exact = float(number), decimal_of(number)
+    if exact == nearest:
+        return nearest
+    return nextafter(nearest, inf if exact > nearest else -inf)
+
+
+def decimal_of(number: float) -> Decimal:
+    """Return the exact number in the JSON text of a float."""
+    from decimal import Decimal
+
+    return Decimal(number.text if isinstance(number, DecimalNumber) else repr(number))
+
+
+def has_decimal_numbers(document: JSON) -> bool:
+    """Whether a document contains a :class:`DecimalNumber`."""
+    if isinstance(document, dict):
+        return any(map(has_decimal_numbers, document.values()))
+    if isinstance(document, list):
+        return any(map(has_decimal_numbers, document))
+    return type(document) is DecimalNumber
+
+
+def text_of(value: JSON, escaped: bool, line: str = "\n") -> str:
+    """Return JSON text like :func:`json.dumps`, with the texts of numbers."""
+    if type(value) is DecimalNumber:
+        return value.text
+    inner = line + "  "
+    if isinstance(value, dict) and value:
+        members = [
+            f"{json.dumps(name, ensure_ascii=escaped)}: {text_of(item, escaped, inner)}"
+            for name, item in value.items()
+        ]
+        return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
+    if isinstance(value, list) and value:
+        items = [text_of(item, escaped, inner) for item in value]
+        return f"[{inner}{f',{inner}'.join(items)}{line}]"
+    return json.dumps(value, ensure_ascii=escaped)

@@ -1,0 +1,92 @@
+"""Calling the installed display extension; without it, text is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import ExtensionError
+from zarr_core.registry import resolve
+from zarr_core.registry.provider import is_fault
+from zarr_core.user_warning import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from rich.console import RenderableType
+
+    from zarr_core.display.info import Info
+    from zarr_core.display.tree import Tree
+    from zarr_core.interfaces.display import Display, Displayed
+
+    T = TypeVar("T")
+
+NAME = "default"
+"""The name of the extension that is used."""
+
+_warned: set[str] = set()
+
+
+def required_display(where: str) -> Display:
+    """The display extension, for representations without a text form.
+
+    Parameters
+    ----------
+    where : str
+        The operation, for errors.
+
+    Raises
+    ------
+    UnknownExtensionError
+        If none is installed.
+    ExtensionError
+        If it cannot be used.
+    """
+    display: Display = resolve.find("display", NAME, where)()
+    return display
+
+
+def html(shown: Displayed) -> str | None:
+    """HTML for a notebook; None, which notebooks accept, without a display extension.
+
+    A display extension that fails is reported by one warning.
+    """
+    return _with_display(lambda display: display.html(shown))
+
+
+def rich(shown: Info | Tree) -> RenderableType:
+    """The representation for rich: text without a display extension, or if it fails."""
+    found = _with_display(lambda display: display.rich(shown))
+    if found is None:
+        from rich.text import Text
+
+        return Text(repr(shown))
+    return found
+
+
+def _with_display(use: Callable[[Display], T]) -> T | None:
+    """The result of a function of the display extension; None if there is none or it fails."""
+    # A display that is not installed is ignored; one that cannot be used raises.
+    definition = ExtensionDefinition(NAME, must_understand=False)
+    source = ""
+    try:
+        found = resolve.implementation("display", definition)
+        if found is None:
+            return None
+        source = f"the display extension of {found.provider}"
+        return use(found.extension())
+    except ExtensionError as error:
+        _warn_once(source or str(error), str(error))
+    except BaseException as error:
+        # Errors of a display extension must not prevent a node from being shown.
+        if not is_fault(error):
+            raise
+        _warn_once(source, f"{source} raised {type(error).__name__}: {error}")
+    return None
+
+
+def _warn_once(key: str, message: str) -> None:
+    if key not in _warned:
+        _warned.add(key)
+        warn(f"{message}; text is shown instead")

@@ -1,0 +1,168 @@
+"""Consolidated metadata of a group: looked up, kept in step.
+
+Specification: v3.1, "Additional fields".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.metadata.group import GroupMetadata
+from zarr_core.names import located
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from zarr_core.definition import JSON
+    from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
+
+
+class ConsolidatedView:
+    """The consolidated metadata of one group, for the nodes that are reached through it.
+
+    Parameters
+    ----------
+    store, path, format_
+        The group that has it.
+    metadata : ConsolidatedMetadata
+        What it has.
+    lookup : bool
+        Whether nodes are looked up in it.  If not, it is only kept in step with
+        changes that are made through nodes reached from the group.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        path: str,
+        format_: Format,
+        metadata: ConsolidatedMetadata,
+        lookup: bool,
+    ) -> None:
+        self._store = store
+        self.path = path
+        self._format = format_
+        self.metadata = metadata
+        self.lookup = lookup
+        self._index: tuple[ConsolidatedMetadata, dict[str, list[str]]] | None = None
+        self._nodes: dict[str, tuple[JSON, NodeMetadata]] = {}
+
+    def node(self, path: str) -> NodeMetadata | None:
+        """The metadata of a node, or None if there is no copy of it."""
+        relative = self._relative(path)
+        if relative not in self.metadata or not self._may_be(relative):
+            return None
+        return self._parsed(relative)
+
+    def children(self, path: str) -> Iterator[tuple[str, NodeMetadata]]:
+        """Names and metadata of the nodes directly below a group, sorted by name."""
+        parent = self._relative(path)
+        for name in self.child_names(path):
+            yield name, self._parsed(f"{parent}/{name}".lstrip("/"))
+
+    def child_names(self, path: str) -> Iterator[str]:
+        """Names of the nodes directly below a group, sorted."""
+        return iter(self._names().get(self._relative(path), ()))
+
+    def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
+        """Bring the copies of nodes in step with what is stored, in one write.
+
+        Parameters
+        ----------
+        gone : sequence of str
+            Paths of nodes that were removed, with everything below them.
+        there : sequence of str
+            Paths of nodes that are new or have changed.
+
+        Notes
+        -----
+        The documents are read under the lock of the copies.  Of several who change a
+        node, the last to record it finds the last document, whatever the order.
+        """
+        removed = [relative for path in gone if (relative := self._relative(path))]
+        changed = [relative for path in there if (relative := self._relative(path))]
+        if not removed and not changed:
+            return
+
+        def change(metadata: NodeMetadata) -> NodeMetadata:
+            if not isinstance(metadata, GroupMetadata) or metadata.consolidated is None:
+                return metadata  # someone removed it: then there is nothing to keep in step
+            entries = metadata.consolidated.entries
+            below = [
+                name
+                for name in entries
+                if any(f"{name}/".startswith(f"{path}/") for path in removed)
+            ]
+            new = dict(entries)
+            for name in dict.fromkeys([*below, *changed]):
+                found = self._format.read(self._store, f"{self.path}/{name}".lstrip("/"))
+                if found is None:
+                    new.pop(name, None)
+                else:
+                    new |= ConsolidatedMetadata.from_documents(
+                        {name: self._format.to_json(found)}
+                    ).entries
+            self.metadata = replace(metadata.consolidated, entries=new)
+            return metadata.replace(consolidated=self.metadata)
+
+        self._format.update(self._store, self.path, change)
+
+    def _parsed(self, relative: str) -> NodeMetadata:
+        document = self.metadata.entries[relative]
+        known = self._nodes.get(relative)
+        if known is not None and known[0] is document:
+            return known[1]
+        where = f"{self._store} consolidated metadata of {relative!r}"
+        parsed = self._format.from_json(document, where)
+        self._nodes[relative] = (document, parsed)
+        return parsed
+
+    def _may_be(self, relative: str) -> bool:
+        return all(map(self._format.is_valid_name, relative.split("/")))
+
+    def _relative(self, path: str) -> str:
+        return path[len(self.path) :].lstrip("/")
+
+    def _names(self) -> dict[str, list[str]]:
+        """Names of the nodes by the relative path of their group."""
+        if self._index is None or self._index[0] is not self.metadata:
+            names: dict[str, list[str]] = {}
+            # Who wrote the copies may have written anything, such as thousands of groups
+            # within each other: each distinct name and each parent is checked once.
+            is_valid_name = cache(self._format.is_valid_name)
+            possible: set[str] = set()
+            for path in sorted(self.metadata.paths()):
+                parent, slash, name = path.rpartition("/")
+                if slash and parent not in possible:
+                    if not all(map(is_valid_name, parent.split("/"))):
+                        continue
+                    possible.add(parent)
+                if is_valid_name(name):
+                    names.setdefault(parent, []).append(name)
+                    possible.add(path)
+            self._index = (self.metadata, names)
+        return self._index[1]
+
+
+def consolidated_view(
+    store: Store, path: str, format_: Format, metadata: GroupMetadata, lookup: bool, required: bool
+) -> ConsolidatedView | None:
+    """The view of a group's own consolidated metadata, if it has some.
+
+    Raises
+    ------
+    ValueError
+        If it is required and there is none.
+    """
+    if metadata.consolidated is not None:
+        return ConsolidatedView(store, path, format_, metadata.consolidated, lookup)
+    if required:
+        raise ValueError(
+            f"{located(store, path)} has no consolidated metadata; make it with "
+            "consolidate_metadata()"
+        )
+    return None

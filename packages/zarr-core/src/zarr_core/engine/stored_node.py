@@ -1,0 +1,157 @@
+"""Nodes as they are stored: their location and metadata, without the user interface."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from zarr_core.metadata.group import GroupMetadata
+from zarr_core.names import located
+from zarr_core.registry import scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Self
+
+    from zarr_core.definition import ExtensionDefinition
+    from zarr_core.engine.consolidated_view import ConsolidatedView
+    from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
+    from zarr_core.registry.scope import Extensions
+
+M = TypeVar("M", bound="NodeMetadata")
+
+
+class StoredNode(ABC, Generic[M]):
+    """A node as it is stored, without the user interface.
+
+    Attributes
+    ----------
+    store : Store
+        The store that the user opened.
+    path : str
+        Path in the store, without leading slash; empty for the root.
+    format : Format
+        The format that the node is stored in.
+    metadata : ArrayMetadata or GroupMetadata
+        Its metadata, as of opening or the last change.
+    consolidated : ConsolidatedView or None
+        The consolidated metadata through which the node was reached.
+    extensions : mapping
+        The extensions that :func:`zarr_core.override_extensions` had set when the node was opened.
+    ignored_extensions : tuple of ExtensionDefinition
+        Unknown extensions with must_understand false; they make the node read-only.
+    """
+
+    __slots__ = (
+        "consolidated",
+        "extensions",
+        "format",
+        "ignored_extensions",
+        "metadata",
+        "path",
+        "store",
+    )
+
+    store: Store
+    path: str
+    format: Format
+    metadata: M
+    consolidated: ConsolidatedView | None
+    extensions: Extensions
+    ignored_extensions: tuple[ExtensionDefinition, ...]
+
+    @property
+    def location(self) -> str:
+        """Location of the node, for messages."""
+        return located(self.store, self.path)
+
+    @abstractmethod
+    def with_metadata(self, metadata: M) -> Self:
+        """The same node with other metadata; nothing is stored."""
+
+    def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
+        """Update the consolidated metadata through which the node was reached, if any.
+
+        Parameters
+        ----------
+        gone, there : sequence of str
+            Paths of nodes that were removed with all below them; that are new or changed.
+        """
+        if self.consolidated is not None:
+            self.consolidated.record(gone=gone, there=there)
+
+
+class StoredGroup(StoredNode[GroupMetadata]):
+    """A group as it is stored, perhaps with members from consolidated metadata.
+
+    Parameters
+    ----------
+    store, path, format_, metadata
+        The group.
+    consolidated : ConsolidatedView, optional
+        The consolidated metadata through which the group was reached, or its own.
+    extensions : mapping, optional
+        The extensions that members are opened with; by default those of the current block.
+
+    Notes
+    -----
+    All paths are paths in the store, as :attr:`path` is.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        store: Store,
+        path: str,
+        format_: Format,
+        metadata: GroupMetadata,
+        *,
+        consolidated: ConsolidatedView | None = None,
+        extensions: Extensions | None = None,
+    ) -> None:
+        self.store = store
+        self.path = path
+        self.format = format_
+        self.metadata = metadata
+        self.consolidated = consolidated
+        self.ignored_extensions = ()
+        self.extensions = scope.current() if extensions is None else extensions
+
+    @property
+    def uses_consolidated(self) -> bool:
+        """Whether members are looked up in consolidated metadata."""
+        return self.consolidated is not None and self.consolidated.lookup
+
+    def find(self, path: str) -> NodeMetadata | None:
+        """Metadata of the group or a node below it; None if there is none."""
+        consolidated = self.consolidated
+        if consolidated is not None and consolidated.lookup and path != self.path:
+            return consolidated.node(path)
+        return self.format.read(self.store, path)
+
+    def children(self, path: str) -> Iterator[tuple[str, NodeMetadata]]:
+        """Names and metadata of the nodes directly below a group, sorted by name."""
+        if self.consolidated is not None and self.consolidated.lookup:
+            return self.consolidated.children(path)
+        return self.format.children(self.store, path)
+
+    def child_names(self, path: str) -> Iterator[str]:
+        """Names of the nodes directly below a group, sorted; also of those with damaged metadata."""
+        if self.consolidated is not None and self.consolidated.lookup:
+            return self.consolidated.child_names(path)
+        return self.format.child_names(self.store, path)
+
+    def with_metadata(self, metadata: GroupMetadata) -> Self:
+        """The same group with other metadata; its consolidated metadata are those of the new."""
+        view = self.consolidated
+        if view is not None and view.path == self.path:
+            if metadata.consolidated is None:
+                view = None
+            else:
+                view.metadata = metadata.consolidated
+        return type(self)(
+            self.store, self.path, self.format, metadata,
+            consolidated=view, extensions=self.extensions,
+        )  # fmt: skip

@@ -1,0 +1,62 @@
+"""Formats by their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.errors import ExtensionError, ZarrError
+from zarr_core.registry.listing import names
+from zarr_core.registry.provider import is_fault
+from zarr_core.registry.resolve import implementation, reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core.interfaces.format import Format
+    from zarr_core.registry.provider import Implementation
+
+
+def format_named(name: str | int) -> Format:
+    """The format of a name (``"v3"``) or a version (``3``).
+
+    Raises
+    ------
+    UnknownExtensionError
+        If no distribution that provides it is installed.
+    ExtensionLoadError
+        If what provides it is broken.
+    """
+    found = provided_format(name)
+    try:
+        made: Format = found.extension()
+    except BaseException as error:
+        if isinstance(error, ZarrError) or not is_fault(error):
+            raise
+        raise found.provider.failure(reason(error)) from error
+    return made
+
+
+def provided_format(name: str | int) -> Implementation:
+    """The class of a format, with its provider."""
+    if not isinstance(name, (int, str)):
+        raise TypeError(f"zarr_format is the number or the name of a format, not {name!r}")
+    called = f"v{name}" if isinstance(name, int) else name
+    found = implementation("format", ExtensionDefinition(called))
+    assert found is not None  # formats are never ignored
+    return found
+
+
+def formats_without(name: str) -> Iterator[Format]:
+    """All installed formats except one."""
+    for other in names("format"):
+        if other != name:
+            try:
+                yield format_named(other)
+            except ExtensionError:  # broken: no other is affected
+                continue
+
+
+def formats_conflicting_with(name: str) -> Iterator[Format]:
+    """The installed formats that declare a conflict with a format."""
+    return (other for other in formats_without(name) if name in other.conflicting_formats)

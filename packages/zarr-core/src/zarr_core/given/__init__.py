@@ -1,1 +1,0 @@
-"""What a user may give for the parts of an array, as definitions."""

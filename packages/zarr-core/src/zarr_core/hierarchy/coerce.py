@@ -1,0 +1,156 @@
+"""Convert values that are assigned to NumPy arrays."""
+
+from __future__ import annotations
+
+from reprlib import repr as brief
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.engine.stored_array import StoredArray
+from zarr_core.errors import SelectionError
+
+if TYPE_CHECKING:
+    from zarr_core.hierarchy.array import Array
+    from zarr_core.interfaces.data_type import DataType
+
+_PART_BYTES = 1 << 26
+
+
+def plain(value: Any) -> np.ndarray[Any, Any]:
+    """Convert an array-like to a plain NumPy array.
+
+    Raises
+    ------
+    ValueError
+        If elements are masked.
+    """
+    if isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
+        raise ValueError("masked elements cannot be stored; replace them with values.filled(...)")
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise _not_converted(value, "an array", error) from error
+
+
+def as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Convert an assigned value to an array; values with a dtype keep it.
+
+    Raises
+    ------
+    SelectionError
+        If a Python number does not fit the dtype.
+    TypeError, ValueError
+        If NumPy cannot convert the value to the dtype.
+    """
+    if hasattr(value, "__array__"):
+        return plain(value)
+    try:
+        return np.asarray(value, dtype)
+    except OverflowError as error:
+        raise SelectionError(f"cannot be stored as {dtype}: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise _not_converted(value, str(dtype), error) from error
+
+
+def _not_converted(value: Any, wanted: str, error: Exception) -> Exception:
+    ragged = "inhomogeneous" in str(error)
+    reason = "nested sequences must have the same length at each level" if ragged else error
+    # Subclasses may have other arguments.
+    kind = ValueError if isinstance(error, ValueError) else TypeError
+    return kind(f"cannot convert {brief(value)} to {wanted}: {reason}")
+
+
+def elements_of(value: Any, data_type: DataType) -> np.ndarray[Any, Any]:
+    """Convert assigned elements to an array; most keep their dtype.
+
+    Raises
+    ------
+    SelectionError
+        If a Python number does not fit the data type.
+    """
+    try:
+        value = data_type.as_elements(value)
+    except OverflowError as error:
+        raise SelectionError(f"cannot be stored: {error}") from error
+    return as_array(value, data_type.numpy_dtype)
+
+
+def one_object(value: Any) -> np.ndarray[Any, Any]:
+    """A zero-dimensional array that contains an object, such as a list."""
+    if isinstance(value, np.ndarray) and value.dtype.hasobject and not value.ndim:
+        return value
+    holder = np.empty((), object)
+    holder[()] = value
+    return holder
+
+
+def values_of(data: Any) -> Any:
+    """Convert data to an object with a shape, a dtype and elements.
+
+    Chunked arrays are returned as they are; all else becomes an array in memory.
+    """
+    if hasattr(data, "chunks") and isinstance(getattr(data, "dtype", None), np.dtype):
+        return data
+    return plain(data)
+
+
+def as_assigned(values: Any, data: Any, data_type: DataType) -> Any:
+    """The elements of data; without a dtype, as they would be assigned.
+
+    Parameters
+    ----------
+    values
+        The result of :func:`values_of`.
+    data
+        The data, such as a list of numbers.
+    data_type : DataType
+        The data type of the new array.
+
+    Raises
+    ------
+    SelectionError
+        If a Python number does not fit the data type.
+    """
+    if hasattr(data, "__array__") or values.dtype == data_type.numpy_dtype:
+        return values
+    elements = elements_of(data, data_type)
+    return elements if elements.shape == values.shape else values
+
+
+def dtype_of(values: Any) -> Any:
+    """The dtype of the result of :func:`values_of`; for Zarr arrays, their data type.
+
+    Several data types have the same dtype, such as those of bytes and of other objects.
+    """
+    stored = getattr(values, "stored", None)
+    return stored.resolved.data_type if isinstance(stored, StoredArray) else values.dtype
+
+
+def write_values(array: Array, values: Any) -> None:
+    """Write all elements of a new array.
+
+    Parameters
+    ----------
+    array : Array
+        The array.
+    values : ndarray, or chunked array
+        The result of :func:`values_of`.  A chunked array is read in whole rows of chunks
+        or shards of the new array, up to 64 MiB each.
+    """
+    if isinstance(values, np.ndarray) or not array.ndim or array.nbytes <= _PART_BYTES:
+        array[...] = values
+        return
+    (axis, *_) = array.stored.axes
+    row_bytes = array.nbytes // axis.size
+    first = 0
+    while first < axis.count:
+        last = first + 1
+        while last < axis.count and (
+            (axis.start(last) + axis.length(last) - axis.start(first)) * row_bytes <= _PART_BYTES
+        ):
+            last += 1
+        end = min(axis.start(last - 1) + axis.length(last - 1), axis.size)
+        rows = slice(axis.start(first), end)
+        array[rows] = np.asarray(values[rows])
+        first = last

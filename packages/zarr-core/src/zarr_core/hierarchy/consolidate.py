@@ -1,0 +1,151 @@
+"""Create, remove and check consolidated metadata.
+
+Specification: v3.1, "Additional fields".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.errors import NodeTypeError
+from zarr_core.formats.walk import walk
+from zarr_core.hierarchy.node import update_metadata
+from zarr_core.hierarchy.open import open_group
+from zarr_core.interfaces.progress import reporting
+from zarr_core.metadata.consolidated import ConsolidatedMetadata
+from zarr_core.metadata.group import GroupMetadata
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from zarr_core.definition import JSON
+    from zarr_core.hierarchy.group import Group
+    from zarr_core.hierarchy.store_path import StoreLike
+    from zarr_core.interfaces.format import NodeMetadata
+    from zarr_core.interfaces.progress import Progress
+    from zarr_core.metadata.consolidated import Difference
+
+
+def consolidate_metadata(
+    store: StoreLike,
+    path: str | None = None,
+    zarr_format: int | str | None = None,
+    *,
+    progress: Callable[[Progress], object] | bool | None = None,
+) -> Group:
+    """Copy the metadata of all nodes below a group into the metadata of the group.
+
+    Opening the group for reading then takes one read for the whole hierarchy.
+
+    Parameters
+    ----------
+    store : store-like
+        Where the group is.
+    path : str, optional
+        Path of the group in the store.
+    zarr_format : int or str, optional
+        Accept this format only.
+    progress : callable or True, optional
+        Called with a :class:`Progress` a few times a second; True draws a line on
+        standard error.
+
+    Returns
+    -------
+    Group
+        The group, with its consolidated metadata.
+
+    Raises
+    ------
+    NodeTypeError
+        If there is an array.
+    """
+    group = _opened(store, path, zarr_format)
+    # The lock excludes concurrent updates of the consolidated metadata.
+    update_metadata(
+        group,
+        lambda metadata: metadata.replace(
+            consolidated=ConsolidatedMetadata.from_documents(_documents(group, progress))
+        ),
+    )
+    return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
+
+
+def unconsolidate_metadata(
+    store: StoreLike, path: str | None = None, zarr_format: int | str | None = None
+) -> Group:
+    """Remove the consolidated metadata of a group, if there is any.
+
+    Parameters
+    ----------
+    store, path, zarr_format
+        The group, as for :func:`consolidate_metadata`.
+
+    Returns
+    -------
+    Group
+        The group; its members are looked up in the store.
+
+    Raises
+    ------
+    NodeTypeError
+        If there is an array.
+    """
+    group = _opened(store, path, zarr_format)
+    if group.metadata.consolidated is not None:
+        update_metadata(group, lambda metadata: metadata.replace(consolidated=None))
+    return open_group(group.store, "r+", path=group.path, zarr_format=zarr_format)
+
+
+def check_consolidated(
+    group: Group, *, progress: Callable[[Progress], object] | bool | None = None
+) -> Difference:
+    """Compare the consolidated metadata of a group with the stored metadata.
+
+    Parameters
+    ----------
+    group : Group
+        A group with consolidated metadata.
+    progress : callable or True, optional
+        As for :func:`consolidate_metadata`.
+
+    Returns
+    -------
+    Difference
+        False in a condition if nothing differs.
+
+    Raises
+    ------
+    ValueError
+        If the group has no consolidated metadata.
+    """
+    # The metadata in memory may be older than the stored metadata.
+    metadata = group.stored.format.read(group.store, group.path)
+    if not isinstance(metadata, GroupMetadata) or metadata.consolidated is None:
+        raise ValueError(f"{group.stored.location} has no consolidated metadata")
+    return metadata.consolidated.compare(_documents(group, progress))
+
+
+def _opened(store: StoreLike, path: str | None, zarr_format: int | str | None) -> Group:
+    try:
+        return open_group(store, "r+", path=path, zarr_format=zarr_format, use_consolidated=False)
+    except NodeTypeError as error:
+        reason = "is an array; only groups have consolidated metadata"
+        raise NodeTypeError(error.where, reason) from None
+
+
+def _documents(
+    group: Group, progress: Callable[[Progress], object] | bool | None
+) -> dict[str, JSON]:
+    """The metadata documents of all nodes below a group, by their paths relative to it."""
+    prefix = len(group.path) + 1 if group.path else 0
+    with reporting(progress, group.path, None, "nodes") as reporter:
+
+        def children(path: str) -> Iterator[tuple[str, NodeMetadata]]:
+            for child in group.stored.format.children(group.store, path):
+                reporter.advance(1)
+                yield child
+
+        return {
+            path[prefix:]: group.stored.format.to_json(metadata)
+            for path, metadata in walk(group.stored.format, group.store, group.path, None, children)
+        }

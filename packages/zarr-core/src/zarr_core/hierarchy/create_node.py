@@ -1,0 +1,243 @@
+"""Create nodes: check the location, create the parent groups, store the metadata."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.errors import (
+    MetadataError,
+    NodeExistsError,
+    StoreCapabilityError,
+    StoreReadOnlyError,
+)
+from zarr_core.formats.detect import conflicting_format
+from zarr_core.formats.reserved_names import check_reserved_names
+from zarr_core.hierarchy.delete import erase_node
+from zarr_core.hierarchy.node import validate_node
+from zarr_core.interfaces.store import READ_ONLY
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.group import GroupMetadata
+from zarr_core.names import located
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.hierarchy.rollback import Rollback
+    from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
+
+
+def place_node(
+    store: Store,
+    path: str,
+    format_: Format,
+    metadata: NodeMetadata,
+    rollback: Rollback,
+    *,
+    overwrite: bool,
+) -> list[str]:
+    """Store a new node and its parent groups.
+
+    Specification: v3.1, "Operations": creating a node ensures groups at all
+    ancestor paths.
+
+    Parameters
+    ----------
+    store, path, format_, metadata
+        The node.
+    rollback : Rollback
+        Remembers every node that is created.
+    overwrite : bool
+        Whether an existing node is removed first.
+
+    Returns
+    -------
+    list of str
+        Paths of the parent groups that were created.
+
+    Raises
+    ------
+    NodeExistsError
+        If a node exists and ``overwrite`` is false, if an ancestor is an array, or if
+        overwriting would remove keys that belong to no node.
+    StoreReadOnlyError
+        If the store is read-only.
+    """
+    missing = make_room(store, path, format_, metadata, rollback, overwrite=overwrite)
+    if not rollback.create(store, path, format_, metadata):
+        raise occupied(store, path)
+    return missing
+
+
+def make_room(
+    store: Store,
+    path: str,
+    format_: Format,
+    metadata: NodeMetadata,
+    rollback: Rollback,
+    *,
+    overwrite: bool,
+    existing: Container[str] = (),
+) -> list[str]:
+    """Do what :func:`place_node` does before it stores the metadata.
+
+    Parameters
+    ----------
+    store, path, format_, metadata, overwrite
+        As for :func:`place_node`.
+    existing : container of str
+        Reserved names that are not new, such as those of the source of a copy.
+    """
+    if store.read_only:
+        raise StoreReadOnlyError(READ_ONLY, located(store, path))
+    format_.check_path(path)
+    validate_node(store, path, metadata)
+    missing = _missing_ancestors(store, path, format_)
+    new = missing if _is_reserved_and_there(store, path, format_) else [path, *missing]
+    check_reserved_names(format_, new, existing)
+    _refuse_conflicts(store, path, format_, missing if overwrite else [path, *missing])
+    if overwrite and _clear(store, path, format_):
+        rollback.overwrite(store, path)
+    return _create_groups(store, missing, format_, rollback)
+
+
+def create_ancestors(store: Store, path: str, format_: Format, rollback: Rollback) -> list[str]:
+    """Create the missing parent groups of a path.
+
+    Parameters
+    ----------
+    store, path, format_
+        The node that is created later.
+    rollback : Rollback
+        Remembers every group that is created.
+
+    Returns
+    -------
+    list of str
+        Paths of the groups.
+
+    Raises
+    ------
+    NodeExistsError
+        If an ancestor is an array, or has a node of another format.
+    NodeNameError
+        If the name of a new group is reserved.
+    """
+    missing = _missing_ancestors(store, path, format_)
+    check_reserved_names(format_, missing)
+    _refuse_conflicts(store, path, format_, missing)
+    return _create_groups(store, missing, format_, rollback)
+
+
+def _create_groups(
+    store: Store, missing: list[str], format_: Format, rollback: Rollback
+) -> list[str]:
+    if format_.implicit_groups:
+        if "" in missing:  # the metadata of the root is written with the first node
+            rollback.expect(store, "", format_, GroupMetadata())
+        return []
+    for ancestor in reversed(missing):
+        rollback.create(store, ancestor, format_, GroupMetadata())
+    return missing
+
+
+def _refuse_conflicts(store: Store, path: str, format_: Format, paths: list[str]) -> None:
+    """Raise if one of some paths has a node of another format."""
+    for place in paths:
+        if other := conflicting_format(store, place, format_):
+            raise NodeExistsError(
+                located(store, place),
+                f"has a node of the format {other.name}, which conflicts with a node of "
+                f"{format_.name} at {'/' + path!r}; use zarr_format={other.name!r}, or "
+                "choose another path",
+            )
+
+
+def _is_reserved_and_there(store: Store, path: str, format_: Format) -> bool:
+    """Whether a node with a reserved name already exists."""
+    if not format_.is_reserved(path.rpartition("/")[2]):
+        return False
+    try:
+        return format_.read(store, path) is not None
+    except MetadataError:
+        return True
+
+
+def occupied(store: Store, path: str) -> NodeExistsError:
+    """The error about a node that already exists."""
+    return NodeExistsError(
+        located(store, path),
+        "a node already exists; open it, or pass overwrite=True to remove it first",
+    )
+
+
+def _missing_ancestors(store: Store, path: str, format_: Format) -> list[str]:
+    """The missing parent groups of a path, the nearest first."""
+    parents = path.split("/")[:-1]
+    missing: list[str] = []
+    for depth in range(len(parents) if path else -1, -1, -1):
+        ancestor = "/".join(parents[:depth])
+        found = format_.read(store, ancestor)
+        if isinstance(found, ArrayMetadata):
+            raise NodeExistsError(
+                located(store, ancestor),
+                f"is an array, so no node can be created below it (at {'/' + path!r})",
+            )
+        if found is not None:
+            break
+        missing.append(ancestor)
+    return missing
+
+
+def refuse_leftovers(array: StoredArray) -> None:
+    """Raise if chunks exist that a new array would use as its own.
+
+    They remain if the removal of an array was interrupted.
+
+    Raises
+    ------
+    NodeExistsError
+        If there is such a chunk.
+    """
+    store, path, format_ = array.chunk_store, array.path, array.format
+    if not store.supports_listing:
+        return
+    _, key = next(array.stored_chunks(), (None, None))
+    if key is not None and format_.read(store, path) is None:
+        # A key such as "0.0" may belong to something else, and overwriting does not remove it.
+        certain = format_.unmanaged_key(store, path) is None
+        remedy = (
+            "pass overwrite=True to remove it first"
+            if certain
+            else "remove it from the store if it is one, or choose another path"
+        )
+        raise NodeExistsError(
+            located(store, path),
+            f"contains {key!r}, perhaps a chunk of an array that was not removed completely; {remedy}",
+        )
+
+
+def _clear(store: Store, path: str, format_: Format) -> bool:
+    """Remove a node, if all keys below it belong to nodes; return whether anything existed."""
+    if not store.supports_listing:
+        raise StoreCapabilityError("overwriting requires a store that lists its keys", store)
+    foreign = format_.unmanaged_key(store, path)
+    if foreign is not None:
+        raise NodeExistsError(
+            located(store, path),
+            f"overwriting would remove {foreign!r}, which is not part of a Zarr node; "
+            "move it, or choose another path",
+        )
+    # A store that cannot remove keys can be written to where nothing is stored.
+    found = holds_anything(store, path, format_)
+    if found:
+        erase_node(format_, store, path)
+    return found
+
+
+def holds_anything(store: Store, path: str, format_: Format) -> bool:
+    """Whether anything of a node, or below it, is stored."""
+    return any(map(store.exists, format_.documents(path))) or any(
+        True for prefix in format_.prefixes(path) for _ in store.list_prefix(prefix)
+    )

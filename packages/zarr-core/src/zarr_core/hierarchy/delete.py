@@ -1,0 +1,194 @@
+"""Delete nodes, or all keys below a path, metadata documents first."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from zarr_core.errors import NodeExistsError, NodeNotFoundError, StoreCapabilityError
+from zarr_core.formats.detect import read_node
+from zarr_core.formats.key_order import key_order
+from zarr_core.hierarchy.node import Node
+from zarr_core.hierarchy.store_path import opened_store, refuse_misspelt
+from zarr_core.interfaces.progress import Reporter
+from zarr_core.names import located
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from zarr_core.formats.key_order import KeyOrder
+    from zarr_core.hierarchy.store_path import StoreLike
+    from zarr_core.interfaces.format import Format
+    from zarr_core.interfaces.progress import Progress
+    from zarr_core.interfaces.store import Store
+
+
+def remove(
+    store: StoreLike,
+    path: str | None = None,
+    *,
+    progress: Callable[[Progress], object] | bool | None = None,
+) -> None:
+    """Remove an array, or a group with everything below it.
+
+    Parameters
+    ----------
+    store : store-like
+        Where; an array or group for the node itself.
+    path : str, optional
+        Path of the node in the store; without it, the root.
+    progress : callable or True, optional
+        Called with a :class:`Progress` a few times a second; True draws a line on
+        standard error.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no node.
+    NodeExistsError
+        If a key below it belongs to no node.  Nothing is removed.
+    StoreReadOnlyError, StoreCapabilityError
+        If the store is read-only, or cannot list or remove its keys.
+
+    Notes
+    -----
+    Metadata is removed first, as by ``del group[name]``.  A node of a group with
+    consolidated metadata is removed from it.
+    """
+    if isinstance(store, Node):
+        store.check_writable()
+    with opened_store(store, path) as (place, below):
+        format_ = store.stored.format if isinstance(store, Node) else read_node(place, below)[0]
+        if format_.read(place, below) is None:
+            raise NodeNotFoundError(located(place, below), "no node here")
+        require_erasing(place)
+        if (foreign := format_.unmanaged_key(place, below)) is not None:
+            raise NodeExistsError(
+                located(place, below),
+                f"removing it would remove {foreign!r}, which is not part of a Zarr node; move that "
+                "key, or remove all keys with rmdir",
+            )
+        with Reporter(progress, 1) as reporter:
+            erase_node(format_, place, below, reporter)
+    if isinstance(store, Node):
+        store.stored.record(gone=[below])
+
+
+def rmdir(
+    store: StoreLike,
+    path: str | None = None,
+    *,
+    progress: Callable[[Progress], object] | bool | None = None,
+) -> None:
+    """Remove all keys below a path, whether or not they belong to nodes.
+
+    Parameters
+    ----------
+    store : store-like
+        Where.
+    path : str, optional
+        The path; without it, all keys of the location.
+    progress : callable or True, optional
+        As for :func:`remove`.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no key below the path.  A store object may be empty.
+    StoreReadOnlyError, StoreCapabilityError
+        If the store is read-only, or cannot list or remove its keys.
+
+    Notes
+    -----
+    Metadata is removed first, so that an interrupted call leaves no incomplete node.
+    Prefer :func:`remove` for nodes: it includes chunks that the format stores elsewhere,
+    and updates consolidated metadata.
+    """
+    with opened_store(store, path) as (place, below):
+        prefix = f"{below}/" if below else ""
+        require_erasing(place)
+        keys = list(place.list_prefix(prefix))
+        if not keys:
+            refuse_misspelt(store, place, below, "there is nothing to remove")
+        order = key_order(store.stored.format if isinstance(store, Node) else None)
+        with Reporter(progress, 1) as reporter:
+            if reporter.is_heard:
+                erase_keys(place, below, keys, order, reporter)
+            else:
+                erase_documents(place, keys, order)
+        place.erase_prefix(prefix)
+
+
+_BATCH = 1000  # keys that are removed between two reports
+
+
+def erase_node(format_: Format, store: Store, path: str, reporter: Reporter | None = None) -> None:
+    """Remove a node with everything below it.
+
+    Parameters
+    ----------
+    format_, store, path
+        The node.
+    reporter : Reporter, optional
+        Receives the progress.
+
+    Raises
+    ------
+    StoreCapabilityError
+        If the store cannot remove keys.
+
+    Notes
+    -----
+    All metadata is removed first, that of the node before that of its members, so that an
+    interrupted call leaves no incomplete node.  Metadata of other formats is included.
+    """
+    require_erasing(store)
+    order = key_order(format_)
+    for key in format_.documents(path):
+        store.erase(key)
+    if store.supports_listing:
+        keys = (key for prefix in format_.prefixes(path) for key in store.list_prefix(prefix))
+        if reporter is None or not reporter.is_heard:
+            erase_documents(store, keys, order)
+        else:
+            erase_keys(store, path, [*keys], order, reporter)
+    format_.erase(store, path)
+
+
+def erase_documents(store: Store, keys: Iterable[str], order: KeyOrder) -> None:
+    """Remove the keys of metadata documents among some keys, parents first."""
+    for step in order.documents_to_remove(keys):
+        store.erase_values(step)
+
+
+def erase_keys(
+    store: Store, path: str, keys: list[str], order: KeyOrder, reporter: Reporter
+) -> None:
+    """Remove keys: metadata documents, parents first, then the others.
+
+    Parameters
+    ----------
+    store, path
+        Their location.
+    keys : list of str
+        The keys.
+    order : KeyOrder
+        Determines which of them are metadata documents.
+    reporter : Reporter
+        Receives the progress.
+    """
+    reporter.begin(path, len(keys), "keys")
+    others = (key for key in keys if not order.is_document(key))
+    batches = iter(lambda: [*islice(others, _BATCH)], [])
+    for some in chain(order.documents_to_remove(keys), batches):
+        store.erase_values(some)
+        reporter.advance(len(some))
+    reporter.end()
+
+
+def require_erasing(store: Store) -> None:
+    """Raise if a store cannot remove keys."""
+    if not store.supports_erasing:
+        raise StoreCapabilityError(
+            "the store cannot remove keys; copy what you want to keep to another store", store
+        )

@@ -1,0 +1,299 @@
+"""Rollback: removes the nodes that a call has created, if the call fails."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from zarr_core import strictjson
+from zarr_core.engine.resolved_metadata import resolve_metadata
+from zarr_core.engine.stored_array import StoredArray
+from zarr_core.errors import ZarrError
+from zarr_core.hierarchy.create_node import holds_anything
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.names import located
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from zarr_core.interfaces.format import Format, NodeMetadata
+    from zarr_core.interfaces.store import Store
+
+_outer: ContextVar[Rollback | None] = ContextVar("outer rollback", default=None)
+
+
+class _Node(NamedTuple):
+    store: Store
+    path: str
+    format: Format
+    metadata: NodeMetadata
+
+    @property
+    def where(self) -> str:
+        return located(self.store, self.path)
+
+
+class Rollback:
+    """Removes the nodes that a call has created, if the call fails or is interrupted.
+
+    A context manager.  If its block raises, every node that was created within is removed,
+    the last one first, and the exception gets a note (:meth:`BaseException.add_note`) about
+    everything that cannot be undone: a node that ``overwrite=True`` removed before, and
+    everything that remains at the destination.
+
+    Notes
+    -----
+    Only what the call itself has stored is removed.  A group is removed only if nothing
+    else is below it, so that nodes which others have created are kept.
+
+    Examples
+    --------
+    >>> import zarr_core as zarr
+    >>> store = zarr.MemoryStore()
+    >>> try:
+    ...     with Rollback() as rollback, rollback.nested():
+    ...         _ = zarr.create_array(store, name="a/x", data=[1, 2, 3])
+    ...         raise OSError("the disk is full")
+    ... except OSError:
+    ...     print(list(store.list()))
+    []
+    """
+
+    def __init__(self) -> None:
+        self._created: list[_Node] = []
+        self._uncertain: list[_Node] = []
+        self._overwritten: dict[str, None] = {}
+        self._notes: list[str] = []
+        self._incomplete: list[tuple[Store, Format, str, str]] = []
+        self._cleanups: list[Callable[[], object]] = []
+
+    # --- recording ---
+
+    def create(
+        self,
+        store: Store,
+        path: str,
+        format_: Format,
+        metadata: NodeMetadata,
+        write: Callable[[Store, str, NodeMetadata], object] | None = None,
+    ) -> bool:
+        """Store the metadata of a new node, and record it.
+
+        Parameters
+        ----------
+        store, path, format_, metadata
+            The node.
+        write : callable, optional
+            A function that stores metadata where no node exists, such as ``format_.write_new``.
+            By default ``format_.create``, which does nothing if a node exists.
+
+        Returns
+        -------
+        bool
+            Whether the metadata was stored; False if a node already exists.
+        """
+        if write is not None:
+            self.expect(store, path, format_, metadata)
+            write(store, path, metadata)
+            return True
+        try:
+            created = format_.create(store, path, metadata)
+        except BaseException:
+            self.doubt(store, path, format_, metadata)
+            raise
+        if created:
+            self.expect(store, path, format_, metadata)
+        return created
+
+    def expect(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
+        """Record a node that does not exist and is stored within the block by other means."""
+        self._created.append(_Node(store, path, format_, metadata))
+
+    def doubt(self, store: Store, path: str, format_: Format, metadata: NodeMetadata) -> None:
+        """Record a node that may be stored: the store failed while it was created.
+
+        It is not removed, as it may have existed before.  A note mentions it if it exists.
+        """
+        self._uncertain.append(_Node(store, path, format_, metadata))
+
+    def overwrite(self, store: Store, path: str) -> None:
+        """Record that the node at a path was removed, to be replaced by a new one."""
+        self._overwritten[located(store, path)] = None
+
+    def note_incomplete(self, store: Store, format_: Format, paths: list[str], remedy: str) -> None:
+        """Record paths with chunks but without a node yet, to be continued later.
+
+        They are not removed: the next call continues with them.  The note contains the path and
+        the remedy.
+        """
+        if not store.metadata_first:
+            self._incomplete += [(store, format_, path, remedy) for path in paths]
+
+    def note(self, text: str) -> None:
+        """Record a note for the exception, about something that is not undone."""
+        self._notes.append(text)
+
+    def complete(self) -> None:
+        """All nodes are complete: keep what was created up to now."""
+        self._created.clear()
+        self._incomplete.clear()
+        self._notes.clear()
+        self._overwritten.clear()
+
+    def add_cleanup(self, work: Callable[[], object]) -> None:
+        """Call a function after nodes were removed, such as one that updates copies of metadata."""
+        self._cleanups.append(work)
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """Record what calls within the block create, after each of them has succeeded."""
+        token = _outer.set(self)
+        try:
+            yield
+        finally:
+            _outer.reset(token)
+
+    # --- the context ---
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            for note in self._undo():
+                error.add_note(note)
+        elif (outer := _outer.get()) is not None:
+            outer._take_over(self)  # noqa: SLF001 - of this class
+
+    def _take_over(self, other: Rollback) -> None:
+        self._created += other._created
+        self._overwritten |= other._overwritten
+        self._cleanups += other._cleanups
+        self._notes += other._notes
+
+    def _undo(self) -> Iterator[str]:
+        """Remove what was created; yield notes about what remains."""
+        for node in reversed(self._created):
+            try:
+                kept = _remove(node)
+            except BaseException as failure:  # a second interrupt, too
+                kept = (
+                    f"{node.where}: this incomplete {_kind(node)} remains, because it could not be "
+                    f"removed ({_reason(failure)}); remove it before you try again"
+                )
+            if kept is not None:
+                yield kept
+        for incomplete in self._incomplete:
+            yield from _incomplete(*incomplete)
+        for node in self._uncertain:
+            yield from _doubtful(node)
+        for work in self._cleanups if self._created or self._overwritten else ():
+            try:
+                work()
+            except BaseException as failure:
+                yield (
+                    f"consolidated metadata may list nodes that do not exist ({_reason(failure)}); "
+                    "call consolidate_metadata"
+                )
+        yield from self._notes
+        for where in self._overwritten:
+            yield f"{where}: the previous node has been removed (overwrite) and is lost"
+
+
+def _remove(node: _Node) -> str | None:
+    """Remove a node, and nothing else; return a note about what remains of it."""
+    store, path, format_, metadata = node
+    documents = format_.documents(path)
+    if isinstance(metadata, ArrayMetadata):
+        for document in documents:
+            store.erase(document)
+        if not store.supports_listing:
+            return f"{node.where}: chunks of the array may remain; the store cannot list them"
+        chunks, keys = _stored(node, metadata)
+        chunks.erase_values(keys)
+        return None
+    if not store.supports_listing:  # whether the group is empty is not known
+        return f"{node.where}: this new group is kept"
+    below = chain.from_iterable(map(store.list_prefix, format_.prefixes(path)))
+    key = next((key for key in below if key not in documents), None)
+    if key is None:
+        for document in documents:
+            store.erase(document)
+    if format_.read(store, path) is None:
+        return None
+    reason = "" if key is None else f", because it contains {key!r}"
+    return f"{node.where}: this new group is kept{reason}"
+
+
+def _stored(node: _Node, metadata: ArrayMetadata) -> tuple[Store, list[str]]:
+    """The keys of the stored chunks of an array, and their store."""
+    try:
+        array = StoredArray(
+            node.store, node.path, node.format, resolve_metadata(metadata, node.where)
+        )
+    except ZarrError:
+        # An array that was copied may have codecs that are not installed.
+        prefix = node.format.chunk_prefix(node.path)
+        if next(iter(node.store.list_prefix(prefix)), None) is not None:
+            raise
+        return node.store, []
+    return array.chunk_store, [key for _, key in array.stored_chunks()]
+
+
+def _incomplete(store: Store, format_: Format, path: str, remedy: str) -> Iterator[str]:
+    """A note about a path with incomplete contents."""
+    try:
+        found = holds_anything(store, path, format_)
+    except BaseException as failure:
+        yield f"{located(store, path)}: may be incomplete ({_reason(failure)})"
+    else:
+        if found:
+            yield f"{located(store, path)}: is incomplete; {remedy}"
+
+
+def _doubtful(node: _Node) -> Iterator[str]:
+    """A note about a node whose metadata may have been stored by a call that failed."""
+    store, path, format_, metadata = node
+    try:
+        found = format_.read(store, path)
+        if found is None:
+            keys = [key for key in format_.documents(path) if store.exists(key)]
+        else:
+            keys = [*format_.documents(path)[:1]]
+    except BaseException as failure:
+        yield (
+            f"{node.where}: whether this {_kind(node)} was created is not known "
+            f"({_reason(failure)}); check it before you try again"
+        )
+        return
+    if found is None and keys:
+        yield f"{node.where}: {', '.join(map(repr, keys))} may remain of this attempt; remove it"
+    elif found is not None and _same(format_, found, metadata):
+        yield (
+            f"{node.where}: an equal node exists, perhaps created by this attempt and incomplete; "
+            "check it before you try again"
+        )
+
+
+def _same(format_: Format, one: NodeMetadata, other: NodeMetadata) -> bool:
+    return type(one) is type(other) and strictjson.identical(
+        format_.to_json(one), format_.to_json(other)
+    )
+
+
+def _kind(node: _Node) -> str:
+    return "array" if isinstance(node.metadata, ArrayMetadata) else "group"
+
+
+def _reason(failure: BaseException) -> str:
+    text = str(failure)
+    return text if isinstance(failure, ZarrError) else f"{type(failure).__name__}: {text}"

@@ -1,0 +1,303 @@
+"""Find the store, and the path in it, for the location that a user passes."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from zarr_core.errors import NodeNotFoundError, StoreError
+from zarr_core.interfaces.store import Store
+from zarr_core.names import located, normalise_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core.hierarchy.node import Node
+
+# Objects of other libraries have no type in common.
+StoreLike: TypeAlias = (
+    "Store | Node[Any] | str | os.PathLike[str] | Mapping[str, bytes] | object | None"
+)
+"""What a store, or a location in one, is opened from; see :func:`resolve_store_path`."""
+
+
+def resolve_store_path(
+    place: StoreLike,
+    path: str | None = None,
+    *,
+    read_only: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    synchronizer: Any = None,
+) -> tuple[Store, str]:
+    """Find the store, and the normalised path in it, of a location.
+
+    Parameters
+    ----------
+    place : store-like
+        A :class:`Store`; a path, or a URL whose scheme names a store; a mapping
+        of keys to bytes; an array or group, for paths below it; None for new memory; an
+        object that an installed store supports, such as a store of another library.  The
+        suffix of a path may select a store, such as ``.zip``.  In ``name+scheme://``, the
+        name selects the store.  ``~`` and ``~user`` at the beginning of a path are home
+        directories, as in a shell.
+    path : str, optional
+        Path of the node below the location.
+    read_only : bool
+        Open the store for reading; has no effect on a store object.
+    storage_options : mapping, optional
+        Further arguments for the store that a URL names.
+    synchronizer : object, optional
+        Its method ``wrap(store)`` returns a store that holds locks while values change.
+
+    Raises
+    ------
+    StoreError
+        If the location is not supported, or a path looks like a URL with one slash
+        (``s3:/bucket``) or like a Windows drive (``C:/data``) on another system.
+    TypeError
+        If the synchronizer has no such method.
+    UnknownExtensionError
+        If no installed distribution provides the store.
+    NodeNameError
+        If the path breaks the grammar.
+    """
+    from zarr_core.hierarchy.node import Node  # circular import
+
+    if synchronizer is not None:
+        found, below = resolve_store_path(
+            place, path, read_only=read_only, storage_options=storage_options
+        )
+        return _synchronised(found, synchronizer), below
+    below = normalise_path("" if path is None else path)
+    if storage_options and not isinstance(place, str | os.PathLike):
+        raise StoreError("storage_options requires a URL", store=repr(place))
+    if isinstance(place, Node):
+        return place.store, "/".join(part for part in (place.path, below) if part)
+    if isinstance(place, Store):
+        return place, below
+    if isinstance(place, str):
+        return _from_path(place, read_only, dict(storage_options or {})), below
+    if place is None or type(place) is dict:
+        from zarr_core.stores.memory import MemoryStore
+
+        return MemoryStore(place, read_only=read_only), below
+    if (store := _from_object(place, read_only)) is not None:
+        return store, below
+    if isinstance(place, os.PathLike):
+        text = os.fspath(place)
+        if not isinstance(text, str):
+            raise StoreError("a path is a string, not bytes", store=repr(text))
+        return _from_path(text, read_only, dict(storage_options or {})), below
+    if isinstance(place, Mapping):
+        _check_mapping(place)
+        from zarr_core.stores.mapping import MappingStore
+
+        return MappingStore(place, read_only=read_only), below
+    as_data = hasattr(place, "__array__") or isinstance(place, list | tuple)
+    raise StoreError(
+        f"cannot open a store from {_kind(place)}; pass a path, a URL, a zarr_core store, a "
+        "mapping of keys to bytes, an array or a group"
+        + (", and pass elements as data=" if as_data else "")
+        + _who_takes(place)
+    )
+
+
+def _check_mapping(place: Mapping[Any, Any]) -> None:
+    """Raise for mappings that are files of another format."""
+    for name in _modules(place):
+        if advice := _OTHER_FORMATS.get(name):
+            raise StoreError(f"cannot open a store from {_kind(place)}; {advice}")
+
+
+def _kind(place: object) -> str:
+    module = type(place).__module__
+    return type(place).__name__ if module == "builtins" else f"{module}.{type(place).__name__}"
+
+
+_OTHER_FORMATS = {
+    "h5py": "zarr_import.import_hdf5 and zarr_import.export_hdf5 copy between HDF5 and Zarr",
+}
+
+
+def _synchronised(store: Store, synchronizer: Any) -> Store:
+    if not hasattr(synchronizer, "wrap"):
+        raise TypeError(
+            f"a {type(synchronizer).__name__} is not a synchronizer: it has no method wrap(store); "
+            "zarr_stores.synchronizers has ThreadSynchronizer and ProcessSynchronizer"
+        )
+    wrapped: Store = synchronizer.wrap(store)
+    return wrapped
+
+
+def _from_object(place: object, read_only: bool) -> Store | None:
+    """The store for an object of another library, if an installed store supports it."""
+    if not (modules := [*_modules(place)]):
+        return None
+    from zarr_core.registry.listing import names  # slow to import
+
+    known = set(names("store"))
+    for name in modules:
+        if name in known:
+            store = _store_class(name, repr(type(place)))
+            if (found := store.from_object(place, read_only=read_only)) is not None:
+                return found
+    return None
+
+
+def _modules(place: object) -> Iterator[str]:
+    """Modules of the classes of an object, each followed by its packages."""
+    seen: set[str] = set()
+    for kind in type(place).__mro__:
+        name = kind.__module__
+        if name.partition(".")[0] in sys.stdlib_module_names:
+            continue
+        while name and name not in seen:
+            seen.add(name)
+            yield name
+            name = name.rpartition(".")[0]
+
+
+def _who_takes(place: object) -> str:
+    """What to install for an object that is not supported."""
+    from zarr_core.registry.hints import requirement
+
+    for name in _modules(place):
+        if wanted := requirement("store", name):
+            return f". The current version of {wanted} can open it: pip install --upgrade {wanted}"
+    return ""
+
+
+def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
+    if "://" in text:
+        return _store_named(_name_in(text), text, read_only, options)
+    # For speed: most paths need no check.
+    if ":" in text or text.startswith("~"):
+        text = _checked_path(text)
+    suffix = os.path.splitext(text)[1].lower()
+    # For speed: other suffixes do not need the installed stores.
+    if suffix not in ("", ".zarr"):
+        _check_metadata_key(text)
+        from zarr_core.registry.listing import is_provided  # slow to import
+
+        missing = None if os.path.isdir(text) else _SUFFIXES.get(suffix)
+        name = suffix[1:] if is_provided("store", suffix[1:]) else missing
+        if name and _store_class(name, text).is_for(text):
+            return _store_named(name, text, read_only, options)
+    if options:
+        raise StoreError("storage_options requires a URL, not a path", store=text)
+    from zarr_core.stores.local import LocalStore
+
+    try:
+        return LocalStore(text, read_only=read_only)
+    except StoreError:
+        _check_metadata_key(text)
+        raise
+
+
+def _check_metadata_key(text: str) -> None:
+    """Reject the path of a metadata document, which users may give for that of its node."""
+    from zarr_core.registry.known_extensions import METADATA_KEYS
+
+    directory, name = os.path.split(text)
+    if any(name in keys for keys in METADATA_KEYS.values()) and os.path.isfile(text):
+        raise StoreError(
+            f"is the metadata document of a node; open its directory, {directory or '.'!r}",
+            store=text,
+        )
+
+
+def _checked_path(text: str) -> str:
+    """Expand the home directory; raise for a URL with one slash, or a Windows drive."""
+    if text.startswith("~"):
+        expanded = os.path.expanduser(text)
+        if expanded.startswith("~"):
+            user = text[1:].replace("\\", "/").partition("/")[0]
+            raise StoreError(f"no home directory for user {user!r}.{_literal(text)}", store=text)
+        return expanded
+    if (found := _SCHEME_OR_DRIVE(text)) and not os.path.splitdrive(text)[0]:
+        scheme = found[1]
+        if len(scheme) == 1:
+            reason = "a path on a Windows drive, which this system does not have."
+        else:
+            rest = _shown(f"{scheme}://{text[found.end() :]}").partition("://")[2]
+            meant = f"{scheme}:///{rest}" if scheme == "file" else f"{scheme}://{rest}"
+            reason = f"a URL needs two slashes after the colon: did you mean {meant!r}?"
+            text = f"{scheme}:/{rest}"
+        raise StoreError(reason + _literal(text), store=text)
+    return text
+
+
+def _literal(text: str) -> str:
+    return f" For a directory of that name, write {'./' + text!r}."
+
+
+_SCHEME_OR_DRIVE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?:/|(?<=^.:)\\)").match
+
+# Without the distribution, a directory of that name would be created.
+_SUFFIXES = {".zip": "zip"}
+
+
+def _name_in(url: str) -> str:
+    """The name of the store that a URL is for."""
+    if "://" in url.rpartition("::")[2] and "::" in url:
+        return _CHAINS  # such as simplecache::s3://bucket/field.zarr
+    scheme = url.partition("://")[0]
+    name, plus, _ = scheme.partition("+")
+    if plus:
+        from zarr_core.registry.listing import is_provided  # slow to import
+
+        return scheme if is_provided("store", scheme) else name
+    return scheme
+
+
+# The store for chains of URLs.
+_CHAINS = "fsspec"
+
+
+def _store_named(name: str, url: str, read_only: bool, options: dict[str, Any]) -> Store:
+    return _store_class(name, _shown(url)).from_url(url, read_only=read_only, **options)
+
+
+def _shown(url: str) -> str:
+    """A URL for messages: without users, passwords and queries, which may be secret."""
+    scheme, separator, rest = url.partition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2].partition('?')[0]}"
+
+
+def _store_class(name: str, where: str) -> type[Store]:
+    from zarr_core.registry.resolve import find
+
+    return find("store", name, where)
+
+
+@contextmanager
+def opened_store(
+    place: StoreLike, path: str | None = None, *, read_only: bool = False
+) -> Iterator[tuple[Store, str]]:
+    """Find a store and a path, as :func:`zarr_core.resolve_store_path` does.
+
+    A store that is opened by this is closed at the end, for example to write the directory
+    of a zip archive.
+    """
+    store, below = resolve_store_path(place, path, read_only=read_only)
+    try:
+        yield store, below
+    finally:
+        if isinstance(place, str | os.PathLike):
+            store.close()
+
+
+def refuse_misspelt(place: StoreLike, store: Store, below: str, missing: str) -> None:
+    """Raise for an empty location, unless it is a store object: the path may be wrong.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If the location has a path.
+    """
+    if below or isinstance(place, str | os.PathLike):
+        raise NodeNotFoundError(located(store, below), f"{missing}; check the path")

@@ -1,0 +1,149 @@
+"""Reading parts of a stored value."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from zarr_core.errors import StoreReadError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+    from typing import Self
+
+Buffer: TypeAlias = "bytes | bytearray | memoryview"
+"""Contiguous bytes.  A memoryview has format ``B``."""
+
+
+class ByteRange(NamedTuple):
+    """A part of a value.
+
+    ``start`` counts from the first byte, or from the end if negative; ``length`` None means up
+    to the end.
+    """
+
+    start: int
+    length: int | None = None
+
+    def within(self, size: int) -> tuple[int, int]:
+        """Return start and stop for a value of this size."""
+        first = max(0, size + self.start) if self.start < 0 else min(size, self.start)
+        return first, size if self.length is None else min(size, first + self.length)
+
+
+class ByteReader(ABC):
+    """An open value, of which parts are read.  A context manager.
+
+    All reads return the same generation of the value.  If it is replaced meanwhile, reads
+    return the old one or raise :class:`ValueReplacedError`.  Several threads can read.
+    """
+
+    max_concurrency: int | None = None
+    """Maximum number of concurrent reads; None for a value without latency."""
+
+    gap_bytes: int = 1 << 14
+    """Largest gap in bytes between two parts that are read together."""
+
+    generation: str | None = None
+    """The generation of the value, as :meth:`Store.generation` returns it; None if unknown."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Length of the value, in bytes."""
+
+    @abstractmethod
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        """Read several parts, each ``(start, buffer)``; each buffer is filled.
+
+        Raises
+        ------
+        StoreReadError
+            If a part extends beyond the end of the value.
+        ValueReplacedError
+            If the opened generation no longer exists.
+        """
+
+    def read(self, start: int, length: int) -> memoryview:
+        """Read one part into new memory."""
+        buffer = memoryview(bytearray(length))
+        self.read_into([(start, buffer)])
+        return buffer
+
+    def close(self) -> None:
+        """Release resources."""
+        return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class BufferByteReader(ByteReader):
+    """Reader of a value in memory.
+
+    Parameters
+    ----------
+    data : Buffer
+        The value; it is not copied.
+    """
+
+    __slots__ = ("_data", "size")
+
+    def __init__(self, data: Buffer) -> None:
+        self._data = memoryview(data)
+        self.size: int = len(self._data)
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        for start, buffer in parts:
+            end = start + len(buffer)
+            if start < 0 or end > self.size:
+                raise self._beyond(start, end)
+            buffer[:] = self._data[start:end]
+
+    def read(self, start: int, length: int) -> memoryview:
+        end = start + length
+        if start < 0 or length < 0 or end > self.size:
+            raise self._beyond(start, end)
+        return self._data[start:end]
+
+    def _beyond(self, start: int, end: int) -> StoreReadError:
+        return StoreReadError(f"bytes {start} to {end} of a value of {self.size} bytes")
+
+
+class WrapperReader(ByteReader):
+    """Base class for readers that wrap another reader.
+
+    Parameters
+    ----------
+    inner : ByteReader
+        The wrapped reader; closed with this one.
+    """
+
+    def __init__(self, inner: ByteReader) -> None:
+        self.inner = inner
+        """The wrapped reader."""
+        self.max_concurrency = inner.max_concurrency
+        self.gap_bytes = inner.gap_bytes
+        self.generation = inner.generation
+
+    @property
+    def size(self) -> int:
+        return self.inner.size
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        self.inner.read_into(parts)
+
+    def read(self, start: int, length: int) -> memoryview:
+        return self.inner.read(start, length)
+
+    def close(self) -> None:
+        self.inner.close()

@@ -1,0 +1,75 @@
+"""Reading metadata documents from stores, up to a limit of their size."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from zarr_core.config import config
+from zarr_core.errors import MetadataDecodeError
+from zarr_core.metadata.validation_problem import ValidationProblem
+
+if TYPE_CHECKING:
+    from zarr_core.interfaces.byte_reader import ByteReader
+    from zarr_core.interfaces.store import Store
+
+
+def read_metadata(store: Store, key: str) -> bytes | None:
+    """Read a metadata document, or another JSON document that a store holds.
+
+    Parameters
+    ----------
+    store : Store
+        The store.
+    key : str
+        The key of the document.
+
+    Returns
+    -------
+    bytes or None
+        None if there is no such key.
+
+    Raises
+    ------
+    MetadataDecodeError
+        If it is larger than the setting ``max_metadata_nbytes``.
+    """
+    limit = config.settings.max_metadata_nbytes
+    if limit is None:
+        limit = sys.maxsize
+    value = store.get_limited(key, limit)
+    if value is None:
+        return None
+    if isinstance(value, int):
+        raise _too_large(f"{store} {key!r}", value)
+    return bytes(value)
+
+
+def read_metadata_from(reader: ByteReader, where: str) -> bytes:
+    """Read a metadata document that is open.
+
+    Parameters
+    ----------
+    reader : ByteReader
+        The document.
+    where : str
+        Store and key, for errors.
+
+    Raises
+    ------
+    MetadataDecodeError
+        If it is larger than the setting ``max_metadata_nbytes``.
+    """
+    limit = config.settings.max_metadata_nbytes
+    if limit is not None and reader.size > limit:
+        raise _too_large(where, reader.size)
+    return bytes(reader.read(0, reader.size))
+
+
+def _too_large(where: str, size: int) -> MetadataDecodeError:
+    limit = config.settings.max_metadata_nbytes
+    message = (
+        f"the document has {size:,} bytes, more than the limit of {limit:,}; to read it, increase "
+        "the limit: zarr_core.config.set(max_metadata_nbytes=...)"
+    )
+    return MetadataDecodeError(where, [ValidationProblem("", message)])

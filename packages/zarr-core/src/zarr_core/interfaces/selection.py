@@ -1,0 +1,82 @@
+"""Normalised selections, the only ones that the engine and codecs handle.
+
+For each dimension there is a slice with a positive step or an array of indices, all of them
+within bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Indices: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
+
+
+def slice_length(part: slice) -> int:
+    """Count the elements of a normalised slice (``0 <= start <= stop``, ``step >= 1``)."""
+    length: int = part.stop - part.start
+    return length if part.step == 1 else (length + part.step - 1) // part.step
+
+
+@dataclass(frozen=True)
+class BasicIndexer:
+    """A slice in each dimension.
+
+    Parameters
+    ----------
+    index : tuple of slice
+        Start, stop and step are integers, ``0 <= start <= stop``, ``step >= 1``.
+    """
+
+    index: tuple[slice, ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the selection."""
+        return tuple(slice_length(part) for part in self.index)
+
+
+@dataclass(frozen=True)
+class OrthogonalIndexer:
+    """The outer product of a slice or indices in each dimension.
+
+    Parameters
+    ----------
+    index : tuple of slice or ndarray
+        Normalised slices, or one-dimensional arrays of indices in any order,
+        with or without repetitions; at least one array.
+    """
+
+    index: tuple[slice | Indices, ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the selection."""
+        return tuple(
+            slice_length(part) if isinstance(part, slice) else len(part) for part in self.index
+        )
+
+
+@dataclass(frozen=True)
+class CoordinateIndexer:
+    """Single elements.
+
+    Parameters
+    ----------
+    index : tuple of ndarray
+        One-dimensional arrays of indices, one per dimension, of equal length.
+    """
+
+    index: tuple[Indices, ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the selection: one dimension."""
+        return (len(self.index[0]),) if self.index else (1,)
+
+
+Selection: TypeAlias = BasicIndexer | OrthogonalIndexer | CoordinateIndexer

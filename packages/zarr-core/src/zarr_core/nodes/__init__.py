@@ -1,1 +1,0 @@
-"""Nodes where they are stored: found, checked, placed, removed."""

@@ -1,0 +1,1 @@
+"""Normalization of the arguments that create arrays."""

@@ -1,0 +1,177 @@
+"""The metadata of a new array, from the arguments of ``create_array``."""
+
+from __future__ import annotations
+
+from operator import index as as_integer
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.engine.chain import CodecChain
+from zarr_core.errors import CodecChainError, MetadataValidationError
+from zarr_core.interfaces.chunk_grid import ChunkGrid
+from zarr_core.interfaces.codec import ArrayRepresentation
+from zarr_core.metadata.array import ArrayMetadata
+from zarr_core.metadata.validation_problem import ValidationProblem
+from zarr_core.normalize.attributes import check_attributes
+from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
+from zarr_core.normalize.codecs import is_auto, parse_codec_chain, parse_codecs, sharded
+from zarr_core.normalize.data_types import parse_data_type
+from zarr_core.normalize.definitions import parse_definition
+from zarr_core.registry.resolve import require
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from zarr_core.definition import JSON
+    from zarr_core.interfaces.data_type import DataType
+    from zarr_core.normalize.chunk_shapes import Lengths
+
+WHERE = "new array"
+"""The location in errors."""
+
+
+def array_metadata(
+    shape: tuple[int, ...],
+    dtype: Any,
+    *,
+    chunks: Any,
+    shards: Any,
+    order: str,
+    filters: Any,
+    serializer: Any,
+    compressors: Any,
+    fill_value: Any,
+    attributes: Mapping[str, Any] | None,
+    chunk_key_encoding: ExtensionDefinition,
+    dimension_names: Sequence[str | None] | None,
+    storage_transformers: Sequence[Any],
+) -> ArrayMetadata:
+    """Return version 3 metadata in which every default is explicit.
+
+    Parameters and errors are those of :func:`zarr_core.create_array`.
+    """
+    data_type, byte_order = parse_data_type(dtype)
+    codecs = parse_codec_chain(
+        _add_transpose(order, filters, len(shape)), serializer, compressors, byte_order, data_type
+    )
+    shards, index_location = _parse_shards(shards)
+    if isinstance(chunks, dict | ExtensionDefinition | ChunkGrid):
+        if shards is not None:
+            raise ValueError(
+                "shards cannot be combined with a chunk grid; "
+                'pass the codec "sharding_indexed" as the serializer instead'
+            )
+        if isinstance(chunks, dict) and "name" not in chunks:
+            raise ValueError(
+                f"chunks={chunks!r} does not name a chunk grid; pass the lengths of chunks as a "
+                "tuple in the order of the dimensions, such as chunks=(100, 100)"
+            )
+        grid = parse_definition(chunks, "chunk grid")
+    else:
+        item_size = data_type.item_size or 16
+        chunk, shard = chunk_and_shard_shape(shape, item_size, chunks, shards)
+        if shard is not None:
+            codecs = sharded(chunk, codecs, index_location)
+        grid = _grid(chunk if shard is None else shard)
+    try:
+        fill = data_type.default_fill_value() if fill_value is None else data_type.cast(fill_value)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise MetadataValidationError(
+            WHERE, [ValidationProblem("/fill_value", str(error))]
+        ) from error
+    document: dict[str, JSON] = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": list(shape),
+        "data_type": data_type.to_definition().to_json(),
+        "chunk_grid": grid.to_json(),
+        "chunk_key_encoding": chunk_key_encoding.to_json(),
+        "fill_value": data_type.fill_value_to_json(fill),
+        "codecs": [
+            definition.to_json() for definition in _resolved(codecs, grid, shape, data_type, fill)
+        ],
+        "attributes": check_attributes(attributes or {}, WHERE),
+    }
+    if dimension_names is not None:
+        names = (dimension_names,) if isinstance(dimension_names, str) else dimension_names
+        document["dimension_names"] = list(names)
+    if storage_transformers:
+        is_single = isinstance(storage_transformers, str | dict | ExtensionDefinition)
+        items = [storage_transformers] if is_single else storage_transformers
+        document["storage_transformers"] = [
+            parse_definition(item, "storage transformer").to_json() for item in items
+        ]
+    return ArrayMetadata.from_json(document, WHERE)
+
+
+def _resolved(
+    codecs: list[ExtensionDefinition],
+    grid: ExtensionDefinition,
+    shape: tuple[int, ...],
+    data_type: DataType,
+    fill_value: np.ndarray[Any, Any],
+) -> tuple[ExtensionDefinition, ...]:
+    """Definitions of the codecs in which every default is explicit."""
+    chunk_grid = require("chunk_grid", grid, WHERE, "/chunk_grid")
+    try:
+        axes = chunk_grid.axes(shape)
+    except ValueError as error:
+        raise MetadataValidationError(
+            WHERE, [ValidationProblem("/chunk_grid", str(error))]
+        ) from error
+    chunk = chunk_grid.chunk_shape(axes, (0,) * len(axes))
+    chain = CodecChain.of(*codecs, where=WHERE, pointer="/codecs")
+    return chain.resolve(ArrayRepresentation(chunk, data_type, fill_value)).to_definitions()
+
+
+def _grid(lengths: Lengths) -> ExtensionDefinition:
+    """The definition of a regular or rectilinear grid."""
+    shape: list[JSON] = [list(item) if isinstance(item, tuple) else item for item in lengths]
+    if not any(isinstance(item, list) for item in shape):
+        return ExtensionDefinition("regular", {"chunk_shape": shape})
+    grid = ExtensionDefinition("rectilinear", {"kind": "inline", "chunk_shapes": shape})
+    resolved: ExtensionDefinition = require(
+        "chunk_grid", grid, WHERE, "/chunk_grid"
+    ).to_definition()
+    return resolved
+
+
+def _parse_shards(shards: Any) -> tuple[Any, str]:
+    """Shape of the shards and location of their index."""
+    if not isinstance(shards, dict):
+        return shards, "end"
+    if "shape" not in shards or shards.keys() - {"shape", "index_location"}:
+        raise ValueError(
+            f"shards={shards!r} needs a shape, and may have an index_location; or pass the lengths "
+            "of shards as a tuple in the order of the dimensions, such as shards=(400, 400)"
+        )
+    return shards["shape"], shards.get("index_location", "end")
+
+
+def _add_transpose(order: str, filters: Any, ndim: int) -> Any:
+    """The filters; for ``order="F"``, a transpose codec precedes them."""
+    if order not in ("C", "F"):
+        raise ValueError(f'order must be "C" or "F", not {order!r}')
+    if order == "C" or ndim < 2:
+        return filters
+    reversed_dimensions: list[JSON] = [*reversed(range(ndim))]
+    definitions = [] if is_auto(filters) else parse_codecs(filters)
+    if any(definition.name == "transpose" for definition in definitions):
+        raise CodecChainError(
+            f'{WHERE} /codecs: order="F" adds a transpose codec, but filters already contains '
+            "one; remove one of them"
+        )
+    return [ExtensionDefinition("transpose", {"order": reversed_dimensions}), *definitions]
+
+
+def parse_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    """A shape as a tuple of integers."""
+    items: Any = shape if hasattr(shape, "__iter__") else (shape,)
+    try:
+        return tuple(as_integer(length) for length in items)
+    except TypeError:
+        raise TypeError(
+            f"shape must be an integer or a sequence of integers, not {shape!r}"
+        ) from None

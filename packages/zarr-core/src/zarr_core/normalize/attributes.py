@@ -1,0 +1,66 @@
+"""Normalization of attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import zip_longest
+from reprlib import repr as brief
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.errors import AttributeValueError, MetadataValidationError
+from zarr_core.metadata.validation_problem import ValidationProblem
+from zarr_core.strictjson import identical, keep_nonfinite, plain
+
+if TYPE_CHECKING:
+    from zarr_core.definition import JSON
+
+
+def check_attributes(
+    attributes: Any, where: str, known: Mapping[str, JSON] | None = None
+) -> dict[str, JSON]:
+    """Convert attributes to JSON.
+
+    Parameters
+    ----------
+    attributes : mapping, or iterable of pairs
+        The attributes.
+    where : str
+        The node, for errors.
+    known : mapping, optional
+        The present attributes of the node.  NaN and infinities that are equal to the value at
+        the same position in them are permitted.
+
+    Raises
+    ------
+    AttributeValueError
+        If a value has no JSON form, or a name is not a string.
+    """
+    try:
+        values = dict(attributes)
+    except (TypeError, ValueError):
+        message = f"must be a mapping of names to values, not {brief(attributes)}"
+        raise AttributeValueError(where, [ValidationProblem("/attributes", message)]) from None
+    try:
+        converted = plain(values, where, "/attributes")
+    except MetadataValidationError:
+        try:
+            converted = plain(_keep_known_nonfinite(values, known or {}), where, "/attributes")
+        except MetadataValidationError as error:
+            raise AttributeValueError(where, error.problems) from error
+    assert isinstance(converted, dict)
+    return converted
+
+
+def _keep_known_nonfinite(value: Any, known: Any) -> Any:
+    """Mark NaN and infinities that are equal to those at the same position in ``known``."""
+    if isinstance(known, dict) and isinstance(value, Mapping):
+        return {
+            name: _keep_known_nonfinite(item, known[name]) if name in known else item
+            for name, item in value.items()
+        }
+    if isinstance(known, list) and isinstance(value, list | tuple):
+        pairs = zip_longest(value, known[: len(value)])
+        return [_keep_known_nonfinite(item, other) for item, other in pairs]
+    if isinstance(known, float) and isinstance(value, float) and identical(float(value), known):
+        return keep_nonfinite(value)
+    return value

@@ -1,0 +1,216 @@
+"""Normalization of codecs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.definition import ExtensionDefinition
+from zarr_core.engine.chain import codec_definition
+from zarr_core.errors import (
+    CodecChainError,
+    ExtensionConfigurationError,
+    ExtensionError,
+    MetadataValidationError,
+)
+from zarr_core.interfaces.codec import ArrayToBytesCodec, BytesToBytesCodec, Codec
+from zarr_core.normalize.definitions import parse_definition
+from zarr_core.registry.listing import is_provided
+from zarr_core.registry.resolve import make
+from zarr_core.strictjson import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from zarr_core.definition import JSON
+    from zarr_core.interfaces.data_type import DataType
+
+DEFAULT_COMPRESSOR = ExtensionDefinition("zstd", {"level": 0, "checksum": True})
+"""The default compressor: fast, and it detects damage."""
+
+INDEX_CODECS = (
+    ExtensionDefinition("bytes", {"endian": "little"}),
+    ExtensionDefinition("crc32c"),
+)
+"""The codecs that the specification of ``sharding_indexed`` recommends for the index."""
+
+
+def codec(name: str, /, **configuration: Any) -> ExtensionDefinition:
+    """Create the definition of a codec from its name and its configuration.
+
+    Parameters
+    ----------
+    name : str
+        Name of the codec, such as ``"gzip"``.
+    **configuration
+        Members of its configuration.  Missing members have the defaults of the codec.
+        Codecs within the configuration have any form that ``compressors`` accepts.
+
+    Returns
+    -------
+    ExtensionDefinition
+        Accepted wherever codecs are: ``filters``, ``serializer``, ``compressors``, and
+        within the configuration of another codec.
+
+    Raises
+    ------
+    UnknownExtensionError
+        If no such codec is installed.
+    ExtensionConfigurationError
+        If the codec does not accept the configuration.
+
+    Examples
+    --------
+    >>> codec("bytes", endian="little").configuration
+    {'endian': 'little'}
+    """
+    members = {member: _to_json(value) for member, value in configuration.items()}
+    try:
+        document = plain(members, f"codec {name!r}", "/configuration")
+    except MetadataValidationError as error:
+        raise ExtensionConfigurationError("codec", name, "", error.problems) from error
+    assert isinstance(document, dict)
+    definition = ExtensionDefinition(name, document)
+    make("codec", definition, complete=False)
+    return definition
+
+
+def _to_json(value: Any) -> Any:
+    """Convert a member of a configuration; extensions in it become their definitions."""
+    if isinstance(value, Codec) or hasattr(value, "get_config"):
+        return parse_codec(value).to_json()
+    if isinstance(value, ExtensionDefinition):
+        return value.to_json()
+    if hasattr(value, "to_definition"):
+        return value.to_definition().to_json()
+    if isinstance(value, dict):
+        return {key: _to_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_to_json(item) for item in value]
+    return value
+
+
+def parse_codec_chain(
+    filters: Any, serializer: Any, compressors: Any, byte_order: str | None, data_type: DataType
+) -> list[ExtensionDefinition]:
+    """Return the ``codecs`` of an array.
+
+    Parameters
+    ----------
+    filters, compressors
+        ``"auto"``, None, one codec or a sequence of codecs.
+    serializer
+        ``"auto"`` or one codec.
+    byte_order : {"little", "big"}, optional
+        For ``serializer="auto"``.
+    data_type : DataType
+        Data type of the array; defines the default serializer.
+
+    Notes
+    -----
+    ``"auto"`` means no filters, the default serializer of the data type, and zstd with
+    checksums if its codec is installed, else no compression.  With ``serializer="auto"``,
+    filters can contain an array -> bytes codec, as in version 2 for objects; otherwise the
+    default serializer is inserted before the first bytes -> bytes codec among them.
+    """
+    codecs = [] if is_auto(filters) else parse_codecs(filters)
+    if serializer is not None and not is_auto(serializer):
+        codecs.append(parse_codec(serializer))
+    elif not any(_is_instance(codec, ArrayToBytesCodec) for codec in codecs):
+        default = data_type.default_serializer()
+        if default.name == "bytes" and byte_order is not None:
+            default = ExtensionDefinition("bytes", {"endian": byte_order})
+        bytes_to_bytes = (
+            index for index, codec in enumerate(codecs) if _is_instance(codec, BytesToBytesCodec)
+        )
+        codecs.insert(next(bytes_to_bytes, len(codecs)), default)
+    if not is_auto(compressors):
+        codecs += parse_codecs(compressors)
+    elif is_provided("codec", "zstd"):
+        codecs.append(DEFAULT_COMPRESSOR)
+    return codecs
+
+
+def _is_instance(definition: ExtensionDefinition, interface: type[Codec]) -> bool:
+    """Whether a codec has one of the three interfaces; problems are reported elsewhere.
+
+    The codec is created because one class can implement codecs of any interface.
+    """
+    try:
+        return isinstance(make("codec", definition, complete=False), interface)
+    except ExtensionError:
+        return False
+
+
+def sharded(
+    chunk_shape: tuple[int, ...], codecs: list[ExtensionDefinition], index_location: str
+) -> list[ExtensionDefinition]:
+    """The ``codecs`` of an array with shards."""
+    configuration: dict[str, JSON] = {
+        "chunk_shape": list(chunk_shape),
+        "codecs": [definition.to_json() for definition in codecs],
+        "index_codecs": [definition.to_json() for definition in INDEX_CODECS],
+        "index_location": index_location,
+    }
+    return [ExtensionDefinition("sharding_indexed", configuration)]
+
+
+def parse_codec(codec: Any) -> ExtensionDefinition:
+    """Return the definition of one codec.
+
+    Parameters
+    ----------
+    codec : str, dict, ExtensionDefinition, Codec or object with ``get_config``
+        A name, a definition, a codec, or a codec of numcodecs.
+
+    Raises
+    ------
+    CodecChainError
+        For any other argument.
+    """
+    if isinstance(codec, str | Codec | ExtensionDefinition):
+        return codec_definition(codec)
+    if isinstance(codec, dict) and "id" in codec:
+        return _from_numcodecs(codec)
+    # Codecs of zarr-python that wrap numcodecs have both methods.
+    if hasattr(codec, "get_config") and not hasattr(codec, "to_dict"):
+        return _from_numcodecs(codec.get_config())
+    try:
+        return parse_definition(codec, "codec")
+    except (TypeError, ValueError) as error:
+        raise CodecChainError(str(error)) from error
+
+
+def parse_codecs(codecs: Any) -> list[ExtensionDefinition]:
+    """Return the definitions of one codec, of a sequence of codecs, or of none (None, False)."""
+    if codecs is None or codecs is False:
+        return []
+    if isinstance(codecs, str | dict | ExtensionDefinition | Codec) or not hasattr(
+        codecs, "__iter__"
+    ):
+        return [parse_codec(codecs)]
+    items: Iterable[Any] = codecs
+    return [parse_codec(item) for item in items]
+
+
+def is_auto(value: Any) -> bool:
+    """Whether an argument is ``"auto"``; arrays and other objects are not compared."""
+    return isinstance(value, str) and value == "auto"
+
+
+def _from_numcodecs(config: dict[str, Any]) -> ExtensionDefinition:
+    """Convert a numcodecs configuration to a definition of version 3."""
+    configuration: dict[str, Any] = plain(config, "codec")  # type: ignore[assignment]  # of a dict
+    name = str(configuration.pop("id"))
+    if name == "blosc":
+        shuffle = configuration.pop("shuffle", -1)
+        if shuffle in _BLOSC_SHUFFLES:
+            configuration["shuffle"] = _BLOSC_SHUFFLES[shuffle]
+    # Other codecs, such as "bitround", have different configurations under the same name.
+    prefixed = f"numcodecs.{name}"
+    if is_provided("codec", name) and (name in _SAME_IN_BOTH or not is_provided("codec", prefixed)):
+        return ExtensionDefinition(name, configuration)
+    return ExtensionDefinition(prefixed, configuration)
+
+
+_SAME_IN_BOTH = ("blosc", "gzip", "zstd")
+_BLOSC_SHUFFLES = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}

@@ -1,0 +1,106 @@
+"""Escaping and shortening of stored text for display.
+
+Names, attributes and other stored text are not trusted.  Control characters could clear a terminal,
+set its title, or hide and reorder other text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["escape_controls", "escape_json", "listed", "printable_message", "quoted", "shorten"]
+
+# Control characters (C0, DEL, C1), marks of bidirectional text, line and paragraph separators,
+# surrogates and invisible characters.  Joiners (U+200C, U+200D) are part of Persian, Hindi and
+# emoji.
+_CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_ITEMS = 10  # of a list that are shown
+_LENGTH = 200  # characters of a name that are shown
+_MESSAGE = 2_500  # characters of a message
+
+
+def escape_controls(text: str, keep: str = "") -> str:
+    r"""Escape characters that are not displayed but control a terminal.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    keep : str
+        Characters that are kept, such as line breaks.
+
+    Returns
+    -------
+    str
+        The text with escapes as in :func:`repr`.  Letters, marks and symbols of all scripts are
+        unchanged.
+
+    Examples
+    --------
+    >>> escape_controls("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+
+    def escaped(match: re.Match[str]) -> str:
+        character = match[0]
+        return character if character in keep else ascii(character)[1:-1]
+
+    return _CONTROL.sub(escaped, text)
+
+
+def escape_json(text: str) -> str:
+    r"""Escape such characters in a JSON text as ``\u``; the value is unchanged.
+
+    Line breaks, which are only between tokens, are kept.
+    """
+
+    def escaped(match: re.Match[str]) -> str:
+        return match[0] if match[0] in "\n\r\t" else json.dumps(match[0])[1:-1]
+
+    return _CONTROL.sub(escaped, text)
+
+
+def shorten(text: str, most: int = _LENGTH) -> str:
+    """Omit the middle of a long text.
+
+    Examples
+    --------
+    >>> shorten("a" * 1000, 30)
+    'aaaaaaaaaaaaaaa... (975 characters) ...aaaaaaaaaa'
+    """
+    if len(text) <= most:
+        return text
+    first, last = most // 2, most // 3
+    return f"{text[:first]}... ({len(text) - first - last:,} characters) ...{text[-last:]}"
+
+
+def quoted(value: object, most: int = _LENGTH) -> str:
+    """Return the shortened :func:`repr` of a value; strings keep both quotes."""
+    return repr(shorten(value, most)) if type(value) is str else shorten(repr(value), most)
+
+
+def listed(items: Collection[object], most: int = _ITEMS) -> str:
+    """Return the first items in quotes, separated by commas, and the number of others.
+
+    Examples
+    --------
+    >>> listed(["x", "y", "z"], 2)
+    "'x', 'y' and 1 more"
+    """
+    parts = [quoted(item, 60) for item, _ in zip(items, range(most), strict=False)]
+    more = f" and {len(items) - most:,} more" if len(items) > most else ""
+    return ", ".join(parts) + more
+
+
+def printable_message(text: str) -> str:
+    """Escape control characters in the message of an error or warning, and limit its length."""
+    # The beginning has the location and problem, the end the remedy; shorten omits the middle.
+    return escape_controls(shorten(text, _MESSAGE), keep="\n")

@@ -1,0 +1,133 @@
+"""The table of extension points.
+
+Specification: v3.1, "Extension points".  Format, store, bridge, display and hooks are
+extension points of this library; ``chunk_memory_layout`` is one of the draft of December 2022.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from reprlib import repr as short
+from typing import Any, Literal
+
+from zarr_core.interfaces import INTERFACE_VERSION, OLDEST_INTERFACE_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionPoint:
+    """A kind of extension.
+
+    Parameters
+    ----------
+    name : str
+        The name in errors, in settings and in the ``schemas`` folder of a package.
+    interface : str
+        The base class of its extensions, ``module:Class``; empty if any object is accepted.
+    unknown : {"error", "read_only", "ignore"}
+        The effect of an unknown extension with ``must_understand`` false: an error; the
+        array is read-only; none.
+    """
+
+    name: str
+    interface: str
+    unknown: Literal["error", "read_only", "ignore"] = "error"
+
+    @property
+    def group(self) -> str:
+        """The group of entry points."""
+        return f"zarr_core.{self.name}"
+
+    @property
+    def title(self) -> str:
+        """The name as words."""
+        return self.name.replace("_", " ")
+
+    def interface_class(self) -> type[Any]:
+        """The interface, imported."""
+        if not self.interface:
+            return object
+        module, _, name = self.interface.partition(":")
+        found: type[Any] = getattr(import_module(module), name)
+        return found
+
+    def problem(self, found: object) -> str:
+        """Why an object is not a valid extension of this kind; empty if it is."""
+        if not self.interface:
+            return ""
+        interface = self.interface_class()
+        if not isinstance(found, type) or not issubclass(found, interface):
+            # The full representation of an object can be long or contain secrets.
+            shown = repr(found) if isinstance(found, type) else short(found)
+            return f"{shown} is not a class derived from {interface.__name__}"
+        if missing := sorted(getattr(found, "__abstractmethods__", ())):
+            return f"{found.__qualname__} does not define {', '.join(missing)}"
+        return ""
+
+
+def version_problem(version: object, distribution: str) -> tuple[str, str] | None:
+    """Why an extension for a version of the interface cannot be used, and the remedy.
+
+    Parameters
+    ----------
+    version : int
+        The version for which the extension was written.
+    distribution : str
+        The distribution of the extension.
+    """
+    if not isinstance(version, int) or isinstance(version, bool):
+        return f"interface_version must be an integer, not {version!r}", f"Repair {distribution}"
+    if version > INTERFACE_VERSION:
+        return (
+            f"it requires version {version} of the extension interface, but the installed "
+            f"zarr-core supports versions up to {INTERFACE_VERSION}",
+            "Upgrade zarr-core",
+        )
+    if version < OLDEST_INTERFACE_VERSION:
+        return (
+            f"it was written for version {version} of the extension interface, but the installed "
+            f"zarr-core supports versions from {OLDEST_INTERFACE_VERSION}",
+            f"Upgrade {distribution}",
+        )
+    return None
+
+
+# v3.1: `must_understand=False` is not supported for data type, chunk grid and
+# chunk key encoding.  The order is that of listings.
+EXTENSION_POINTS: dict[str, ExtensionPoint] = {
+    kind.name: kind
+    for kind in (
+        ExtensionPoint("codec", "zarr_core.interfaces.codec:Codec", "read_only"),
+        ExtensionPoint("data_type", "zarr_core.interfaces.data_type:DataType"),
+        ExtensionPoint("chunk_grid", "zarr_core.interfaces.chunk_grid:ChunkGrid"),
+        ExtensionPoint(
+            "chunk_key_encoding", "zarr_core.interfaces.chunk_key_encoding:ChunkKeyEncoding"
+        ),
+        ExtensionPoint(
+            "chunk_memory_layout", "zarr_core.interfaces.chunk_memory_layout:ChunkMemoryLayout"
+        ),
+        ExtensionPoint(
+            "storage_transformer",
+            "zarr_core.interfaces.storage_transformer:StorageTransformer",
+            "read_only",
+        ),
+        ExtensionPoint(
+            "extension", "zarr_core.interfaces.metadata_extension:MetadataExtension", "ignore"
+        ),
+        ExtensionPoint("format", "zarr_core.interfaces.format:Format"),
+        ExtensionPoint("store", "zarr_core.interfaces.store:Store"),
+        ExtensionPoint("bridge", ""),
+        ExtensionPoint("display", "zarr_core.interfaces.display:Display", "ignore"),
+        ExtensionPoint("hooks", ""),
+    )
+}
+
+
+def extension_point(name: str) -> ExtensionPoint:
+    """The extension point of a name; ValueError if there is none."""
+    try:
+        return EXTENSION_POINTS[name]
+    except KeyError:
+        raise ValueError(
+            f"unknown kind of extension {name!r}; expected one of {', '.join(EXTENSION_POINTS)}"
+        ) from None

@@ -1,0 +1,388 @@
+"""Parsing of index arrays, masks and integers together, with NumPy's meaning.
+
+NumPy's documentation, "Advanced indexing": index arrays and integers broadcast together
+and select points.  Their axes come first in the result, or take the place of the arrays
+if these stand next to each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from operator import index as as_integer
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zarr_core.errors import SelectionError
+from zarr_core.interfaces.selection import CoordinateIndexer, OrthogonalIndexer
+from zarr_core.selection.parse import canonical, expanded, in_bounds, is_integer, slice_bounds
+from zarr_core.selection.parsed_selection import ParsedSelection
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zarr_core.interfaces.selection import Indices
+
+__all__ = [
+    "advanced", "as_array", "broadcast_points", "mask_points", "progression", "single", "within",
+]  # fmt: skip
+
+_LARGEST = int(np.iinfo(np.intp).max)
+_INSTEAD = "use oindex for the outer product of arrays, or vindex for points"
+
+
+@dataclass(slots=True)
+class _Parsed:
+    """What the items of an index select."""
+
+    parts: list[slice | Indices] = field(default_factory=list)
+    """For each dimension a slice, or indices of any shape that broadcast with the others."""
+    lengths: list[int] = field(default_factory=list)
+    """Of the axes of slices and of ``None``, in the order of the items."""
+    axes: list[int | None] = field(default_factory=list)
+    """For each dimension its place in ``lengths``, None if its indices broadcast."""
+    flipped: list[int] = field(default_factory=list)
+    """Dimensions whose slice runs backwards."""
+    scalars: list[tuple[int, ...]] = field(default_factory=list)
+    """Shapes that booleans without dimensions contribute."""
+    before: int | None = None
+    """Length of ``lengths`` at the first item that broadcasts."""
+
+
+def single(items: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...] | None:
+    """An index with one array and no integers, if each item is for a dimension by itself.
+
+    Returns
+    -------
+    tuple or None
+        The items, converted.
+
+    Raises
+    ------
+    SelectionError
+        If an item is not an index.
+    """
+    given = tuple([_converted(item, shape) for item in items])
+    return given if all(_dimensions(item) == 1 for item in given if _broadcasts(item)) else None
+
+
+def advanced(items: tuple[Any, ...], shape: tuple[int, ...]) -> ParsedSelection:
+    """Parse an index that has arrays, masks, or booleans.
+
+    Parameters
+    ----------
+    items : tuple
+        Integers, slices, ``...``, ``None``, arrays of integers, masks of one or more
+        dimensions, booleans.
+    shape : tuple of int
+        Shape of the array.
+
+    Raises
+    ------
+    SelectionError
+        If an item is out of bounds or not an index, a mask has another shape than its
+        dimensions, arrays do not broadcast together, or there are too many points.
+        Unlike in NumPy, items are checked also if the index selects nothing.
+    """
+    given = [_converted(item, shape) for item in items]
+    sizes = [_dimensions(item) for item in given]
+    parsed = _Parsed()
+    for item in expanded(tuple(given), shape, sizes):
+        _parse(item, parsed, shape)
+    arrays = [part for part in parsed.parts if not isinstance(part, slice) and part.ndim]
+    try:
+        together = np.broadcast_shapes(*(part.shape for part in arrays), *parsed.scalars)
+    except ValueError:
+        shapes = ", ".join(str(part.shape) for part in arrays)
+        raise SelectionError(
+            f"index arrays of shapes {shapes} do not broadcast to one shape; {_INSTEAD}", shape
+        ) from None
+    assert parsed.before is not None  # there is an array or a boolean
+    place = parsed.before if _are_adjacent(given) else 0
+    if len(arrays) == 1 and not parsed.scalars:
+        return _along_one_dimension(parsed, arrays[0], place)
+    return _points(parsed, together, place, shape)
+
+
+def _parse(item: Any, parsed: _Parsed, shape: tuple[int, ...]) -> None:
+    dimension = len(parsed.parts)
+    if item is None:
+        parsed.lengths.append(1)
+        return
+    if isinstance(item, slice):
+        start, stop, step = slice_bounds(item, shape[dimension], shape)
+        count = len(range(start, stop, step))
+        if step < 0:
+            start, step = start + (count - 1) * step, -step
+            parsed.flipped.append(dimension)
+        parsed.axes.append(len(parsed.lengths))
+        parsed.parts.append(canonical(start, count, step))
+        parsed.lengths.append(count)
+        return
+    if parsed.before is None:
+        parsed.before = len(parsed.lengths)
+    if isinstance(item, int) and not isinstance(item, bool):
+        found = [np.asarray(in_bounds(item, dimension, shape))]
+    elif isinstance(item, bool):
+        parsed.scalars.append((int(item),))
+        return
+    elif item.dtype.kind == "b":
+        end = dimension + item.ndim
+        if item.shape != shape[dimension:end]:
+            raise SelectionError(
+                f"a mask of shape {item.shape} does not fit dimensions of lengths "
+                f"{shape[dimension:end]} from dimension {dimension}; {_INSTEAD}",
+                shape,
+            )
+        found = [np.ascontiguousarray(axis) for axis in np.nonzero(item)]
+    else:
+        found = [within(item, dimension, shape)]
+    parsed.parts.extend(found)
+    parsed.axes.extend([None] * len(found))
+
+
+def _along_one_dimension(parsed: _Parsed, array: Indices, place: int) -> ParsedSelection:
+    """Indices along one dimension: an outer product, whose axes may have other places."""
+    flat = array.reshape(-1)
+    own = next(number for number, part in enumerate(parsed.parts) if part is array)
+    parts: list[slice | Indices] = []
+    for part in parsed.parts:
+        if isinstance(part, slice):
+            parts.append(part)
+        elif part is array:
+            parts.append(progression(flat) or flat)
+        else:
+            parts.append(slice(int(part), int(part) + 1, 1))
+    # Where the axes of the array are in the order of the dimensions.
+    first = max((axis + 1 for axis in parsed.axes[:own] if axis is not None), default=0)
+    lengths = parsed.lengths
+    result = (*lengths[:place], *array.shape, *lengths[place:])
+    axes: tuple[int, ...] = ()
+    if any(length != 1 for length in lengths[min(first, place) : max(first, place)]):
+        others = [axis for axis in range(len(result)) if not place <= axis < place + array.ndim]
+        moved = range(place, place + array.ndim)
+        axes = (*others[:first], *moved, *others[first:])
+    return ParsedSelection(
+        OrthogonalIndexer(tuple(parts)), result, tuple(parsed.flipped), axes=axes
+    )
+
+
+def _points(
+    parsed: _Parsed, together: tuple[int, ...], place: int, shape: tuple[int, ...]
+) -> ParsedSelection:
+    """Indices along several dimensions: points, also along the slices beside them."""
+    result = (*parsed.lengths[:place], *together, *parsed.lengths[place:])
+    size = prod(result)
+    if not parsed.parts and size != 1:
+        raise SelectionError(
+            "no element of an array without dimensions is selected; read it with array[()], "
+            f"and with dimensions {_INSTEAD}",
+            shape,
+        )
+    coordinates = []
+    try:
+        for dimension, (part, axis) in enumerate(zip(parsed.parts, parsed.axes, strict=True)):
+            if isinstance(part, slice):
+                assert axis is not None  # a slice has an axis of its own
+                steps = np.arange(parsed.lengths[axis], dtype=np.intp) * part.step + part.start
+                if dimension in parsed.flipped:
+                    steps = steps[::-1]
+                after = len(parsed.lengths) - axis - 1 + (len(together) if axis < place else 0)
+                aligned = steps.reshape((-1,) + (1,) * after)
+            else:
+                aligned = part.reshape(part.shape + (1,) * (len(parsed.lengths) - place))
+            coordinates.append(
+                np.ascontiguousarray(np.broadcast_to(aligned, result), np.intp).reshape(-1)
+            )
+    except (MemoryError, OverflowError, ValueError) as error:
+        raise SelectionError(
+            f"the coordinates of {size} points do not fit into memory; {_INSTEAD}", shape
+        ) from error
+    points = tuple(coordinates)
+    return ParsedSelection(
+        OrthogonalIndexer(points) if len(points) == 1 else CoordinateIndexer(points), result
+    )
+
+
+def _converted(item: Any, shape: tuple[int, ...]) -> Any:
+    """An item as None, ``...``, slice, int, bool, or array of integers or booleans."""
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return item
+    if is_integer(item):
+        return as_integer(item)
+    return bool(item) if _is_boolean(item) else as_array(item, shape)
+
+
+def _broadcasts(item: Any) -> bool:
+    """Whether an item is an array, an integer or a boolean."""
+    return not (item is None or item is Ellipsis or isinstance(item, slice))
+
+
+def _is_boolean(item: Any) -> bool:
+    """Whether an item is a boolean without dimensions."""
+    return isinstance(item, bool | np.bool_) or (
+        isinstance(item, np.ndarray) and not item.ndim and item.dtype.kind == "b"
+    )
+
+
+def _dimensions(item: Any) -> int:
+    """How many dimensions of the array an item is for."""
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    return item.ndim if isinstance(item, np.ndarray) and item.dtype.kind == "b" else 1
+
+
+def _are_adjacent(items: Sequence[Any]) -> bool:
+    """Whether the items that broadcast stand next to each other."""
+    places = [place for place, item in enumerate(items) if _broadcasts(item)]
+    return places[-1] - places[0] == len(places) - 1
+
+
+# --- index arrays ---
+
+
+def as_array(item: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Return an item of an index as an array of integers or booleans.
+
+    Parameters
+    ----------
+    item : array-like
+        What the user wrote: array, list, range, anything with ``__array__``.
+    shape : tuple of int
+        Shape of the array that is indexed, for the error.
+
+    Raises
+    ------
+    SelectionError
+        If it is not an array of integers or booleans with at least one dimension.
+    """
+    try:
+        array = np.asarray(item)
+    except (ValueError, TypeError) as error:
+        raise SelectionError(f"{_brief(item)} is not an index: {error}", shape) from error
+    if array.size == 0 and not hasattr(item, "dtype"):
+        array = array.astype(np.intp)  # an empty list has no type of its own
+    if array.ndim and array.dtype.kind in "iub":
+        return array
+    raise SelectionError(
+        f"{_brief(item)} ({type(item).__name__}) is not an index; "
+        "use integers, slices, ..., None, or arrays of integers or booleans",
+        shape,
+    )
+
+
+def _brief(item: Any) -> str:
+    text = repr(item)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def within(array: np.ndarray[Any, Any], dimension: int, shape: tuple[int, ...]) -> Indices:
+    """Return integers or a mask as indices from 0 to the length of a dimension.
+
+    Parameters
+    ----------
+    array : ndarray
+        Integers of any shape, negative ones counted from the end; or booleans
+        of one dimension, as long as the dimension of the array.
+    dimension : int
+        Which dimension of ``shape`` they index.
+    shape : tuple of int
+        Shape of the array that is indexed.
+
+    Returns
+    -------
+    ndarray of intp, contiguous
+        With the shape of ``array``, or for a mask the positions that are true.
+
+    Raises
+    ------
+    SelectionError
+        If an index is out of bounds or the mask has another length.
+    """
+    size = shape[dimension]
+    if array.dtype.kind == "b":
+        if array.shape != (size,):
+            raise SelectionError(
+                f"a mask of shape {array.shape} does not fit dimension {dimension} "
+                f"of length {size}",
+                shape,
+            )
+        return np.flatnonzero(array)
+    if array.size == 0:
+        return np.zeros(array.shape, np.intp)
+    # Before the cast to intp: it would turn large unsigned numbers into negative ones.
+    low, high = int(array.min()), int(array.max())
+    if low < -size or high >= size:
+        wrong = low if low < -size else high
+        raise SelectionError(
+            f"index {wrong} is out of bounds for dimension {dimension} of length {size}", shape
+        )
+    indices = np.ascontiguousarray(array, np.intp)
+    if low < 0:
+        if size > _LARGEST:
+            raise SelectionError(
+                f"negative indices in an array cannot count from the end of dimension "
+                f"{dimension} of length {size}; use an integer or slice",
+                shape,
+            )
+        indices = np.where(indices < 0, indices + size, indices)
+    return indices
+
+
+def progression(indices: Indices) -> slice | None:
+    """Find the ascending slice that selects the same as one-dimensional indices, if any."""
+    count = len(indices)
+    if count == 0:
+        return slice(0, 0, 1)
+    first, last = int(indices[0]), int(indices[-1])
+    if count == 1:
+        return slice(first, first + 1, 1)
+    step = int(indices[1]) - first
+    if step < 1 or last - first != step * (count - 1):
+        return None
+    if not (indices[1:] - indices[:-1] == step).all():
+        return None
+    return slice(first, last + 1, step)
+
+
+def broadcast_points(
+    arrays: Sequence[np.ndarray[Any, Any]], shape: tuple[int, ...]
+) -> tuple[tuple[Indices, ...], tuple[int, ...]]:
+    """Return the flat coordinates of points, and the shape to which they broadcast.
+
+    Raises
+    ------
+    SelectionError
+        If they do not broadcast, are out of bounds, or one is a mask.
+    """
+    if any(array.dtype.kind == "b" for array in arrays):
+        raise SelectionError(
+            "coordinates must be integers; a mask has the shape of the whole array and stands alone",
+            shape,
+        )
+    checked = [within(array, dimension, shape) for dimension, array in enumerate(arrays)]
+    try:
+        together = np.broadcast_arrays(*checked)
+    except ValueError:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise SelectionError(
+            f"coordinate arrays of shapes {shapes} do not broadcast to one shape", shape
+        ) from None
+    flat = tuple(np.ascontiguousarray(array.reshape(-1)) for array in together)
+    return flat, together[0].shape
+
+
+def mask_points(mask: np.ndarray[Any, Any], shape: tuple[int, ...]) -> tuple[Indices, ...]:
+    """Find the coordinates where a mask is true, in C order.
+
+    Raises
+    ------
+    SelectionError
+        If it is not boolean, or has another shape than the array.
+    """
+    if mask.dtype.kind != "b":
+        raise SelectionError(f"a mask holds booleans, not {mask.dtype}", shape)
+    if mask.shape != shape:
+        raise SelectionError(f"a mask of shape {mask.shape} does not fit", shape)
+    return tuple(np.ascontiguousarray(indices) for indices in np.nonzero(mask))

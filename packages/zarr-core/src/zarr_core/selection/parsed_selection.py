@@ -1,0 +1,151 @@
+"""A normalised selection together with the shape of the result that the user expects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zarr_core.errors import SelectionError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from zarr_core.interfaces.selection import Selection
+
+__all__ = ["ParsedSelection"]
+
+
+class ParsedSelection(NamedTuple):
+    """A selection as the engine reads it, and the shape of the result.
+
+    Parameters
+    ----------
+    selection : BasicIndexer, OrthogonalIndexer or CoordinateIndexer
+        The selected elements.  ``selection.shape`` is the *engine's shape*: one axis per
+        dimension, or one axis of coordinates.
+    shape : tuple of int
+        The *user's shape*: axes of integers dropped, axes of ``None`` added,
+        points in the shape of their coordinate arrays.  Of the same size.
+    flipped : tuple of int
+        Axes of the engine's shape that run backwards for the user.
+    scalar : bool
+        The result is one element rather than an array (``z[1, 2]``, ``z[()]``).
+    same : bool
+        Whether the user's shape and directions are known to be the engine's.
+    axes : tuple of int
+        The axes of the user's shape in the order of the engine's, if it is another:
+        an argument for :func:`numpy.transpose`.
+    """
+
+    selection: Selection
+    shape: tuple[int, ...]
+    flipped: tuple[int, ...] = ()
+    scalar: bool = False
+    same: bool = False
+    axes: tuple[int, ...] = ()
+
+    @property
+    def takes_any_order(self) -> bool:
+        """Whether :meth:`view` accepts an array in any memory order.
+
+        It does if the shapes differ only in the order of axes and in axes of length one.
+        """
+        if self.same:
+            return True
+        shape = [self.shape[axis] for axis in self.axes] if self.axes else self.shape
+        return [size for size in shape if size != 1] == [
+            size for size in self.selection.shape if size != 1
+        ]
+
+    def view(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return a view of an array of the user's shape with the engine's shape.
+
+        Parameters
+        ----------
+        array : ndarray
+            Has the user's shape.  Any strides if only axes of length one come
+            and go; contiguous if points or indices have several dimensions.
+
+        Returns
+        -------
+        ndarray
+            A view with the engine's shape: what is written to it appears in ``array``.
+
+        Raises
+        ------
+        SelectionError
+            If the array has another shape, or only a copy could have the engine's.
+        """
+        if array.shape != self.shape:
+            raise SelectionError(
+                f"the array for the result has shape {array.shape}, the selection {self.shape}"
+            )
+        if self.same:
+            return array
+        engine_shape = self.selection.shape
+        view = array.transpose(self.axes) if self.axes else array
+        if view.shape == engine_shape:
+            return self._flip(view)
+        view = view.reshape(engine_shape)
+        if view.size and view.base is not array and not _same_memory(view, array):
+            raise SelectionError(
+                f"an array of strides {array.strides} cannot receive this selection; "
+                "give a contiguous one"
+            )
+        return self._flip(view)
+
+    def broadcast(self, value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Give a value the engine's shape, as NumPy does when it assigns.
+
+        Parameters
+        ----------
+        value : ndarray
+            Broadcasts to the user's shape; further leading axes of length one are dropped.
+
+        Returns
+        -------
+        ndarray
+            Array with the engine's shape, perhaps a read-only view of ``value``.
+
+        Raises
+        ------
+        SelectionError
+            If the value does not fit.
+        """
+        shape = value.shape
+        if self.same and shape == self.shape:
+            return value
+        engine_shape = self.selection.shape
+        if shape != self.shape:
+            import numpy as np
+
+            if not shape:  # the same everywhere: order does not matter
+                return np.broadcast_to(value, engine_shape)
+            surplus = len(shape) - len(self.shape)
+            if surplus > 0 and shape[:surplus] == (1,) * surplus:
+                value = value.reshape(shape[surplus:])
+            try:
+                value = np.broadcast_to(value, self.shape)
+            except ValueError:
+                raise SelectionError(
+                    f"a value of shape {shape} does not fit the selection of shape {self.shape}"
+                ) from None
+        if self.axes:
+            value = value.transpose(self.axes)
+        if engine_shape != value.shape:
+            value = value.reshape(engine_shape)
+        return self._flip(value)
+
+    def _flip(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        if not self.flipped:
+            return array
+        axes = self.flipped
+        return array[
+            tuple(slice(None, None, -1 if axis in axes else 1) for axis in range(array.ndim))
+        ]
+
+
+def _same_memory(view: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> bool:
+    import numpy as np
+
+    # A copy is new memory, so comparing the bounds is enough.
+    return np.may_share_memory(view, array)

@@ -1,1 +1,0 @@
-"""How nodes get from one store to another, known by format or key alone."""

@@ -1,0 +1,29 @@
+"""Warnings that show the line of the calling program."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+from zarr_core.printable import printable_message
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning at the line outside of this library, as pandas does.
+
+    Parameters
+    ----------
+    message : str
+        The message; control characters are escaped.
+    category : type
+        The class of the warning.
+
+    Notes
+    -----
+    Frames of modules whose names begin with ``zarr_`` are skipped.  The argument
+    ``skip_file_prefixes`` of :func:`warnings.warn` needs Python 3.12.
+    """
+    level, frame = 1, sys._getframe()  # noqa: SLF001 - as the standard library does
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("zarr_"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(printable_message(message), category, stacklevel=level)
