@@ -1,0 +1,132 @@
+"""The HTML representation of an array: its properties and a drawing of its grid."""
+
+from __future__ import annotations
+
+import json
+from math import prod
+from typing import TYPE_CHECKING
+
+from zarr_core.display.info import chunk_shape, data_type, fill_value, stored_shape
+
+from zarr_display.attributes_html import attributes_html
+from zarr_display.codec_origins import encoders
+from zarr_display.colours import WARNING
+from zarr_display.grid_picture import grid_picture
+from zarr_display.html import CODE, MUTED, folded, heading, row, table, tag, text
+from zarr_display.humanize import counted, format_nbytes
+from zarr_display.stored_chunks import StoredChunks, format_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core import Array
+
+    from zarr_display.codec_origins import Encoder
+
+_FRAME = "font-size:13px;line-height:1.5;margin:4px 0"
+_BESIDE = "display:flex;flex-wrap:wrap;gap:12px 32px;align-items:flex-start"
+_FIRST = "flex:1 1 380px;max-width:max-content;min-width:0"  # shrinks before it wraps
+_MOST_DIMENSIONS = 12
+
+
+def array_html(array: Array) -> str:
+    """Return the HTML of an array, without accessing the store."""
+    names = array.dimension_names or ("",) * array.ndim
+    stored = StoredChunks(array)
+    picture = grid_picture([it or "" for it in names], stored.axes, stored.inner_chunk_shape)
+    notes = [tag("div", text(note), style=f"{MUTED};font-size:11px") for note in picture.notes]
+    drawing = tag("div", picture.svg, *notes, style="max-width:100%")
+    attributes = len(array.attrs)
+    folds = (
+        folded(counted(attributes, "attribute"), attributes_html(array.attrs.asdict()))
+        if attributes
+        else ""
+    )
+    return tag(
+        "div",
+        _title(array),
+        _warning(array),
+        tag("div", tag("div", table(*_rows(array)), style=_FIRST), drawing, style=_BESIDE),
+        folds,
+        style=_FRAME,
+    )
+
+
+def _title(array: Array) -> str:
+    kind = f"array, {format_name(array)}{', read-only' if array.read_only else ''}"
+    return tag(
+        "div",
+        tag("b", text(array.name, 120)),
+        tag("span", f" {text(kind)}", style=MUTED),
+        style="font-size:14px;margin-bottom:4px",
+    )
+
+
+def _warning(array: Array) -> str:
+    if not array.ignored_extensions:
+        return ""
+    names = ", ".join(definition.name for definition in array.ignored_extensions)
+    style = f"border-left:3px solid {WARNING};padding:2px 8px;margin:4px 0"
+    message = f"Unknown extensions are ignored (must_understand is false): {text(names, 400)}."
+    return tag("div", tag("b", "Read-only. "), message, style=style)
+
+
+def _rows(array: Array) -> Iterator[str]:
+    sharded = StoredChunks(array).inner_chunk_shape is not None
+    chunk, shard = chunk_shape(array), stored_shape(array)
+    columns = ["Array", *(["Shard"] if sharded else []), "Chunk"]
+    span = len(columns)
+    shapes = [_named_shape(array), *([_shape(shard)] if sharded else []), _shape(chunk)]
+    sizes = [array.nbytes, *([_nbytes(array, shard)] if sharded else []), _nbytes(array, chunk)]
+    counts = [*([prod(array.cdata_shape)] if sharded else []), array.nchunks]
+    yield heading("", *columns)
+    yield row("Shape", *map(text, shapes))
+    yield row("Bytes", *("" if it is None else format_nbytes(it) for it in sizes))
+    yield row("Count", counted(array.size, "element"), *(f"{it:,}" for it in counts))
+    yield row("Data type", text(data_type(array)), span=span)
+    yield row("Fill value", text(fill_value(array), 80), span=span)
+    yield row("Encoded by", "".join(map(_encoder, encoders(array))), span=span)
+    store = f"{type(array.store).__name__} {array.store}"
+    yield row("Store", tag("span", text(store), style="word-break:break-all"), span=span)
+
+
+def _encoder(codec: Encoder) -> str:
+    options = ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False)}"
+        for name, value in codec.configuration.items()
+        if not isinstance(value, dict | list) or name == "order"
+    )
+    label = f"{codec.name}({options})" if options else codec.name
+    by = codec.origin
+    if codec.alternatives:
+        by += f", or by {', '.join(codec.alternatives)}"
+    title = f"{codec.name} {json.dumps(codec.configuration, ensure_ascii=False)}: {by}"[:600]
+    style = "padding-left:1.2em" if codec.within_shard else None
+    name = tag("span", text(label, 120), style=CODE)
+    return tag(
+        "div", name, tag("span", f" by {text(by, 160)}", style=MUTED), title=title, style=style
+    )
+
+
+def _named_shape(array: Array) -> str:
+    names = array.dimension_names or ("",) * array.ndim
+    parts = (
+        f"{name[:40]}: {length:,}" if name else f"{length:,}"
+        for name, length in zip(names, array.shape, strict=True)
+    )
+    return _joined([*parts])
+
+
+def _shape(shape: tuple[int | str, ...]) -> str:
+    return _joined([f"{it:,}" if isinstance(it, int) else it for it in shape])
+
+
+def _joined(parts: list[str]) -> str:
+    more = ["…"] if len(parts) > _MOST_DIMENSIONS else []
+    return " x ".join([*parts[:_MOST_DIMENSIONS], *more]) or "()"
+
+
+def _nbytes(array: Array, shape: tuple[int | str, ...]) -> int | None:
+    """Return the size of a chunk in bytes; None if chunks differ."""
+    lengths = [it for it in shape if isinstance(it, int)]
+    return prod(lengths) * array.itemsize if len(lengths) == len(shape) else None

@@ -1,0 +1,123 @@
+"""One dimension of a drawing: the positions of chunk edges in pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from math import ceil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from zarr_core.extension import ChunkAxis
+
+CLOSEST = 3.5
+"""The minimum distance of two lines in pixels; closer lines are omitted."""
+
+_MOST_RUNS = 100_000  # maximum number of runs of lengths to inspect
+
+
+@dataclass(frozen=True, slots=True)
+class AxisScale:
+    """A dimension in the scale of a drawing.
+
+    Parameters
+    ----------
+    name : str
+        Name of the dimension; empty if it has none.
+    size : int
+        Its length in elements.
+    pixels : float
+        Its length in the drawing.
+    chunk, shard : float
+        The ends of the first chunk and of the first shard; 0 if there is none.
+    chunks, shards : tuple of float
+        The edges between chunks and between shards.
+    count : int
+        The number of chunks.
+    is_thinned : bool
+        Whether edges were omitted.
+    """
+
+    name: str
+    size: int
+    pixels: float
+    chunk: float
+    shard: float
+    chunks: tuple[float, ...]
+    shards: tuple[float, ...]
+    count: int
+    is_thinned: bool
+
+    @property
+    def label(self) -> str:
+        """The name and the length."""
+        name = self.name if len(self.name) <= 16 else f"{self.name[:15]}…"
+        return f"{name} {self.size:,}".strip()
+
+
+def axis_scale(name: str, axis: ChunkAxis, inner: int | None, pixels: float) -> AxisScale:
+    """Return the scale of a dimension.
+
+    Parameters
+    ----------
+    name : str
+        The name of the dimension.
+    axis : ChunkAxis
+        The stored chunks or shards along it.
+    inner : int or None
+        The length of inner chunks; None without sharding.
+    pixels : float
+        The length of the drawing.
+    """
+    size = axis.size
+    if not size:
+        return AxisScale(name, 0, pixels, 0, 0, (), (), 0, False)
+    scale = pixels / size
+    first = min(axis.length(0), size) * scale
+    outer, thinned = edges(axis.runs(), size, pixels)
+    if inner is None:
+        return AxisScale(name, size, pixels, first, 0, outer, (), axis.count, thinned)
+    count = -(-size // inner)
+    within, inner_thinned = edges([(inner, count)], size, pixels)
+    chunk, is_thinned = min(inner, size) * scale, thinned or inner_thinned
+    return AxisScale(name, size, pixels, chunk, first, within, outer, count, is_thinned)
+
+
+def edges(
+    runs: Iterable[tuple[int, int]], size: int, pixels: float
+) -> tuple[tuple[float, ...], bool]:
+    """Return the edges between chunks, without edges that are too close to each other.
+
+    Parameters
+    ----------
+    runs : iterable of (int, int)
+        Chunk lengths in elements, each with the number of consecutive chunks of that length.
+    size : int
+        Length of the dimension in elements.
+    pixels : float
+        Its length in pixels.
+
+    Returns
+    -------
+    tuple of float
+        The edges in pixels from the start.
+    bool
+        Whether edges were omitted.
+    """
+    found: list[float] = []
+    scale, start, last, thinned = pixels / size, 0, 0.0, False
+    for length, count in islice(runs, _MOST_RUNS):
+        within = min(count, -(-(size - start) // length) - 1) if length else 0
+        if within > 0:
+            apart = length * scale
+            first = max(1, ceil((last + CLOSEST - start * scale) / apart))
+            numbers = range(first, within + 1, max(1, ceil(CLOSEST / apart)))
+            found += [(start + number * length) * scale for number in numbers]
+            last = found[-1] if numbers else last
+            thinned = thinned or len(numbers) < within
+        start += length * count
+        if start >= size:
+            break
+    return tuple(found), thinned

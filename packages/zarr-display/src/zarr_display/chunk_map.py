@@ -1,0 +1,374 @@
+"""A map of the chunks of an array: stored chunks, their sizes and compression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.tools import escape_controls
+
+from zarr_display.chunk_inventory import ChunkInventory
+from zarr_display.humanize import counted, format_nbytes
+from zarr_display.stored_chunks import StoredChunks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import RenderableType
+    from zarr_core import Array
+
+    Numbers = np.ndarray[Any, np.dtype[np.int64]]
+    Ratios = np.ndarray[Any, np.dtype[np.float64]]
+
+_MOST_PROBLEMS = 10
+_MOST_CELLS = 1 << 22  # in total
+
+BARS = "▁▂▃▄▅▆▇█"
+PARTLY = "░▒▓"
+MISSING, FAILS = "·", "!"
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkMap:
+    """The stored chunks of an array and their sizes.
+
+    Chunks are counted in cells.  A cell is one chunk, or several adjacent chunks of a large
+    grid, with all chunks along the dimensions that are not shown.  Maps are printed as text
+    and shown as pictures in notebooks.
+
+    Parameters
+    ----------
+    name : str
+        The name of the array.
+    unit : {"chunk", "shard"}
+        Whether chunks or shards are counted.
+    dims : tuple of str
+        The shown dimensions, at most two, rows before columns.
+    others : str
+        How the other dimensions are reduced; empty if there are none.
+    shape : tuple of int
+        The shape of the grid along the shown dimensions, in chunks.
+    per_cell : tuple of int
+        The number of chunks per cell along them.
+    chunks, stored : ndarray of int64
+        The number of chunks and of stored chunks in each cell.
+    nbytes : ndarray of int64 or None
+        The stored size of each cell; None if sizes were not requested.
+    nbytes_in_memory : ndarray of int64 or None
+        The size of the stored chunks in memory; None if it depends on the elements.
+    incompressible : ndarray of int64
+        The number of stored chunks that are not smaller than in memory; 0 if the codecs do
+        not compress.
+    problems : tuple of str
+        Errors of shards whose index cannot be read; the first ten.
+    complete : bool
+        Whether the map contains all stored chunks.
+    """
+
+    name: str
+    unit: str
+    dims: tuple[str, ...]
+    others: str
+    shape: tuple[int, ...]
+    per_cell: tuple[int, ...]
+    chunks: Numbers
+    stored: Numbers
+    nbytes: Numbers | None
+    nbytes_in_memory: Numbers | None
+    incompressible: Numbers
+    problems: tuple[str, ...]
+    complete: bool
+
+    @property
+    def missing(self) -> Numbers:
+        """The number of chunks of each cell that are not stored."""
+        return self.chunks - self.stored
+
+    @property
+    def mean_nbytes(self) -> Ratios:
+        """The mean stored size of the chunks of each cell; NaN if none is stored."""
+        return _divided(self.nbytes, self.stored, self.stored.shape)
+
+    @property
+    def ratios(self) -> Ratios:
+        """The compression ratio of each cell; NaN if it is unknown or no chunk is stored."""
+        return _divided(self.nbytes_in_memory, self.nbytes, self.stored.shape)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the map as JSON: numbers, strings and nested lists, with totals."""
+        stored, nbytes = int(self.stored.sum()), self.nbytes
+        in_memory = self.nbytes_in_memory
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "dims": [*self.dims],
+            "others": self.others,
+            "shape": [*self.shape],
+            "per_cell": [*self.per_cell],
+            "total": int(self.chunks.sum()),
+            "total_stored": stored,
+            "total_nbytes": None if nbytes is None else int(nbytes.sum()),
+            "total_nbytes_in_memory": None if in_memory is None else int(in_memory.sum()),
+            "total_incompressible": int(self.incompressible.sum()),
+            "chunks": self.chunks.tolist(),
+            "stored": self.stored.tolist(),
+            "nbytes": None if nbytes is None else nbytes.tolist(),
+            "nbytes_in_memory": None if in_memory is None else in_memory.tolist(),
+            "incompressible": self.incompressible.tolist(),
+            "problems": [*self.problems],
+            "complete": self.complete,
+        }
+
+    def to_svg(self) -> str:
+        """Return the map as a standalone SVG file."""
+        from zarr_display.chunk_map_svg import picture
+
+        return picture(self, alone=True)
+
+    def _repr_html_(self) -> str:
+        from zarr_display.chunk_map_svg import html
+
+        return html(self)
+
+    def __repr__(self) -> str:
+        return text(self)
+
+    def __rich__(self) -> RenderableType:
+        from zarr_display.rich import of_map
+
+        return of_map(self)
+
+
+def chunk_map(
+    array: Array,
+    dims: Sequence[int | str] | None = None,
+    at: Mapping[int | str, int] | None = None,
+    *,
+    sizes: bool = True,
+    inner: bool = True,
+    cells: int = 64,
+    most: int = 100_000,
+) -> ChunkMap:
+    """Create the map; see :meth:`zarr_core.Array.chunk_map`."""
+    source = StoredChunks(array)
+    lengths = source.inner_chunk_shape if inner else None
+    inner = lengths is not None
+    chosen = (at or {}).items()
+    fixed = {_dimension(array, key): _element(array, key, index) for key, index in chosen}
+    shown = _shown(array, dims, fixed)
+    if cells < 1 or most < 1:
+        raise ValueError("cells and most must be at least 1")
+    counts = [
+        axis.count if lengths is None else -(-axis.size // lengths[number])
+        for number, axis in enumerate(source.axes)
+    ]
+    wanted = [range(count) for count in counts]
+    for number, element in fixed.items():
+        axis = source.axes[number]
+        chunk = axis.chunk_of(element) if lengths is None else element // lengths[number]
+        wanted[number] = range(chunk, chunk + 1)
+    shape = tuple(counts[number] for number in shown)
+    per_cell = tuple(max(1, -(-count // cells)) for count in shape)
+    grid = tuple(-(-count // each) for count, each in zip(shape, per_cell, strict=True))
+    total = _chunks_in_cells(shape, per_cell, [len(part) for part in wanted], shown)
+    stored, nbytes, in_memory, hard = (np.zeros(total.size, np.int64) for _ in range(4))
+    item_size = source.item_size
+    sizes = sizes or inner  # a shard index contains both
+    compresses = sizes and item_size is not None and not source.has_fixed_size(inner)
+    problems: list[str] = []
+    inventory = ChunkInventory(source, wanted, sizes, inner, most)
+    for found in inventory:
+        problems += found.problems[: _MOST_PROBLEMS - len(problems)]
+        cell = np.zeros(len(found.chunks), np.int64)
+        for number, each, count in zip(shown, per_cell, grid, strict=True):
+            cell = cell * count + found.chunks[:, number] // each
+        memory = _elements(source, found.chunks, lengths) * (item_size or 0)
+        np.add.at(stored, cell, 1)
+        np.add.at(nbytes, cell, found.nbytes)
+        np.add.at(in_memory, cell, memory)
+        if compresses:
+            np.add.at(hard, cell, (found.nbytes >= memory).astype(np.int64))
+    return ChunkMap(
+        array.name,
+        "shard" if source.inner_chunk_shape is not None and not inner else "chunk",
+        tuple(_name(array, number) for number in shown),
+        _other_dimensions(array, shown, fixed),
+        shape,
+        per_cell,
+        total,
+        stored.reshape(grid),
+        nbytes.reshape(grid) if sizes else None,
+        in_memory.reshape(grid) if item_size is not None else None,
+        hard.reshape(grid),
+        tuple(problems),
+        inventory.complete,
+    )
+
+
+def _elements(array: StoredChunks, chunks: Numbers, lengths: tuple[int, ...] | None) -> Numbers:
+    """Return the number of encoded elements of each chunk, including those outside the array."""
+    if lengths is not None:
+        return np.full(len(chunks), prod(lengths), np.int64)
+    total = np.ones(len(chunks), np.int64)
+    for column, axis in zip(chunks.T, array.axes, strict=True):
+        if axis.uniform is not None:
+            total *= axis.uniform
+        else:
+            numbers, places = np.unique(column, return_inverse=True)
+            total *= np.array([axis.length(int(it)) for it in numbers], np.int64)[places]
+    return total
+
+
+def _chunks_in_cells(
+    shape: tuple[int, ...], per_cell: tuple[int, ...], counts: Sequence[int], shown: Sequence[int]
+) -> Numbers:
+    """Return the number of chunks in each cell; the last cell of a dimension may have fewer.
+
+    Raises
+    ------
+    ValueError
+        If there are too many cells, or too many chunks to count.
+    """
+    cells = prod(-(-count // each) for count, each in zip(shape, per_cell, strict=True))
+    if cells > _MOST_CELLS:
+        raise ValueError(f"a map of {cells} cells is too large; pass a smaller value of cells")
+    if prod(counts) >= 2**63:
+        raise ValueError(
+            f"{prod(counts)} chunks are too many to count; select an index of some dimensions with at"
+        )
+    result = np.array(prod(it for number, it in enumerate(counts) if number not in shown))
+    for count, each in zip(shape, per_cell, strict=True):
+        starts = np.arange(0, count, each)
+        result = np.multiply.outer(result, np.minimum(each, count - starts))
+    return np.asarray(result, np.int64)
+
+
+def _shown(
+    array: Array, dims: Sequence[int | str] | None, fixed: Mapping[int, int]
+) -> tuple[int, ...]:
+    if dims is None:
+        return tuple(number for number in range(array.ndim) if number not in fixed)[-2:]
+    shown = tuple(_dimension(array, it) for it in ([dims] if isinstance(dims, str) else dims))
+    if len(shown) > 2 or len({*shown}) < len(shown) or {*shown} & {*fixed}:
+        raise ValueError("dims must be at most two different dimensions that are not in at")
+    return shown
+
+
+def _dimension(array: Array, given: int | str) -> int:
+    names = array.dimension_names or ()
+    if isinstance(given, str):
+        if given not in names:
+            raise ValueError(
+                f"{given!r} is not a dimension; the dimensions are {', '.join(map(str, names))}"
+            )
+        return names.index(given)
+    if not -array.ndim <= given < array.ndim:
+        raise ValueError(
+            f"dimension {given} is out of range for an array with {array.ndim} dimensions"
+        )
+    return given % array.ndim
+
+
+def _element(array: Array, key: int | str, index: int) -> int:
+    size = array.shape[_dimension(array, key)]
+    if not -size <= index < size:
+        raise ValueError(f"index {index} is out of range for dimension {key} with {size} elements")
+    return index % size
+
+
+def _name(array: Array, number: int) -> str:
+    names = array.dimension_names
+    return (names and names[number]) or f"dim {number}"
+
+
+def _other_dimensions(array: Array, shown: tuple[int, ...], fixed: Mapping[int, int]) -> str:
+    others = [number for number in range(array.ndim) if number not in shown]
+    summed = [_name(array, number) for number in others if number not in fixed]
+    parts = [f"summed over {', '.join(summed)}"] if summed else []
+    return ", ".join([*parts, *(f"{_name(array, it)} = {index}" for it, index in fixed.items())])
+
+
+def _divided(above: Numbers | None, below: Numbers | None, shape: tuple[int, ...]) -> Ratios:
+    result = np.full(shape, np.nan)
+    if above is not None and below is not None:
+        np.divide(above, below, out=result, where=below > 0)
+    return result
+
+
+# --- as text ---
+
+
+def text(found: ChunkMap) -> str:
+    """Return the map as text: the summary, the cells, and a legend."""
+    return "\n".join([*summary(found), "", *rows(found), "", *legend(found)])
+
+
+def summary(found: ChunkMap) -> list[str]:
+    """Return the totals, in one or a few sentences."""
+    numbers = found.to_dict()
+    total, stored = numbers["total"], numbers["total_stored"]
+    line = f"{found.name}: {stored:,} of {counted(total, found.unit)} stored"
+    if numbers["total_nbytes"] is not None and stored:
+        line += f", {format_nbytes(numbers['total_nbytes'])}"
+        if numbers["total_nbytes_in_memory"] and numbers["total_nbytes"]:
+            ratio = numbers["total_nbytes_in_memory"] / numbers["total_nbytes"]
+            line += f", ratio {ratio:.1f}"
+    lines = [line]
+    words = ("rows: ", "columns: ")[2 - len(found.dims) :]
+    axes = [
+        f"{word}{name} ({counted(count, found.unit)})"
+        for word, name, count in zip(words, found.dims, found.shape, strict=True)
+    ]
+    dimensions = ", ".join([*axes, *([found.others] if found.others else [])])
+    lines += [dimensions] if dimensions else []
+    if any(each > 1 for each in found.per_cell):
+        lines.append(f"{' x '.join(map(str, found.per_cell))} {found.unit}s per cell")
+    if not found.complete:
+        lines.append("incomplete: only the first listed keys were inspected")
+    return [*map(escape_controls, [*lines, *found.problems])]
+
+
+def rows(found: ChunkMap) -> list[str]:
+    """Return the cells, one symbol each."""
+    if not found.chunks.size:
+        return [f"(no {found.unit}s)"]
+    return ["".join(map(str, row)) for row in np.atleast_2d(_symbols(found))]
+
+
+def legend(found: ChunkMap) -> list[str]:
+    """Return the meaning of the symbols that occur."""
+    symbols = set("".join(rows(found)))
+    parts = [f"{MISSING} not stored"] if MISSING in symbols else []
+    parts += [f"{' '.join(PARTLY)} partly stored"] if symbols & {*PARTLY} else []
+    parts += [f"{FAILS} not smaller than in memory"] if FAILS in symbols else []
+    largest = largest_mean(found)
+    if symbols & {*BARS} and largest:
+        parts.append(f"{BARS[0]} to {BARS[-1]} up to {format_nbytes(largest)} per {found.unit}")
+    elif symbols & {*BARS}:
+        parts.append(f"{BARS[-1]} stored")
+    return ["  ".join(parts)] if parts else []
+
+
+def largest_mean(found: ChunkMap) -> float:
+    """Return the largest mean size of a cell; 0 if sizes are unknown."""
+    mean = found.mean_nbytes
+    return float(np.nanmax(mean)) if np.isfinite(mean).any() else 0.0
+
+
+def _symbols(found: ChunkMap) -> np.ndarray[Any, np.dtype[np.str_]]:
+    largest = largest_mean(found)
+    height = found.mean_nbytes / largest if largest else np.ones(found.chunks.shape)
+    share = found.stored / np.maximum(found.chunks, 1)
+    partly = _scaled(share, PARTLY)
+    symbols = np.where(found.stored < found.chunks, partly, _scaled(height, BARS))
+    symbols = np.where(found.incompressible > 0, FAILS, symbols)
+    return np.where(found.stored == 0, MISSING, symbols)
+
+
+def _scaled(values: np.ndarray[Any, Any], symbols: str) -> np.ndarray[Any, np.dtype[np.str_]]:
+    """Return the symbols for numbers from 0 to 1, in equal steps."""
+    level = np.ceil(np.nan_to_num(values) * len(symbols)).astype(int) - 1
+    table = np.array([*symbols], np.str_)
+    return np.asarray(table[np.clip(level, 0, len(symbols) - 1)], np.str_)

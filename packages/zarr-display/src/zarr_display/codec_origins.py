@@ -1,0 +1,67 @@
+"""The distributions that provide the codecs of an array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from zarr_core.errors import ExtensionError
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import find_implementation, providers_of
+
+from zarr_display.stored_chunks import StoredChunks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core import Array
+    from zarr_core.extension import JSON, Codec
+
+
+class Encoder(NamedTuple):
+    """A codec of an array.
+
+    Parameters
+    ----------
+    name : str
+        Its name in metadata.
+    configuration : mapping
+        Its configuration.
+    origin : str
+        Name and version of the distribution that provides it.
+    alternatives : tuple of str
+        Other providers of the name, in the form of the setting ``providers``.
+    within_shard : bool
+        Whether it encodes the inner chunks of a shard.
+    """
+
+    name: str
+    configuration: Mapping[str, JSON]
+    origin: str
+    alternatives: tuple[str, ...]
+    within_shard: bool
+
+
+def encoders(array: Array) -> list[Encoder]:
+    """Return the codecs in the order of encoding; inner codecs follow the sharding codec."""
+    stored = StoredChunks(array)
+    found = []
+    for name, codec in stored.codecs():
+        found.append(_encoder(name, codec, False))
+        if codec is stored.sharding_codec:
+            found += [_encoder(*inner, True) for inner in stored.inner_codecs()]
+    return found
+
+
+def _encoder(name: str, codec: Codec, within_shard: bool) -> Encoder:
+    # Settings may have changed since the codec was created, so its own module is used.
+    origin = type(codec).__module__.partition(".")[0]
+    others: tuple[str, ...] = ()
+    try:
+        found = find_implementation("codec", ExtensionDefinition(name))
+        if found is not None and isinstance(codec, found.extension):
+            origin = found.provider.origin
+            offers = providers_of("codec", name)
+            others = tuple(it.choice for it in offers if it != found.provider)
+    except ExtensionError:
+        pass
+    return Encoder(name, codec.to_configuration(), origin, others, within_shard)

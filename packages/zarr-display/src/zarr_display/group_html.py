@@ -1,0 +1,85 @@
+"""The HTML representation of a group: its properties and the tree of its members."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from zarr_core.display.tree import Tree, TreeNode, members_of
+from zarr_core.extension import GroupMetadata, ZarrError
+
+from zarr_display.attributes_html import attributes_html
+from zarr_display.html import MUTED, folded, tag, text
+from zarr_display.humanize import counted
+from zarr_display.stored_chunks import format_name
+from zarr_display.tree_html import members_html
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core import Group
+
+_MOST_NODES, _MOST_MEMBERS = 120, 30
+_MOST_LEVELS = {True: 8, False: 2}  # with, without consolidated metadata
+
+
+def group_html(group: Group) -> str:
+    """Return the HTML of a group, with some members if listing them is fast."""
+    kind = ["group", format_name(group)]
+    if group.metadata.consolidated is not None:
+        kind.append("consolidated")
+    if group.read_only:
+        kind.append("read-only")
+    store = f"{type(group.store).__name__} {group.store}"
+    title = tag(
+        "div",
+        tag("b", text(group.name, 120)),
+        tag("span", f" {text(', '.join(kind))}", style=MUTED),
+        style="font-size:14px",
+    )
+    attributes = len(group.attrs)
+    return tag(
+        "div",
+        title,
+        tag("div", text(store), style=f"{MUTED};word-break:break-all;margin-bottom:4px"),
+        folded(counted(attributes, "attribute"), attributes_html(group.attrs.asdict()))
+        if attributes
+        else "",
+        _members(group),
+        style="font-size:13px;line-height:1.5;margin:4px 0",
+    )
+
+
+def _members(group: Group) -> str:
+    tree = first_members(group)
+    if tree is None:
+        message = "Members are not listed, because each requires a request; use tree()."
+        return tag("div", message, style=MUTED)
+    if not tree.nodes:
+        return tag("div", "no members", style=MUTED)
+    return members_html(tree)
+
+
+def first_members(group: Group) -> Tree | None:
+    """Return the first members of each group: two levels, more with consolidated metadata.
+
+    None if the members would have to be requested from a store with latency.
+    """
+    is_consolidated = group.stored.uses_consolidated
+    if not is_consolidated and group.store.max_concurrency is not None:
+        return None
+    found = _first(group, group.path, 0, _MOST_LEVELS[is_consolidated])
+    nodes = [*islice(found, _MOST_NODES)]
+    return Tree(group.name, nodes, cut=next(found, None) is not None)
+
+
+def _first(group: Group, path: str, depth: int, levels: int) -> Iterator[TreeNode]:
+    for number, (name, metadata) in enumerate(members_of(group, path, ZarrError)):
+        if number == _MOST_MEMBERS:
+            yield TreeNode(depth, "...", None)
+            return
+        yield TreeNode(depth, name, metadata)
+        if isinstance(metadata, GroupMetadata):
+            child = f"{path}/{name}" if path else name
+            if depth + 1 < levels:
+                yield from _first(group, child, depth + 1, levels)

@@ -1,0 +1,210 @@
+"""Checkpoints: what an interrupted copy of an array has completed, stored beside its chunks."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.errors import MetadataError
+from zarr_core.extension import StoreError
+from zarr_core.tools import CHECKPOINT_NAME, read_metadata, strictjson
+
+from zarr_transfer.stored import chunk_prefix, format_of, key_encoding_of
+from zarr_transfer.unmanaged import check_unmanaged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from zarr_core import Array
+    from zarr_core.extension import JSON
+
+    from zarr_transfer.regions import Region
+
+_SECONDS = 2.0  # between two writes of a checkpoint
+
+
+class Checkpoint:
+    """The checkpoint of one array.  If it exists, the chunks are from the copy that it describes.
+
+    Parameters
+    ----------
+    source, dest : Array
+        The source and the destination.
+    *more : JSON
+        Other data that the chunks depend on.
+
+    Notes
+    -----
+    Stores that cannot remove keys, or accept only metadata and chunks, have no checkpoints;
+    copies start again.
+    """
+
+    def __init__(self, source: Array, dest: Array, *more: JSON) -> None:
+        work: list[JSON] = [
+            source.store.url, source.path, format_of(source).to_json(source.metadata),
+            format_of(dest).to_json(dest.metadata), *more,
+        ]  # fmt: skip
+        self._work = sha256(strictjson.encode(work)).hexdigest()
+        self._store = dest.store
+        self._key = sidecar_key(dest)
+        self._possible = dest.store.supports_erasing
+        self._stored: JSON = None
+        self.is_there = False
+
+    def begin(self) -> JSON:
+        """Return what the same copy has completed; None if there is no checkpoint of it.
+
+        Sets ``is_there``: whether there is a checkpoint of any copy.
+        """
+        try:
+            data = read_metadata(self._store, self._key) if self._possible else None
+            if data is None:
+                return None
+            self.is_there = True
+            found: Any = strictjson.loads(data)
+        except MetadataError:
+            self.is_there = True
+            return None
+        if isinstance(found, dict) and found.get("work") == self._work:
+            self._stored = found.get("done")
+        return self._stored
+
+    def write(self, done: JSON) -> None:
+        """Store what is completed: anything but None."""
+        if not self._possible or done == self._stored:
+            return
+        try:
+            self._store.set(self._key, strictjson.encode({"work": self._work, "done": done}))
+        except StoreError:
+            self._possible = False
+        else:
+            self._stored, self.is_there = done, True
+
+    def end(self) -> None:
+        """Remove the checkpoint, after the metadata of the array is stored."""
+        if self.is_there:
+            self._store.erase(self._key)
+            self.is_there = False
+
+
+def sidecar_key(array: Array, name: str = "") -> str:
+    """Return the key of the checkpoint of an array, or of a temporary path beside it."""
+    return f"{checkpoint_key(chunk_prefix(array))}{name}"
+
+
+def checkpoint_key(prefix: str) -> str:
+    """Return the key of the checkpoint of an array with a chunk prefix."""
+    return prefix + CHECKPOINT_NAME
+
+
+def interrupted_keys(array: Array) -> list[str]:
+    """Return the keys that an interrupted copy may have stored; the checkpoint last.
+
+    These are all keys that are chunks, also of another layout, and temporary keys.
+    """
+    if not array.store.supports_listing:
+        return []
+    prefix, mark = chunk_prefix(array), sidecar_key(array)
+    decode = key_encoding_of(array).decode
+    keys = (
+        key
+        for key in array.store.list_prefix(prefix)
+        if decode(key[len(prefix) :], array.ndim) is not None or key.startswith(mark)
+    )
+    return sorted(keys, key=lambda key: key == mark)
+
+
+def resumed_chunks(checkpoint: Checkpoint, new: Array) -> frozenset[tuple[int, ...]]:
+    """Return coordinates of chunks that the same copy has stored; remove those of other copies.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+        The checkpoint of the copy.
+    new : Array
+        The destination.
+
+    Raises
+    ------
+    NodeExistsError
+        If there are other keys.
+    """
+    if not (new.store.supports_listing and new.store.supports_erasing):
+        return frozenset()
+    if checkpoint.begin():
+        return frozenset(at for at, _ in new.stored_chunks())
+    own = interrupted_keys(new) if checkpoint.is_there else [key for _, key in new.stored_chunks()]
+    check_unmanaged(new, {*own, sidecar_key(new)})
+    new.store.erase_values(own)
+    checkpoint.write(True)
+    return frozenset()
+
+
+def erase_interrupted(new: Array) -> None:
+    """Remove the keys of an interrupted copy without a usable checkpoint.
+
+    Raises
+    ------
+    NodeExistsError
+        If there are other keys.
+    """
+    if new.store.supports_listing:
+        own = interrupted_keys(new)
+        if sidecar_key(new) not in own:  # no checkpoint: keep keys outside the array
+            own = [key for _, key in new.stored_chunks()]
+        check_unmanaged(new, set(own))
+        if own and new.store.supports_erasing:
+            new.store.erase_values(own)
+
+
+class Journal:
+    """Writes the checkpoint while regions are copied in their order.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+        The checkpoint; contains the stage, and the start of the last region that is done.
+    """
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
+        self._stage = 0
+        self._last: list[int] | None = None
+        self._when = monotonic()
+
+    def begin(self) -> int | None:
+        """Return the stage to resume; None if there is no checkpoint."""
+        done: Any = self._checkpoint.begin()
+        if done is None:
+            return None
+        self._stage, self._last = done
+        return self._stage
+
+    def start(self) -> None:
+        """Store a checkpoint before the first chunk."""
+        self._checkpoint.write([0, None])
+
+    def left(self, stage: int, tasks: Iterable[Region]) -> Iterator[tuple[bool, Region]]:
+        """Return all regions of a stage in their order, each with whether it is done."""
+        if stage != self._stage:
+            self._stage, self._last = stage, None
+        last = self._last
+        for task in tasks:
+            yield last is not None and _start(task) <= last, task
+
+    def done(self, task: Region, *, write: bool = True) -> None:
+        """Record that a region and all before it are written; store it every few seconds."""
+        self._last = _start(task)
+        if write and monotonic() - self._when >= _SECONDS:
+            self.write()
+
+    def write(self) -> None:
+        """Store the checkpoint."""
+        self._when = monotonic()
+        if self._last is not None:
+            self._checkpoint.write([self._stage, [*self._last]])
+
+
+def _start(task: Region) -> list[int]:
+    return [part.start for part in task.box]

@@ -1,0 +1,1 @@
+"""Conversion of arrays and hierarchies between formats, layouts and stores."""

@@ -1,0 +1,135 @@
+"""The chunk keys of an array before and after a conversion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+from zarr_core.tools import make_extension
+
+from zarr_transfer.conversion.equivalence import same_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core.extension import ArrayMetadata, ChunkKeyEncoding
+
+    from zarr_transfer.conversion.steps import ConversionStep
+    from zarr_transfer.spec import NodeLocation
+
+Coordinates = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkKeys:
+    """The keys of the stored chunks or shards of an array.
+
+    Parameters
+    ----------
+    side : NodeLocation
+        The source or the destination.
+    prefix : str
+        The prefix of the keys.
+    encoding : ChunkKeyEncoding
+        The chunk key encoding.
+    counts : tuple of int
+        Number of chunks along each dimension.
+    verbatim : bool
+        Whether all keys below the prefix are copied, since storage transformers define them.
+    """
+
+    side: NodeLocation
+    prefix: str
+    encoding: ChunkKeyEncoding
+    counts: tuple[int, ...]
+    verbatim: bool
+
+    @classmethod
+    def of(cls, side: NodeLocation, path: str, metadata: ArrayMetadata) -> ChunkKeys:
+        """Return the keys of an array.
+
+        Raises
+        ------
+        ExtensionError
+            If its chunk grid or chunk key encoding is unknown.
+        ValueError
+            If the grid does not fit the shape.
+        """
+        where = side.where(path)
+        grid = make_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+        encoding = make_extension(
+            "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
+        )
+        assert grid is not None, "a chunk grid is never ignored"
+        assert encoding is not None, "a chunk key encoding is never ignored"
+        counts = tuple(axis.count for axis in grid.axes(metadata.shape))
+        prefix = side.format_.chunk_prefix(side.at(path))
+        return cls(side, prefix, encoding, counts, bool(metadata.storage_transformers))
+
+    @property
+    def most(self) -> int:
+        """Maximum number of stored chunks."""
+        return prod(self.counts)
+
+    def key(self, chunk: Coordinates) -> str:
+        """Return the key of a chunk."""
+        return self.prefix + self.encoding.encode(chunk)
+
+    def chunk_of(self, key: str) -> Coordinates | None:
+        """Return the coordinates of a key, also outside the array; None if it is not a chunk key."""
+        return self.encoding.decode(key[len(self.prefix) :], len(self.counts))
+
+    def stored(self) -> Iterator[tuple[Coordinates, str]]:
+        """Iterate over coordinates and keys of stored chunks; of all chunks without listing."""
+        if not self.side.store.supports_listing:
+            for chunk in product(*map(range, self.counts)):
+                yield chunk, self.key(chunk)
+            return
+        for key in self.side.store.list_prefix(self.prefix):
+            found = self.chunk_of(key)
+            if found is not None and self.holds(found):
+                yield found, key
+
+    def holds(self, chunk: Coordinates) -> bool:
+        """Whether a chunk is within the array."""
+        return all(number < count for number, count in zip(chunk, self.counts, strict=True))
+
+    def others(self) -> Iterator[str]:
+        """Iterate over existing keys that are chunk keys."""
+        if self.side.store.supports_listing:
+            keys = list(self.side.store.list_prefix(self.prefix))
+            yield from (key for key in keys if self.chunk_of(key) is not None)
+
+
+def moves(old: ChunkKeys, new: ChunkKeys) -> Iterator[tuple[str, str]]:
+    """Iterate over pairs of the old and the new key of chunks."""
+    if old.verbatim:
+        documents = set(old.side.format_.documents(old.prefix.rstrip("/")))
+        for key in old.side.store.list_prefix(old.prefix):
+            if key not in documents:
+                yield key, new.prefix + key[len(old.prefix) :]
+        return
+    for chunk, key in old.stored():
+        yield key, new.key(chunk)
+
+
+def stay(old: ChunkKeys, new: ChunkKeys) -> bool:
+    """Whether all chunks keep their keys."""
+    return (
+        bool(old.side.store == new.side.store)
+        and old.prefix == new.prefix
+        and same_keys(old.encoding, new.encoding, len(old.counts))
+    )
+
+
+def may_collide(source: NodeLocation, dest: NodeLocation, step: ConversionStep) -> bool:
+    """Whether the new key of one chunk may be the old key of another."""
+    assert step.source_metadata is not None
+    assert step.metadata is not None
+    old = ChunkKeys.of(source, step.path, step.source_metadata)  # type: ignore[arg-type]  # arrays
+    new = ChunkKeys.of(dest, step.path, step.metadata)  # type: ignore[arg-type]  # are copied
+    corners = {(0,) * len(new.counts), tuple(max(0, count - 1) for count in new.counts)}
+    keys = [new.key(corner) for corner in corners]
+    return any(key.startswith(old.prefix) and old.chunk_of(key) is not None for key in keys)

@@ -1,0 +1,310 @@
+"""Converting arrays or hierarchies."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr_core import override_extensions
+from zarr_core.errors import NodeExistsError
+from zarr_core.extension import GroupMetadata, ValidationProblem
+from zarr_core.tools import ProgressReporter, Rollback, create_ancestors, holds_anything, strictjson
+
+from zarr_transfer.conversion.copy_chunks import copy_chunks, erase_copied
+from zarr_transfer.conversion.plan import is_bare, nodes, plan_conversion
+from zarr_transfer.conversion.requested_layout import KEEP
+from zarr_transfer.copy_elements import copy_elements
+from zarr_transfer.errors import ConversionError
+from zarr_transfer.log import logging_to
+from zarr_transfer.spec import check_verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from zarr_core.tools import Progress
+
+    from zarr_transfer.conversion.steps import ConversionPlan, ConversionStep
+    from zarr_transfer.copy_executor import CopyExecutor
+
+
+def convert(
+    source: Any,
+    dest: Any = None,
+    *,
+    path: str | None = None,
+    dest_path: str | None = None,
+    zarr_format: int | str = 3,
+    source_format: int | str | None = None,
+    chunks: Any = KEEP,
+    shards: Any = KEEP,
+    filters: Any = KEEP,
+    compressors: Any = KEEP,
+    serializer: Any = KEEP,
+    fill_value: Any = KEEP,
+    dtype: Any = KEEP,
+    chunk_key_encoding: Any = None,
+    only: Callable[[str], bool] | None = None,
+    overwrite: bool = False,
+    remove_source: bool = False,
+    max_memory: int | None = None,
+    verify: bool = False,
+    on_error: Literal["raise", "skip"] = "raise",
+    dry_run: bool = False,
+    progress: Callable[[Progress], object] | bool | None = None,
+    log: Any = None,
+    executor: CopyExecutor | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] | None = None,
+) -> ConversionPlan:
+    """Convert an array, or a group with everything below it, to another format or layout.
+
+    Parameters
+    ----------
+    source : store-like
+        A path, a URL, a store, a mapping, an array or a group.
+    dest : store-like, optional
+        By default in place: the new metadata is stored beside the old, and the chunks are not
+        moved.
+    path : str, optional
+        Path of the node in ``source``.
+    dest_path : str, optional
+        Path of the result in ``dest``; without ``dest``, in the store of the source.
+    zarr_format : int or str
+        Format of the result: 2, 3, or the name of an installed format.
+    source_format : int or str, optional
+        Format of the source; required only if a node has metadata of several formats.
+    chunks, shards, filters, compressors, serializer, fill_value
+        As for :func:`zarr_core.create_array`; ``"keep"`` for the value of the source.
+        ``chunks`` and ``shards`` can have dimension names: ``{"time": 10}`` changes only this
+        dimension, and only arrays that have it.
+    dtype : data-type-like
+        Another data type, for numbers.  Floating-point numbers are rounded; conversion to
+        integers must be exact.
+    chunk_key_encoding : str, dict or ExtensionDefinition, optional
+        By default that of the source, if the format supports it.
+    only : callable, optional
+        Takes the path of an array below the source; returns whether it receives the requested
+        layout.  Other arrays keep theirs.
+    overwrite : bool
+        Whether an existing node at the destination is removed first; in place, whether
+        existing metadata is replaced.
+    remove_source : bool
+        Whether the source is removed at the end: in place, its metadata, and chunks that were
+        copied to other keys; otherwise the node and everything below it.
+    max_memory : int, optional
+        Maximum memory in bytes; an error before anything is written if it is too small.  By
+        default 64 MiB of elements, or one chunk or shard if it is larger, and some chunks.
+    verify : bool
+        Whether elements that are decoded and encoded are read back and compared, bit by bit.
+    on_error : {"raise", "skip"}
+        For nodes that cannot be converted: raise an error before anything is written, or
+        convert the others.
+    dry_run : bool
+        Write nothing; only write the plan to ``log``.  Unlike in :func:`plan_conversion`,
+        problems are errors.
+    progress : callable or True, optional
+        Called with a :class:`Progress` a few times a second; True shows a line on standard
+        error.
+    log : callable, path or file, optional
+        Receives a line for each node.
+    executor : CopyExecutor, optional
+        Copies chunks and elements, such as the workers of a cluster (zarr-dask); by default
+        the threads of this process, which also convert data types.
+    storage_options : mapping, optional
+        Arguments for the store if ``source`` is a URL.
+    extensions : mapping, optional
+        Extensions for this call: ``{"codec": {"acme.xor": Xor}}``.
+
+    Returns
+    -------
+    ConversionPlan
+        What was done; the same as :func:`plan_conversion` returns before.
+
+    Raises
+    ------
+    ConversionError
+        If there are problems, before anything is written; has all problems.
+    NodeNotFoundError
+        If there is no node at the source.
+    ElementsDifferError
+        If elements cannot be represented in the data type, or the verification fails.
+    ChunkDecodeError, StoreError
+        If a chunk cannot be read or written.
+
+    Notes
+    -----
+    An array is decoded only if its chunks change.  If the other format supports its codecs and
+    chunk keys, only metadata is written.
+
+    Metadata is written after the chunks, and for groups after their members, so visible nodes are
+    complete.  The same call without ``overwrite`` resumes an interrupted conversion: arrays with
+    metadata are complete.  For an array that is decoded, a checkpoint is stored every few seconds
+    (key ``.copying`` beside its chunks).  The source must not change meanwhile.
+
+    Arrays are decoded in regions of at most 64 MiB of elements, or one chunk or shard of the
+    destination if it is larger.  Each thread needs memory for one more chunk.  If the chunks do
+    not nest, such as rows and columns, an intermediate array is stored beside the result and
+    removed at the end, so that chunks are not decoded several times.
+
+    If the format does not support dimension names, they become the attribute
+    ``_ARRAY_DIMENSIONS`` of xarray, and the reverse.
+    """
+    if on_error not in ("raise", "skip"):
+        raise ValueError(f'on_error must be "raise" or "skip", not {on_error!r}')
+    check_verify(verify, executor)
+    with override_extensions(extensions) if extensions else nullcontext():
+        plan = plan_conversion(
+            source, dest, path=path, dest_path=dest_path, zarr_format=zarr_format,
+            source_format=source_format, chunks=chunks, shards=shards, filters=filters,
+            compressors=compressors, serializer=serializer, fill_value=fill_value,
+            dtype=dtype, chunk_key_encoding=chunk_key_encoding, only=only, overwrite=overwrite,
+            remove_source=remove_source, max_memory=max_memory, verify=verify,
+            storage_options=storage_options,
+        )  # fmt: skip
+        try:
+            _refuse(plan, on_error)
+            with logging_to(log) as line:
+                for step in plan.steps:
+                    line(f"{'skip' if step.problems else step.cost} /{step.path}")
+                if not dry_run:
+                    _execute(plan, progress, executor, verify=verify)
+                done = sum(not step.problems for step in plan.steps)
+                counts = f"{done:,} converted, {len(plan.steps) - done:,} skipped"
+                line(f"{'dry run' if dry_run else 'all done'}: {counts}")
+        finally:
+            # Close stores that were opened for this call; this completes an archive.
+            for place, side in ((dest, plan.dest), (source, plan.source)):
+                if isinstance(place, str | PathLike):
+                    side.store.close()
+    return plan
+
+
+def _refuse(plan: ConversionPlan, on_error: str) -> None:
+    """Raise an error if there are problems."""
+    problems = plan.problems
+    if not problems:
+        return
+    # The node itself is required.
+    if on_error == "raise" or plan.steps[0].problems:
+        raise ConversionError(f"{plan.source} to {plan.dest}", problems)
+    if plan.remove_source:
+        problem = ValidationProblem(
+            "", "the source is not removed, since some of its nodes cannot be converted"
+        )
+        raise ConversionError(f"{plan.source} to {plan.dest}", (problem, *problems))
+
+
+def _execute(
+    plan: ConversionPlan,
+    progress: Callable[[Progress], object] | bool | None,
+    executor: CopyExecutor | None,
+    *,
+    verify: bool,
+) -> None:
+    # Nodes below a group that is not converted cannot be converted.
+    left = tuple(f"{step.path}/" for step in plan.steps if step.problems)
+    todo = [
+        step
+        for step in plan.steps
+        if step.cost != "nothing" and not f"{step.path}/".startswith(left)
+    ]
+    arrays = [step for step in todo if step.kind == "array"]
+    groups = [step for step in todo if step.kind == "group"]
+    first = plan.dest.store.metadata_first and not plan.in_place
+    with ProgressReporter(progress, len(todo)) as reporter, Rollback() as rollback:
+        if todo:
+            _prepare_destination(plan, rollback)
+        # Members before their groups, if the store supports it.
+        for step in [*groups, *arrays] if first else [*arrays, *reversed(groups)]:
+            if first:
+                _write_document(plan, step, rollback)
+            if step.cost == "copy":
+                copy_chunks(plan.source, plan.dest, step, reporter, executor)
+            elif step.cost == "recode":
+                copy_elements(
+                    plan.source.open_array(step.path, step.source_metadata, read_only=True),
+                    plan.dest.open_array(step.path, step.metadata),
+                    reporter, path=step.path, memory=plan.memory, executor=executor, verify=verify,
+                ).end()  # fmt: skip
+            else:
+                reporter.begin(step.path, 1, "documents")
+                reporter.end()
+            if not first:
+                _write_document(plan, step)
+        rollback.complete()
+        if plan.remove_source:
+            try:
+                _remove(plan)
+            except BaseException as error:
+                error.add_note(
+                    f"{plan.dest} is complete; {plan.source} is partly removed: convert again to "
+                    "remove it"
+                )
+                raise
+
+
+def _prepare_destination(plan: ConversionPlan, rollback: Rollback) -> None:
+    """Remove what is overwritten, and create the parent groups of the destination."""
+    dest = plan.dest
+    store, format_ = dest.store, dest.format_
+    if plan.in_place:
+        remedy = "convert again to continue; what existed before is unchanged"
+        if not plan.overwrite:
+            rollback.note_incomplete(store, format_, [dest.path], remedy)
+        return
+    if plan.overwrite and holds_anything(store, dest.path, format_):
+        format_.erase(store, dest.path)
+        rollback.overwrite(store, dest.path)
+    if not format_.implicit_groups:
+        create_ancestors(store, dest.path, format_, rollback)
+    remedy = "convert again, without overwrite, to continue, or remove it with zarr_core.rmdir"
+    rollback.note_incomplete(store, format_, [dest.path], remedy)
+
+
+def _write_document(
+    plan: ConversionPlan, step: ConversionStep, rollback: Rollback | None = None
+) -> None:
+    dest = plan.dest
+    at, new = dest.at(step.path), step.metadata
+    assert new is not None, "a step without problems has metadata"
+    if plan.in_place and plan.overwrite:
+        dest.format_.write(dest.store, at, new)
+        return
+    if rollback is None:
+        created = dest.format_.create(dest.store, at, new)
+    else:
+        created = rollback.create(dest.store, at, dest.format_, new)
+    if created:
+        return
+    found = dest.read(step.path)
+    if found is None and dest.format_.implicit_groups:
+        # A group was implied by the new chunks.
+        dest.format_.write(dest.store, at, new)
+    elif isinstance(new, GroupMetadata) and found is not None and is_bare(found):
+        dest.format_.update(dest.store, at, lambda group: group.replace(attributes=new.attributes))
+    elif found is None or not strictjson.identical(
+        dest.format_.to_json(found), dest.format_.to_json(new)
+    ):
+        raise NodeExistsError(
+            dest.where(step.path), "another writer has created a node here during the conversion"
+        )
+
+
+def _remove(plan: ConversionPlan) -> None:
+    """Remove the source."""
+    source, dest = plan.source, plan.dest
+    if not plan.in_place:
+        source.format_.erase(source.store, source.path)
+        return
+    if source.format_.name == dest.format_.name:
+        return
+    # The node itself last, so that this can be repeated.  The members are read from the
+    # destination, since some may have lost their old metadata.
+    steps = {step.path: step for step in plan.steps}
+    for path in reversed([path for path, _ in nodes(dest)]):
+        new = set(dest.format_.documents(dest.at(path)))
+        old = source.format_.documents(source.at(path))
+        source.store.erase_values([key for key in old if key not in new])
+        if path in steps and steps[path].kind == "array":
+            erase_copied(source, dest, steps[path])

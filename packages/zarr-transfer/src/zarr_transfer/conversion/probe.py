@@ -1,0 +1,98 @@
+"""Testing with a sample whether two codec chains are equivalent.
+
+A format may represent a codec by another one, such as a compressor with another name.  This
+determines whether the chunks can be kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core.extension import ArrayRepresentation, ZarrError
+from zarr_core.tools import CodecChain, make_extension
+
+if TYPE_CHECKING:
+    from zarr_core.extension import ArrayMetadata
+    from zarr_core.tools import PreparedCodecChain
+
+    NDArray = np.ndarray[Any, Any]
+
+_LARGEST = 1 << 26  # maximum bytes of a chunk for the test
+
+
+def decodes(old: ArrayMetadata, new: ArrayMetadata) -> bool:
+    """Whether chunks of one array are decoded by another to the same elements.
+
+    Parameters
+    ----------
+    old, new : ArrayMetadata
+        Arrays with chunks of the same shapes.
+
+    Returns
+    -------
+    bool
+        Also False if it cannot be tested.
+    """
+    try:
+        one, other = _bound(old), _bound(new)
+        elements = None if one is None else _sample(one.decoded.shape, one.dtype)
+        if one is None or other is None or elements is None or one.dtype != other.dtype:
+            return False
+        buffers = one.encode(elements)
+        if buffers is None:
+            return False
+        data = buffers if isinstance(buffers, bytes | memoryview) else b"".join(_as_list(buffers))
+        found = np.ascontiguousarray(other.decode(bytes(data)), elements.dtype)
+    except ZarrError:
+        return False
+    return found.tobytes() == elements.tobytes()
+
+
+def _as_list(buffers: Any) -> Any:
+    return [buffers] if isinstance(buffers, bytearray) else buffers
+
+
+def _bound(metadata: ArrayMetadata) -> PreparedCodecChain | None:
+    """Return the codecs prepared for the first chunk."""
+    if metadata.storage_transformers or metadata.chunk_memory_layout is not None:
+        return None
+    data_type = make_extension("data_type", metadata.data_type)
+    grid = make_extension("chunk_grid", metadata.chunk_grid)
+    if data_type is None or grid is None:
+        return None
+    axes = grid.axes(metadata.shape)
+    if any(axis.count == 0 for axis in axes):
+        return None
+    shape = grid.chunk_shape(axes, (0,) * len(axes))
+    decoded = ArrayRepresentation(
+        shape, data_type, data_type.default_fill_value(), write_empty_chunks=True
+    )
+    if decoded.nbytes is None or decoded.nbytes > _LARGEST:
+        return None
+    chain = CodecChain.from_definitions(metadata.codecs)
+    return None if chain.skipped else chain.prepare(decoded)
+
+
+def _sample(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray | None:
+    """Return random elements; None for unsupported data types."""
+    random = np.random.default_rng(0)
+
+    def fill(array: NDArray) -> bool:
+        kind = array.dtype.kind
+        if array.dtype.names:
+            return all(fill(array[name]) for name in array.dtype.names)
+        if kind in "iufcmMSV" and not array.dtype.hasobject:
+            octets = random.integers(0, 256, (*array.shape, array.dtype.itemsize), np.uint8)
+            array[...] = octets.view(array.dtype).reshape(array.shape)
+        elif kind == "b":
+            array[...] = random.integers(0, 2, array.shape)
+        elif kind == "U":
+            points = random.integers(32, 127, (*array.shape, array.dtype.itemsize // 4), "u4")
+            array[...] = points.view(array.dtype).reshape(array.shape)
+        else:
+            return False
+        return True
+
+    elements = np.zeros(shape, dtype)
+    return elements if elements.itemsize and fill(elements) else None

@@ -1,0 +1,122 @@
+"""The arguments of a conversion, and the layout that they request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.tools import make_extension
+
+from zarr_transfer.conversion.conventions import dimension_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zarr_core.extension import ArrayMetadata
+
+KEEP = "keep"
+"""Keeps a part of the layout of the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedLayout:
+    """A requested layout; each part is ``"keep"`` or an argument of ``create_array``.
+
+    Parameters
+    ----------
+    chunks, shards, filters, compressors, serializer, fill_value, dtype
+        As for :func:`zarr_core.create_array`, or ``"keep"``.  Chunks and shards may be a
+        mapping from names of dimensions to lengths.
+    chunk_key_encoding
+        As for :func:`zarr_core.create_array`; None to keep the keys if the format has them.
+    """
+
+    chunks: Any = KEEP
+    shards: Any = KEEP
+    filters: Any = KEEP
+    compressors: Any = KEEP
+    serializer: Any = KEEP
+    fill_value: Any = KEEP
+    dtype: Any = KEEP
+    chunk_key_encoding: Any = None
+
+    def layout(self) -> dict[str, Any]:
+        """Return the requested parts, as arguments of ``create_array``."""
+        given = {item.name: getattr(self, item.name) for item in fields(self)}
+        del given["chunk_key_encoding"]
+        return {name: value for name, value in given.items() if not is_keep(value)}
+
+    def of(self, metadata: ArrayMetadata) -> RequestedLayout:
+        """Return the layout for one array: lengths by dimension names become shapes.
+
+        Other dimensions keep their lengths.  Arrays without any of the names keep their chunks.
+        """
+        by_name = {
+            name: given for name in ("chunks", "shards") if is_by_name(given := getattr(self, name))
+        }
+        if not by_name:
+            return self
+        names = dimension_names(metadata)
+        chunks, shards = _lengths(metadata)
+        shapes: dict[str, Any] = {}
+        for part, given in by_name.items():
+            if not given.keys() & set(names):
+                shapes[part] = KEEP
+                continue
+            # Other dimensions keep their lengths; a new shard is as long as a chunk.
+            lengths = chunks if part == "chunks" or shards is None else shards
+            if part == "shards" and shards is None and not is_keep(shapes.get("chunks", KEEP)):
+                lengths = shapes["chunks"]
+            shapes[part] = tuple(
+                given.get(name, length) for name, length in zip(names, lengths, strict=True)
+            )
+        return replace(self, **shapes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversionOptions(RequestedLayout):
+    """The arguments of :func:`convert` that determine the plan, with the same names."""
+
+    path: str | None = None
+    dest_path: str | None = None
+    zarr_format: int | str = 3
+    source_format: int | str | None = None
+    only: Callable[[str], bool] | None = None
+    overwrite: bool = False
+    remove_source: bool = False
+    max_memory: int | None = None
+    verify: bool = False
+    storage_options: Mapping[str, Any] | None = None
+
+    def requested(self, path: str) -> RequestedLayout:
+        """Return the layout for the array at a path below the source."""
+        if self.only is None or self.only(path):
+            return RequestedLayout(*(getattr(self, item.name) for item in fields(RequestedLayout)))
+        return RequestedLayout(chunk_key_encoding=self.chunk_key_encoding)
+
+
+def is_keep(value: Any) -> bool:
+    """Whether a part is kept; an array is never compared."""
+    return isinstance(value, str) and value == KEEP
+
+
+def is_by_name(given: Any) -> bool:
+    """Whether lengths are given by dimension names; a definition has a string ``name``."""
+    return isinstance(given, Mapping) and not (
+        isinstance(given.get("name"), str) or "shape" in given
+    )
+
+
+def _lengths(metadata: ArrayMetadata) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+    """Return the lengths of chunks and of shards, if any."""
+    grid = make_extension("chunk_grid", metadata.chunk_grid)
+    assert grid is not None, "a chunk grid is never ignored"
+    stored = tuple(
+        axis.uniform or tuple(axis.length(number) for number in range(axis.count))
+        for axis in grid.axes(metadata.shape)
+    )
+    if metadata.codecs and metadata.codecs[0].name == "sharding_indexed":
+        inner: Any = metadata.codecs[0].configuration["chunk_shape"]
+        return tuple(inner), stored
+    return stored, None

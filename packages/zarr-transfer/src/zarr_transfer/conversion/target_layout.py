@@ -1,0 +1,308 @@
+"""Metadata of a converted array.
+
+Parts of the layout that were not requested are kept.  If the format does not support them,
+as few parts as possible get the default of the format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, is_dataclass, replace
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from zarr_core import MemoryStore, create_array
+from zarr_core.errors import MetadataError
+from zarr_core.extension import (
+    ArrayToArrayCodec,
+    ArrayToBytesCodec,
+    BytesToBytesCodec,
+    ExtensionDefinition,
+    MetadataValidationError,
+    ValidationProblem,
+    ZarrError,
+)
+from zarr_core.tools import make_extension
+
+from zarr_transfer.conversion.equivalence import is_definition, same_codecs
+from zarr_transfer.conversion.requested_layout import is_keep
+from zarr_transfer.conversion.to_format import express_array, problems_of
+from zarr_transfer.elements import as_dtype, can_become
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from zarr_core import Array
+    from zarr_core.extension import ArrayMetadata, Codec, Format
+
+    from zarr_transfer.conversion.requested_layout import RequestedLayout
+    from zarr_transfer.spec import NodeLocation
+
+# Parts that can get the default of the format, in the order of preference.
+_RELAXED: dict[str, Any] = {
+    "compressors": "auto",
+    "shards": None,
+    "serializer": "auto",
+    "filters": None,
+    "chunks": "auto",
+    "fill_value": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """A new layout.
+
+    Parameters
+    ----------
+    metadata : ArrayMetadata
+        The metadata as the format will read it.
+    fill_changed : bool
+        Whether missing chunks would be read with different values.
+    notes : tuple of str
+        Changes and losses that were not requested.
+    """
+
+    metadata: ArrayMetadata
+    fill_changed: bool
+    notes: tuple[str, ...]
+
+
+def lay_out(
+    array: Array, dest: NodeLocation, path: str, asked: RequestedLayout, *, rename: bool
+) -> LaidOut:
+    """Find a layout that was requested and that the format supports.
+
+    Parameters
+    ----------
+    array : Array
+        The source.
+    dest, path : NodeLocation, str
+        Location of the destination.
+    asked : RequestedLayout
+        The requested layout.
+    rename : bool
+        See :func:`express_array`.
+
+    Raises
+    ------
+    MetadataValidationError
+        If there is no such layout.
+    """
+    free = [name for name in _RELAXED if name not in asked.layout()]
+    failure: Exception | None = None
+    fitted = {} if is_keep(asked.dtype) else _for_dtype(array, asked.dtype)
+    for relaxed, kept in product(_subsets(free), _layouts(array)):
+        if "shards" in relaxed and kept["shards"] is None:
+            continue  # the array has no shards
+        chosen = {name: _RELAXED[name] for name in relaxed}
+        if "serializer" in relaxed and "codecs" in array.serializer.to_configuration():
+            # The compressors within the serializer are removed with it.
+            chosen.setdefault("compressors", _RELAXED["compressors"])
+        layout = kept | fitted | chosen | asked.layout()
+        try:
+            made = _created(array, dest.format_, layout, asked, rename)
+            candidate = _with_the_rest(array, made, layout)
+            metadata, notes = express_array(dest, path, candidate, rename=rename)
+        except ZarrError as error:
+            failure = failure or error
+            if not _may_help(error):
+                break
+            continue
+        changed = not same_fill_value(array, made, undefined=layout["fill_value"] is None)
+        notes += _notes(array, candidate, {*relaxed}, {*asked.layout()}, changed)
+        return LaidOut(metadata, changed, tuple(notes))
+    assert failure is not None
+    raise MetadataValidationError(dest.where(path), problems_of(failure)) from failure
+
+
+def key_encoding(given: Any) -> ExtensionDefinition:
+    """Return the definition of a chunk key encoding in any form that ``create_array`` accepts."""
+    made = create_array(MemoryStore(), shape=(1,), dtype="uint8", chunk_key_encoding=given)
+    return made.metadata.chunk_key_encoding
+
+
+def _layouts(array: Array) -> Iterator[dict[str, Any]]:
+    """Yield the layout of an array; then that with the codecs within its serializer."""
+    layout = _layout(array)
+    inside = array.serializer.to_configuration().get("codecs")
+    yield layout
+    if array.shards is not None or not isinstance(inside, list):
+        return
+    if not all(map(is_definition, inside)):
+        return
+    codecs = [(d, make_extension("codec", d)) for d in map(ExtensionDefinition.from_json, inside)]
+    kinds = (ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec)
+    before, middle, after = ([d for d, codec in codecs if isinstance(codec, k)] for k in kinds)
+    if len(middle) == 1:
+        yield layout | {
+            "filters": [*layout["filters"], *before],
+            "serializer": middle[0],
+            "compressors": [*after, *layout["compressors"]],
+        }
+
+
+def _layout(array: Array) -> dict[str, Any]:
+    """Return the layout of an array as arguments of ``create_array``."""
+    metadata = array.metadata
+    chunks: Any = array.chunks
+    shards: Any = None
+    if array.shards is not None:
+        location = metadata.codecs[0].configuration.get("index_location", "end")
+        shards = {"shape": array.shards, "index_location": location}
+    elif metadata.chunk_grid.name != "regular":
+        chunks = metadata.chunk_grid
+    return {
+        "chunks": chunks,
+        "shards": shards,
+        "filters": _of_kind(array, ArrayToArrayCodec),
+        "serializer": array.serializer,
+        "compressors": _of_kind(array, BytesToBytesCodec),
+        "fill_value": array.fill_value,
+        "dtype": metadata.data_type,
+    }
+
+
+def _for_dtype(array: Array, dtype: Any) -> dict[str, Any]:
+    """Return changes of the layout for another data type.
+
+    Raises
+    ------
+    MetadataValidationError
+        If elements cannot be converted to the data type.
+    """
+    new = create_array(MemoryStore(), shape=(1,), dtype=dtype).dtype
+    if not can_become(array.dtype, new):
+        message = f"cannot convert {array.dtype} to {new}; only numbers can be converted"
+        raise MetadataValidationError("", [ValidationProblem("/data_type", message)])
+    changes: dict[str, Any] = {"serializer": "auto", "compressors": []}
+    compressors: list[Any] = [*_of_kind(array, BytesToBytesCodec)]
+    for codec in compressors:
+        # Codecs that shuffle bytes have the size of elements.
+        suits = is_dataclass(codec) and getattr(codec, "typesize", None) == array.itemsize
+        fitted = replace(codec, typesize=new.itemsize) if suits else codec
+        changes["compressors"].append(fitted)
+    if array.metadata.fill_value_undefined:
+        return changes
+    try:
+        changes["fill_value"] = as_dtype(np.asarray(array.fill_value), new)[()]
+    except ValueError:
+        changes["fill_value"] = None
+    return changes
+
+
+def _created(
+    array: Array, format_: Format, layout: dict[str, Any], asked: RequestedLayout, rename: bool
+) -> Array:
+    """Create an array in memory with a layout."""
+    old = array.metadata
+    encoding = asked.chunk_key_encoding
+    if encoding is None and not rename:  # the format does not change, so the keys are kept
+        encoding = old.chunk_key_encoding
+    return create_array(
+        MemoryStore(),
+        shape=array.shape,
+        zarr_format=format_.name,
+        chunk_key_encoding=encoding,
+        **layout,
+    )
+
+
+def _with_the_rest(array: Array, made: Array, layout: dict[str, Any]) -> ArrayMetadata:
+    """Return the metadata of a new array with attributes and other fields of the source."""
+    old = array.metadata
+    return made.metadata.replace(
+        attributes=old.attributes,
+        dimension_names=old.dimension_names,
+        additional_fields=old.additional_fields,
+        fill_value_undefined=old.fill_value_undefined and layout["fill_value"] is None,
+        document=None,
+    )
+
+
+def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield all subsets of names, the smallest first."""
+    for count in range(len(names) + 1):
+        yield from combinations(names, count)
+
+
+def _may_help(error: Exception) -> bool:
+    """Whether another layout may be supported after an error."""
+    if not isinstance(error, MetadataError):
+        return True
+    fixed = ("/data_type", "/attributes", "/shape", "/dimension_names", "/chunk_key_encoding")
+    return not any(problem.pointer.startswith(fixed) for problem in error.problems)
+
+
+def same_fill_value(old: Array, new: Array, *, undefined: bool) -> bool:
+    """Whether missing chunks have bitwise identical values.
+
+    Parameters
+    ----------
+    old, new : Array
+        The source and the destination.
+    undefined : bool
+        Whether the destination has the default of the data type, which is also used if
+        the fill value of the source is undefined.
+    """
+    if old.metadata.fill_value_undefined:
+        return undefined
+    one, other = np.asarray(old.fill_value), np.asarray(new.fill_value)
+    if one.dtype != other.dtype:
+        try:
+            one = as_dtype(one, other.dtype) if can_become(one.dtype, other.dtype) else one
+        except ValueError:
+            return False
+    if one.dtype != other.dtype:
+        return False
+    if one.dtype.hasobject or one.dtype.kind == "T":
+        return bool(one[()] == other[()])  # NumPy compares strings only up to a null character
+    return one.tobytes() == other.tobytes()
+
+
+def _notes(
+    array: Array,
+    candidate: ArrayMetadata,
+    relaxed: set[str],
+    asked: set[str],
+    fill_changed: bool,
+) -> Iterator[str]:
+    """Yield descriptions of changes that were not requested."""
+    old, new = array.metadata.codecs, candidate.codecs
+    if (not asked or relaxed - {"fill_value", "chunks"}) and not same_codecs(old, new):
+        names = _names(new)
+        more = " with another configuration" if names == _names(old) else ""
+        yield f"the codecs {_names(old)} become {names}{more}"
+    if "filters" in relaxed and _values_may_change(array):
+        yield "filters are removed: stored values keep their changes, new values are not filtered"
+    if "chunks" in relaxed:
+        yield f"the chunk grid becomes {candidate.chunk_grid.to_json()}"
+    if "fill_value" in relaxed and fill_changed:
+        yield (
+            f"the fill value {array.fill_value} becomes the default; chunks that are not "
+            "stored are written"
+        )
+
+
+def _values_may_change(array: Array) -> bool:
+    """Whether filters change elements, and not only their order."""
+    return any(
+        codec.to_configuration().keys() != {"order"} for codec in _of_kind(array, ArrayToArrayCodec)
+    )
+
+
+def _of_kind(array: Array, kind: type[Codec]) -> list[Codec]:
+    return [codec for codec in array.chunk_codecs if isinstance(codec, kind)]
+
+
+def _names(codecs: Sequence[ExtensionDefinition]) -> str:
+    """Return the names of codecs, with inner codecs in parentheses."""
+    names = []
+    for definition in codecs:
+        inner = definition.configuration.get("codecs")
+        if isinstance(inner, list) and inner and all(map(is_definition, inner)):
+            inside = [ExtensionDefinition.from_json(item) for item in inner]
+            names.append(f"{definition.name} ({_names(inside)})")
+        else:
+            names.append(definition.name)
+    return ", ".join(names) or "none"

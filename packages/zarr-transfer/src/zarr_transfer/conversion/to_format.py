@@ -1,0 +1,184 @@
+"""Conversion of metadata to another format, with a check for losses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core import MemoryStore
+from zarr_core.errors import MetadataError
+from zarr_core.extension import (
+    ArrayMetadata,
+    ExtensionConfigurationError,
+    GroupMetadata,
+    MetadataValidationError,
+    ValidationProblem,
+    ZarrError,
+)
+from zarr_core.tools import strictjson
+
+from zarr_transfer.conversion.conventions import namings
+from zarr_transfer.conversion.equivalence import same
+from zarr_transfer.conversion.substitutions import conceded, finite, infinities
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core.extension import JSON, Format
+
+    from zarr_transfer.spec import NodeLocation
+
+
+def express_array(
+    side: NodeLocation, path: str, metadata: ArrayMetadata, *, rename: bool
+) -> tuple[ArrayMetadata, list[str]]:
+    """Return the metadata of an array as a format will read it, with notes on changes.
+
+    Parameters
+    ----------
+    side : NodeLocation
+        The destination.
+    path : str
+        The node.
+    metadata : ArrayMetadata
+        The metadata.
+    rename : bool
+        Whether dimension names may become an attribute, or an attribute dimension names.
+
+    Raises
+    ------
+    MetadataValidationError
+        If the format cannot represent it; pointers are as for version 3.
+    """
+    failure: ZarrError | None = None
+    for named, note in namings(metadata) if rename else [(metadata, "")]:
+        notes = [note] * bool(note)
+        said: ArrayMetadata | None = named
+        while said is not None:
+            try:
+                return _array(side, path, said), notes
+            except ZarrError as error:
+                failure = error
+            said, note = conceded(said, problems_of(failure))
+            notes.append(note)
+        assert failure is not None, "the loop ends after a failure"
+        if not any(problem.pointer.startswith(_NAMES) for problem in problems_of(failure)):
+            break
+    assert failure is not None, "there is at least one candidate"
+    raise MetadataValidationError(side.where(path), problems_of(failure)) from failure
+
+
+# Members for dimension names.
+_NAMES = ("/dimension_names", "/attributes")
+
+
+def express_group(
+    source: NodeLocation, dest: NodeLocation, path: str, metadata: GroupMetadata
+) -> tuple[GroupMetadata, list[str]]:
+    """Return the metadata of a group as a format will read it, with notes on losses."""
+    notes = ignored_fields(source.format_, metadata)
+    if metadata.consolidated is not None:
+        notes.append("consolidated metadata is not copied; consolidate again")
+    said = GroupMetadata(attributes=metadata.attributes)
+    try:
+        return _group(dest, path, said), notes
+    except ZarrError as error:
+        attributes, changed = finite(metadata.attributes)
+        if not changed:
+            raise MetadataValidationError(dest.where(path), problems_of(error)) from error
+    notes.append(infinities(changed))
+    return _group(dest, path, said.replace(attributes=attributes)), notes
+
+
+def problems_of(error: Exception) -> tuple[ValidationProblem, ...]:
+    """Return the problems of an error."""
+    if isinstance(error, MetadataError | ExtensionConfigurationError):
+        return tuple(error.problems)
+    return (ValidationProblem("", str(error)),)
+
+
+def _array(side: NodeLocation, path: str, metadata: ArrayMetadata) -> ArrayMetadata:
+    where = side.where(path)
+    found = _round_trip(side, path, side.format_.to_format(metadata.replace(document=None), where))
+    if not isinstance(found, ArrayMetadata):
+        raise MetadataValidationError(where, [ValidationProblem("", "would be read as a group")])
+    if lost := list(_lost(side.format_, metadata, found)):
+        raise MetadataValidationError(where, lost)
+    return found
+
+
+def _group(side: NodeLocation, path: str, metadata: GroupMetadata) -> GroupMetadata:
+    where = side.where(path)
+    found = _round_trip(side, path, side.format_.to_format(metadata, where))
+    assert isinstance(found, GroupMetadata), "a group is read as a group"
+    if not strictjson.identical(found.attributes, metadata.attributes):
+        problem = ValidationProblem(
+            "/attributes", f"are not supported in a group of format {side.format_.name}"
+        )
+        raise MetadataValidationError(where, [problem])
+    return found
+
+
+def _round_trip(
+    side: NodeLocation, path: str, metadata: ArrayMetadata | GroupMetadata
+) -> ArrayMetadata | GroupMetadata:
+    """Return metadata after writing and reading it in memory."""
+    store = MemoryStore()
+    at = side.at(path)
+    side.format_.create(store, at, metadata)
+    found = side.format_.read(store, at)
+    assert found is not None, "it has just been stored"
+    return found
+
+
+def _lost(format_: Format, old: ArrayMetadata, new: ArrayMetadata) -> Iterator[ValidationProblem]:
+    """Iterate over problems for members that a format does not return."""
+    message = f"is not supported in an array of format {format_.name}"
+    for name, kept in {
+        "shape": old.shape == new.shape,
+        "chunk_grid": same("chunk_grid", old.chunk_grid, new.chunk_grid),
+        "chunk_key_encoding": same(
+            "chunk_key_encoding", old.chunk_key_encoding, new.chunk_key_encoding
+        ),
+        "storage_transformers": old.storage_transformers == new.storage_transformers,
+        "chunk_memory_layout": old.chunk_memory_layout == new.chunk_memory_layout,
+        "dimension_names": old.dimension_names == new.dimension_names,
+        "fill_value": old.fill_value_undefined == new.fill_value_undefined,
+        "data_type": not old.data_type_fallbacks or bool(new.data_type_fallbacks),
+        "attributes": strictjson.identical(old.attributes, new.attributes),
+    }.items():
+        if not kept:
+            yield ValidationProblem(f"/{name}", message)
+
+
+def ignored_fields(format_: Format, metadata: ArrayMetadata | GroupMetadata) -> list[str]:
+    """Return a note on additional fields, which are not copied to another format.
+
+    Parameters
+    ----------
+    format_ : Format
+        The format of the source.
+    metadata : ArrayMetadata or GroupMetadata
+        The metadata of the source.
+    """
+    members = list(metadata.additional_fields)
+    try:
+        # Without a document, the format writes only its own members.
+        bare = format_.to_json(metadata.replace(document=None))
+    except MetadataError:
+        bare = metadata.document
+    members += _additional(metadata.document, bare)
+    names = ", ".join(map(repr, members))
+    return [f"additional fields are not copied: {names}"] * bool(names)
+
+
+def _additional(stored: JSON, written: JSON) -> Iterator[str]:
+    """Iterate over members of a document, or of documents in it, that are not written."""
+    if not isinstance(stored, dict) or not isinstance(written, dict):
+        return
+    for name, value in stored.items():
+        if name in written:
+            other = written[name]
+            if isinstance(value, dict) and isinstance(other, dict) and name.startswith("."):
+                yield from _additional(value, other)
+        else:
+            yield name

@@ -1,0 +1,140 @@
+"""Notes and problems for unmanaged keys and nodes of other formats below the source."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from zarr_core.errors import ExtensionError, MetadataError
+from zarr_core.extension import ArrayMetadata, GroupMetadata, ValidationProblem
+from zarr_core.tools import formats_without
+
+from zarr_transfer.conversion.chunk_keys import ChunkKeys
+from zarr_transfer.conversion.steps import ConversionStep
+from zarr_transfer.spec import is_in_place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from zarr_core.extension import Format
+
+    from zarr_transfer.spec import NodeLocation
+
+_NUMBER = re.compile("[0-9]+")
+_SHOWN = 3  # keys in a note
+_UNFINISHED = "/.copying"  # of interrupted copies
+
+
+def with_unmanaged(
+    source: NodeLocation, dest: NodeLocation, steps: Sequence[ConversionStep]
+) -> Iterator[ConversionStep]:
+    """Add steps with problems for nodes of other formats, and notes on unmanaged keys.
+
+    Parameters
+    ----------
+    source, dest : NodeLocation
+        The source and the destination.
+    steps : sequence of ConversionStep
+        One for each node of the source's format.
+
+    Notes
+    -----
+    A node of another format is not a member of the group.  In place, nodes of the destination's
+    format are ignored.
+    """
+    if not source.store.supports_listing:
+        yield from steps
+        return
+    beside = is_in_place(source, dest)
+    children: dict[str, set[str]] = {}
+    for step in steps:
+        children.setdefault(step.path.rpartition("/")[0], set()).add(step.path)
+    others = list(formats_without(source.format_.name))
+    for step in steps:
+        if not isinstance(step.source_metadata, GroupMetadata):
+            keys = [] if beside else _beside_chunks(source, step)
+            yield _noted(step, keys)
+            continue
+        keys, members = _unmanaged(source, step.path, children.get(step.path, set()), others)
+        foreign: list[ConversionStep] = []
+        for path, key in members.items():
+            found = next((it for it in others if source.has(it, path)), None)
+            if found is None:
+                keys.append(key)
+            elif not (beside and dest.has(dest.format_, path)):
+                foreign.append(_foreign(source, found, path))
+        yield _noted(step, [] if beside else keys)
+        yield from foreign
+
+
+def _unmanaged(
+    side: NodeLocation, group: str, children: set[str], others: Sequence[Format]
+) -> tuple[list[str], dict[str, str]]:
+    """Return unmanaged keys of a group, and possible other members with their prefixes."""
+    keys: list[str] = []
+    members: dict[str, str] = {}
+
+    def without_documents(some: Sequence[str], paths: set[str]) -> list[str]:
+        documents = {
+            key for path in paths for it in (side.format_, *others) for key in it.documents(path)
+        }
+        return [key for key in some if key not in documents]
+
+    for prefix in side.format_.prefixes(side.at(group)):
+        found, prefixes = side.store.list_dir(prefix)
+        for below in prefixes:
+            name = below[len(prefix) : -1]
+            path = f"{group}/{name}" if group else name
+            if path not in children:
+                members[path] = below
+        # Some formats store the metadata of members beside that of the group.
+        if rest := without_documents(sorted(found), {side.at(group)}):
+            keys += without_documents(rest, set(map(side.at, children)))
+    return keys, members
+
+
+def _foreign(source: NodeLocation, format_: Format, path: str) -> ConversionStep:
+    """Return a step with a problem for a node of another format."""
+    try:
+        found = format_.read(source.store, source.at(path))
+    except (MetadataError, ExtensionError):
+        found = None
+    message = (
+        f"has the format {format_.name}, so it is not a member of a group of {source.format_.name}; "
+        f"convert it first, separately: path={source.at(path)!r}, "
+        f"source_format={format_.name!r}, zarr_format={source.format_.name!r}"
+    )
+    return ConversionStep(
+        path, "array" if isinstance(found, ArrayMetadata) else "group", "nothing",
+        problems=(ValidationProblem("", message),), source_metadata=found,
+    )  # fmt: skip
+
+
+def _beside_chunks(side: NodeLocation, step: ConversionStep) -> list[str]:
+    """Return keys directly below an array that are neither metadata nor chunks."""
+    metadata = step.source_metadata
+    if not isinstance(metadata, ArrayMetadata) or metadata.storage_transformers:
+        return []
+    try:
+        chunks = ChunkKeys.of(side, step.path, metadata)
+    except (ExtensionError, ValueError):  # reported as a problem
+        return []
+    at = side.at(step.path)
+    documents = {key for it in formats_without("") for key in it.documents(at)}
+    first = chunks.key((0,) * metadata.ndim)[len(chunks.prefix) :].partition("/")[0]
+    found, prefixes = side.store.list_dir(chunks.prefix)
+    keys = [key for key in found if key not in documents and chunks.chunk_of(key) is None]
+    folder = _NUMBER.sub("", first)  # of chunks, without coordinates
+    return keys + [it for it in prefixes if _NUMBER.sub("", it[len(chunks.prefix) : -1]) != folder]
+
+
+def _noted(step: ConversionStep, keys: Sequence[str]) -> ConversionStep:
+    """Return the step with a note on unmanaged keys, if any."""
+    keys = [key for key in keys if _UNFINISHED not in f"/{key}"]
+    if not keys:
+        return step
+    several = ", ".join(map(repr, sorted(keys)[:_SHOWN]))
+    more = f" with {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+    note = f"unmanaged keys are not copied: {several}{more}"
+    return replace(step, notes=(*step.notes, note))

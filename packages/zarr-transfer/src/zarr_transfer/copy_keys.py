@@ -1,0 +1,287 @@
+"""Copying and renaming keys without interpreting them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr_core.errors import NodeExistsError
+from zarr_core.extension import NodeNotFoundError
+from zarr_core.tools import (
+    Node,
+    erase_documents,
+    join,
+    key_order,
+    located,
+    opened_store,
+    path_within,
+    refuse_misspelt,
+    reporting,
+    require_erasing,
+)
+
+from zarr_transfer.copy_executor import CopyResult, KeyPair
+from zarr_transfer.copy_values import KeyCopier, all_same
+from zarr_transfer.destination import present_keys
+from zarr_transfer.log import logging_to, summary
+from zarr_transfer.spec import check_word, is_within
+from zarr_transfer.stored import format_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from zarr_core.extension import Store
+    from zarr_core.tools import KeyOrder, Progress, StoreLike
+
+    from zarr_transfer.copy_values import Compare
+
+
+def copy_store(
+    source: StoreLike,
+    dest: StoreLike,
+    source_path: str = "",
+    dest_path: str = "",
+    *,
+    excludes: str | Sequence[str] = (),
+    includes: str | Sequence[str] = (),
+    flags: int = 0,
+    if_exists: Literal["raise", "replace", "skip", "update"] = "raise",
+    compare: Compare = "content",
+    dry_run: bool = False,
+    progress: Callable[[Progress], object] | bool | None = None,
+    log: Any = None,
+) -> CopyResult:
+    """Copy keys and values from one store to another without interpreting them.
+
+    Parameters
+    ----------
+    source, dest : store-like
+        The two stores.
+    source_path, dest_path : str
+        Keys below ``source_path`` are copied to keys below ``dest_path``.
+    excludes, includes : str or sequence of str
+        Regular expressions that are searched for in the keys of the source.  A key that matches
+        ``excludes`` is not copied, unless it matches ``includes``.
+    flags : int
+        Flags of the regular expressions, such as ``re.IGNORECASE``.
+    if_exists : {"raise", "replace", "skip", "update"}
+        For existing keys: raise an error before anything is copied, replace them, keep them, or
+        replace those that differ.  The last two resume an interrupted copy.
+    compare : {"content", "size"}
+        How values are compared: by their bytes, or only by their size, which is faster but not
+        certain.
+    dry_run : bool
+        Copy nothing; only write to ``log`` what would be copied.
+    progress : callable or True, optional
+        Called with a :class:`Progress` a few times a second; True shows a line on standard
+        error.
+    log : callable, path or file, optional
+        Receives a line for each key.
+
+    Returns
+    -------
+    copied, skipped : int
+        Numbers of keys.
+    nbytes : int
+        Bytes that were copied.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no key below the path.
+    NodeExistsError
+        If a key exists and ``if_exists`` is ``"raise"``, or a copy would replace a key that is
+        copied itself.
+    StoreCapabilityError
+        If the source cannot list its keys.
+
+    Notes
+    -----
+    Up to ``max_concurrency`` values are copied at the same time.
+    Metadata documents are copied last, members before their groups, so visible nodes are
+    complete; they are copied first if the store requires it (:attr:`Store.metadata_first`).
+    """
+    check_word("if_exists", if_exists, ("raise", "replace", "skip", "update"))
+    check_word("compare", compare, ("content", "size"))
+    with (
+        opened_store(source, source_path, read_only=True) as (from_store, from_path),
+        opened_store(dest, dest_path) as (to_store, to_path),
+    ):
+        keys = sorted(from_store.list_prefix(_prefix(from_path)))
+        if not keys:
+            refuse_misspelt(source, from_store, from_path, "there is nothing to copy")
+        targets = _targets(filter(_chosen(excludes, includes, flags), keys), from_path, to_path)
+        _refuse_overlap(from_store, from_path, to_store, to_path, targets)
+        there = _there(to_store, to_path, set(targets.values()))
+        if there and if_exists == "raise":
+            raise NodeExistsError(
+                f"{to_store} {min(there)!r}",
+                'is there already; see if_exists="replace", "skip" and "update"',
+            )
+        kept = there if if_exists == "skip" else set()
+        maybe = there if if_exists == "update" else set()
+        todo = [
+            KeyPair(key, target, target in maybe)
+            for key, target in targets.items()
+            if target not in kept
+        ]
+        with logging_to(log) as line:
+            for key, target in targets.items():
+                arrow = "" if target == key else f" -> {target}"
+                line(f"{'skip' if target in kept else 'copy'} {key}{arrow}")
+            done = CopyResult(len(todo), len(targets) - len(todo), 0)
+            if not dry_run:
+                transfer = _copy(
+                    from_store, to_store, to_path, todo, _order(source, dest), compare, progress,
+                    'copy_store again with if_exists="update"',
+                )  # fmt: skip
+                skipped = done.skipped + transfer.skipped
+                done = CopyResult(transfer.copied, skipped, transfer.nbytes)
+            line(summary(done, dry_run=dry_run))
+    return done
+
+
+def rename(
+    store: StoreLike,
+    source_path: str,
+    dest_path: str,
+    *,
+    progress: Callable[[Progress], object] | bool | None = None,
+) -> None:
+    """Rename all keys below a path without interpreting them.
+
+    Parameters
+    ----------
+    store : store-like
+        The store.
+    source_path, dest_path : str
+        The old and the new path.
+    progress : callable or True, optional
+        As for :func:`copy_store`.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no key below the old path.
+    NodeExistsError
+        If one path is within the other, or a key with another value exists below the new path.
+    StoreCapabilityError
+        If the store cannot list or remove its keys.
+
+    Notes
+    -----
+    Everything is copied before anything is removed, metadata documents last and first: every
+    node is complete at one of the paths, and the same call resumes an interrupted one.  Use
+    :meth:`Group.move` for nodes; it creates missing parent groups.
+    """
+    with opened_store(store, source_path) as (place, old):
+        above = store.path if isinstance(store, Node) else ""
+        new = join(above, dest_path)
+        where = located(place, new)
+        require_erasing(place)
+        if is_within(new, old) or is_within(old, new):
+            raise NodeExistsError(where, f"{'/' + old!r} and its new path would overlap")
+        keys = list(place.list_prefix(_prefix(old)))
+        if not keys:
+            raise NodeNotFoundError(located(place, old), "there is nothing to rename")
+        targets = _targets(keys, old, new)
+        there = _there(place, new, set(targets.values()))
+        pairs = [KeyPair(*pair) for pair in targets.items()]
+        if not all_same(place, place, (pair for pair in pairs if pair.target in there)):
+            raise NodeExistsError(where, "other values exist at the new path; remove them first")
+        if old and new and not there and place.move_prefix(_prefix(old), _prefix(new)):
+            return
+        todo = [pair for pair in pairs if pair.target not in there]
+        order = _order(store)
+        _copy(place, place, new, todo, order, "content", progress, "rename again")
+        erase_documents(place, keys, order)
+        place.erase_values(keys)
+
+
+def _copy(
+    source: Store,
+    dest: Store,
+    path: str,
+    pairs: list[KeyPair],
+    order: KeyOrder,
+    compare: Compare,
+    progress: Callable[[Progress], object] | bool | None,
+    remedy: str,
+) -> KeyCopier:
+    """Copy values; metadata documents last, or first if the store requires it."""
+    of_keys = {pair.source: pair for pair in pairs}
+    values, documents = order.to_write(of_keys)
+    steps = [*documents[::-1], values] if dest.metadata_first else [values, *documents]
+    with reporting(progress, path, len(pairs), "keys") as reporter:
+        transfer = KeyCopier(source, dest, compare, reporter)
+        try:
+            for step in steps:
+                transfer.run(of_keys[key] for key in step)
+        except BaseException as error:
+            error.add_note(_incomplete_note(dest, path, len(pairs), transfer, remedy))
+            raise
+    return transfer
+
+
+def _incomplete_note(dest: Store, path: str, count: int, transfer: KeyCopier, remedy: str) -> str:
+    """Return a note for an exception."""
+    done = transfer.copied + transfer.skipped
+    seen = ", and arrays may lack chunks" if dest.metadata_first else ""
+    return (
+        f"{located(dest, path)}: {done:,} of {count:,} keys are copied{seen}; {remedy} to continue"
+    )
+
+
+def _order(*places: StoreLike) -> KeyOrder:
+    """Return the order of keys for all installed formats and that of a node."""
+    return key_order(next((format_of(it) for it in places if isinstance(it, Node)), None))
+
+
+def _prefix(path: str) -> str:
+    return f"{path}/" if path else ""
+
+
+def _targets(keys: Iterable[str], old: str, new: str) -> dict[str, str]:
+    """Return the new keys of keys below a path."""
+    skip, prefix = len(_prefix(old)), _prefix(new)
+    return {key: prefix + key[skip:] for key in keys}
+
+
+def _refuse_overlap(
+    source: Store, path: str, dest: Store, dest_path: str, targets: dict[str, str]
+) -> None:
+    """Raise an error if the copy of one key would replace another that is copied."""
+    between = path_within(dest, dest_path, source, path)
+    if between is None:
+        between = path_within(source, path, dest, dest_path)
+    if not between:  # neither lies in the other, or they are the same
+        return
+    keys = {key[len(_prefix(path)) :] for key in targets}
+    if hit := sorted(keys.intersection(f"{between}/{key}" for key in keys)):
+        raise NodeExistsError(
+            located(dest, dest_path),
+            f"the copies would replace keys that are copied themselves, such as {hit[0]!r}; "
+            "exclude those with excludes=, or copy to another path",
+        )
+
+
+def _there(store: Store, path: str, keys: set[str]) -> set[str]:
+    """Return those of some keys below a path that exist."""
+    if store.supports_listing:
+        return keys.intersection(store.list_prefix(_prefix(path)))
+    return present_keys(store, keys)
+
+
+def _chosen(
+    excludes: str | Sequence[str], includes: str | Sequence[str], flags: int
+) -> Callable[[str], bool]:
+    """Return a function that tells whether a key is copied."""
+    excluded, included = (
+        [re.compile(text, flags) for text in ([given] if isinstance(given, str) else given or ())]
+        for given in (excludes, includes)
+    )
+
+    def wanted(key: str) -> bool:
+        return not any(it.search(key) for it in excluded) or any(it.search(key) for it in included)
+
+    return wanted

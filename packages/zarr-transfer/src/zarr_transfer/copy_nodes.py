@@ -1,0 +1,314 @@
+"""Copying nodes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from zarr_core import Group, open_group
+from zarr_core import open as open_node
+from zarr_core.errors import NodeExistsError, NodeNameError, NodeTypeError
+from zarr_core.extension import ArrayMetadata
+from zarr_core.tools import (
+    Node,
+    Rollback,
+    check_attributes,
+    is_within_location,
+    keep_nonfinite,
+    located,
+    opened_store,
+    quoted,
+    reporting,
+)
+
+from zarr_transfer.execute import execute, prepare_destination
+from zarr_transfer.log import logging_to, summary
+from zarr_transfer.plan import plan
+from zarr_transfer.reencode import drafts, reencode
+from zarr_transfer.sources import check_source, copied_nodes, read_source, spec_of
+from zarr_transfer.spec import CopyOptions
+from zarr_transfer.stored import (
+    check_writable,
+    extensions_of,
+    format_of,
+    update_consolidated,
+    where,
+)
+from zarr_transfer.unmanaged import unmanaged_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zarr_core import Array
+    from zarr_core.tools import NodeMetadata, Progress, StoreLike
+
+    from zarr_transfer.copy_executor import CopyExecutor, CopyResult
+    from zarr_transfer.copy_values import Compare
+    from zarr_transfer.plan import IfExists
+    from zarr_transfer.spec import CopySpec
+
+
+@overload
+def copy(
+    source: Array | Group,
+    dest: StoreLike,
+    name: str | None = None,
+    *,
+    dry_run: Literal[False] = False,
+    **options: Any,
+) -> Array | Group: ...
+
+
+@overload
+def copy(
+    source: Array | Group,
+    dest: StoreLike,
+    name: str | None = None,
+    *,
+    dry_run: Literal[True],
+    **options: Any,
+) -> None: ...
+
+
+def copy(
+    source: Array | Group,
+    dest: StoreLike,
+    name: str | None = None,
+    *,
+    overwrite: bool = False,
+    if_exists: IfExists = "raise",
+    shallow: bool = False,
+    without_attrs: bool = False,
+    only: Callable[[str], bool] | None = None,
+    compare: Compare = "content",
+    dry_run: bool = False,
+    max_memory: int | None = None,
+    verify: bool = False,
+    progress: Callable[[Progress], object] | bool | None = None,
+    log: Any = None,
+    executor: CopyExecutor | None = None,
+    **layout: Any,
+) -> Array | Group | None:
+    """Copy an array, or a group with everything below it.
+
+    Parameters
+    ----------
+    source : Array or Group
+        The node to copy.
+    dest : store-like
+        A group, or a location in any store.
+    name : str, optional
+        Path of the copy below ``dest``.  By default the name of the source if ``dest`` is a
+        group; otherwise empty, and the copy becomes the root.
+    overwrite : bool
+        Whether an existing node is removed first, with everything below it.
+    if_exists : {"raise", "replace", "skip"}
+        For existing nodes: raise an error; replace arrays, and keep other members of groups; or
+        keep arrays, and copy what is missing.
+    shallow : bool
+        Copy the arrays directly below a group, and no groups.
+    without_attrs : bool
+        Do not copy attributes.
+    only : callable, optional
+        Takes the path of a node below the source; returns whether it is copied.  Parent groups
+        of copied nodes are copied, too.
+    compare : {"content", "size"}
+        How existing values of an interrupted copy are compared: by their bytes, or only by
+        their size, which is faster but not certain.
+    dry_run : bool
+        Write nothing; only write to ``log`` what would be copied.
+    max_memory : int, optional
+        Maximum memory in bytes if arrays are decoded; an error if it is too small.  By default
+        64 MiB of elements, or one chunk or shard if it is larger, and some chunks.
+    verify : bool
+        Whether elements that are decoded and encoded are read back and compared, bit by bit.
+    progress : callable or True, optional
+        Called with a :class:`Progress` a few times a second; True shows a line on standard
+        error.
+    log : callable, path or file, optional
+        Receives a line for each node.
+    executor : CopyExecutor, optional
+        Copies chunks or elements, such as the workers of a cluster (zarr-dask); by default the
+        threads of this process.
+    **layout
+        Arguments of :func:`create_array`, such as ``chunks`` and ``compressors``.  If any is
+        given, arrays are decoded and encoded in the format of the destination.
+
+    Returns
+    -------
+    Array or Group
+        The copy; None for a dry run.
+
+    Raises
+    ------
+    NodeExistsError
+        If the destination exists, or is within the source, or has another format and no layout
+        is given.
+    NodeNotFoundError
+        If the source has been removed.
+    ElementsDifferError
+        If elements cannot be represented in the data type, or the verification fails.
+
+    Notes
+    -----
+    Without a layout, chunks and metadata are copied unchanged, also if codecs are unknown.
+
+    The metadata of an array is written after its chunks, and that of a group after its members,
+    so visible nodes are complete.  A store that requires metadata first
+    (:attr:`Store.metadata_first`), such as a session of Icechunk, receives it first; if the copy
+    fails, it is removed.  The same call resumes an interrupted copy: existing values are compared,
+    and copied if they differ.  If arrays are decoded, pass ``if_exists="skip"`` to resume: complete
+    arrays are kept, and chunks of the interrupted array by its checkpoint (key ``.copying``).
+    If the chunks do not nest, such as rows and columns, an intermediate array is stored beside the
+    copy and removed at the end.
+
+    Unmanaged keys, such as a text file beside an array, are copied, too.  If arrays are decoded,
+    they are not copied, with a warning.
+    """
+    options = CopyOptions(
+        overwrite=overwrite, if_exists=if_exists, shallow=shallow, without_attrs=without_attrs,
+        only=only, compare=compare, dry_run=dry_run, max_memory=max_memory, verify=verify, progress=progress, log=log,
+        executor=executor, layout=layout,
+    )  # fmt: skip
+    check_source(source)
+    if isinstance(dest, Node):
+        check_writable(dest)
+        name = name or source.basename
+        if not name:
+            raise NodeNameError("''", "the root has no name; pass a name for the copy")
+    with opened_store(dest, name) as (store, path):
+        metadata = read_source(source)
+        replaces = overwrite or if_exists == "replace"
+        if is_within_location(store, path, source.store, source.path) or (
+            replaces and is_within_location(source.store, source.path, store, path)
+        ):
+            where = located(store, path)
+            raise NodeExistsError(where, f"the copy and its source {source.name!r} would overlap")
+        format_ = format_of(dest) if isinstance(dest, Node) else None
+        spec = spec_of(source, store, path, format_, layout, overwrite=replaces)
+        nodes = copied_nodes(spec, source, metadata, options)
+        done, made = _copy(source, spec, nodes, options)
+    if dry_run:
+        return None
+    if isinstance(dest, Node):
+        update_consolidated(dest, gone=[path], there=made)
+    copied = open_node(
+        store, "r+", path=path, zarr_format=spec.dest.format_.name, extensions=extensions_of(source)
+    )
+    if done.skipped:  # consolidated metadata of an existing group may lack the new nodes
+        update_consolidated(copied, there=made)
+    return copied
+
+
+def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
+    """Copy all members of a group into another, and its attributes; see :func:`copy`.
+
+    Parameters
+    ----------
+    source : Group
+        The group whose members are copied.
+    dest : store-like
+        A group, or a location of an existing or new group.
+    **options
+        As for :func:`copy`.  Pass ``if_exists="skip"`` to resume an interrupted copy.
+
+    Returns
+    -------
+    copied, skipped : int
+        Numbers of nodes.
+    nbytes : int
+        Bytes that were stored, without metadata; 0 if arrays are decoded.
+
+    Raises
+    ------
+    NodeTypeError
+        If ``source`` is not a group, or there is an array at the destination.
+    NodeExistsError
+        If one of the members exists, before anything is copied.
+    """
+    asked = CopyOptions.from_arguments(options)
+    check_source(source)
+    if not isinstance(source, Group):
+        raise NodeTypeError(where(source), "is an array, not a group; copy it with copy()")
+    if isinstance(dest, Node) and not isinstance(dest, Group):
+        raise NodeTypeError(where(dest), "is an array, which cannot have members")
+    with opened_store(dest) as (store, path):
+        metadata = read_source(source)
+        format_ = format_of(dest) if isinstance(dest, Node) else None
+        spec = spec_of(source, store, path, format_, asked.layout)
+        nodes = copied_nodes(spec, source, metadata, asked, members_only=True)
+        within = is_within_location(store, path, source.store, source.path)
+        same = within and is_within_location(source.store, source.path, store, path)
+        for member, _ in nodes if within else ():
+            if same or is_within_location(store, path, source.store, member):
+                raise NodeExistsError(
+                    located(store, spec.target(member)),
+                    f"the copy and its source {'/' + member!r} would overlap",
+                )
+        if asked.dry_run:
+            return _copy(source, spec, nodes, asked)[0]
+        target = dest
+        attributes = {} if asked.without_attrs else metadata.attributes
+        if spec.source.format_.name == spec.dest.format_.name:  # stored NaN is kept
+            attributes = keep_nonfinite(attributes)
+        with Rollback() as rollback:
+            if not isinstance(target, Group):
+                with rollback.nested():
+                    target = open_group(store, "a", path=path, zarr_format=spec.dest.format_.name)
+            check_writable(target)
+            attributes = check_attributes(attributes, where(target))
+            done, made = _copy(source, spec, nodes, asked)
+            update_consolidated(target, gone=made, there=made)
+            if attributes:
+                target.attrs.update(attributes)
+    return done
+
+
+def _copy(
+    source: Array | Group,
+    spec: CopySpec,
+    nodes: list[tuple[str, NodeMetadata]],
+    options: CopyOptions,
+) -> tuple[CopyResult, list[str]]:
+    """Copy nodes; return the numbers, and the paths of all new nodes."""
+    with logging_to(options.log) as line:
+        planned = plan(
+            spec, nodes, options.if_exists, overwrite=options.overwrite, as_stored=not options.layout,
+            arrays_only=options.is_partial,
+        )  # fmt: skip
+        for step in planned.steps:
+            shape = f" {step.metadata.shape}" if isinstance(step.metadata, ArrayMetadata) else ""
+            line(f"{'skip' if step.stays else 'copy'} /{step.source}{shape}")
+        if options.layout and not options.is_partial:
+            _warn_unmanaged(unmanaged_keys(spec, nodes), line)
+        arrays = drafts(planned, source, options) if options.layout else []
+        done, made = planned.counted(), []
+        if not options.dry_run:
+            with Rollback() as rollback:
+                made = prepare_destination(planned, rollback, 'copy again with if_exists="skip"')
+                if options.layout:
+                    reencode(planned, arrays, source, options, rollback)
+                else:
+                    with reporting(
+                        options.progress, spec.dest.path, len(planned.pairs), "keys"
+                    ) as reporter:
+                        done = execute(
+                            planned, options.compare, reporter, rollback, options.executor
+                        )
+            made += (step.target for step in planned.steps)
+        line(summary(done, dry_run=options.dry_run))
+    return done, made
+
+
+def _warn_unmanaged(left: list[str], line: Callable[[str], object]) -> None:
+    """Warn about unmanaged keys that are not copied if arrays are decoded."""
+    for key in left:
+        line(f"leave {key}")
+    if left:
+        more = f" with {len(left) - 1} more" if len(left) > 1 else ""
+        warnings.warn(
+            f"unmanaged keys are not copied: {quoted(left[0])}{more}; log= lists all, copy_store copies "
+            "them",
+            UserWarning,
+            stacklevel=4,  # the caller of copy
+        )

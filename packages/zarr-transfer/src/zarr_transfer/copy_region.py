@@ -1,0 +1,141 @@
+"""Reading and writing regions of arrays."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.tools import fill_value_test, parallel_for
+
+from zarr_transfer.elements import as_dtype, can_become
+from zarr_transfer.rechunk import edges_of
+from zarr_transfer.regions import box_at, common, reached, regions_with, within
+from zarr_transfer.stored import fill_value_of, missing_is_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from zarr_core import Array
+    from zarr_core.extension import Store
+
+    from zarr_transfer.rechunk import RechunkStage
+    from zarr_transfer.regions import Coordinates, Region
+
+    NDArray = np.ndarray[Any, Any]
+
+_FEW = 16  # stored objects below which single requests are faster than listing
+
+
+def regions_of(stage: RechunkStage, source: Array, *, only_stored: bool) -> Iterator[Region]:
+    """Return the regions of a stage.
+
+    Parameters
+    ----------
+    stage : RechunkStage
+        The boxes.
+    source : Array
+        What is read.
+    only_stored : bool
+        Whether to omit boxes without stored chunks.
+
+    Notes
+    -----
+    If the store supports listing, it is listed, and boxes without stored chunks are omitted.
+    """
+    if (
+        not only_stored
+        or not source.store.supports_listing
+        or source.metadata.storage_transformers
+        or missing_is_error(source)
+        or prod(source.cdata_shape) <= _FEW
+    ):
+        return stage.tasks()
+    stored = (chunk for chunk, _ in source.stored_chunks())
+    return regions_with(stored, edges_of(source), stage.cuts)
+
+
+def supports_intermediate(source: Array, store: Store) -> bool:
+    """Whether an intermediate array can be stored and removed.
+
+    It has no metadata, which some stores require before chunks.  The size of variable-length
+    elements is not known.
+    """
+    return (
+        store.supports_erasing
+        and store.supports_listing
+        and not store.metadata_first
+        and source.dtype.kind not in "OT"
+    )
+
+
+def keeps_missing_chunks(source: Array, dest: Array) -> bool:
+    """Whether chunks that are missing in one array can be missing in the other.
+
+    This is the case if both read as the same value there, bit by bit.
+    """
+    if dest.metadata.fill_value_undefined:  # every chunk is stored
+        return False
+    one, other = fill_value_of(source), fill_value_of(dest)
+    if one.dtype != other.dtype and can_become(one.dtype, other.dtype):
+        try:
+            one = as_dtype(one, other.dtype)
+        except ValueError:
+            return False
+    return one.dtype == other.dtype and fill_value_test(one)(other)
+
+
+def read_region(task: Region, source: Array, out: NDArray) -> None:
+    """Read the elements of a region, without requests for missing chunks.
+
+    Parameters
+    ----------
+    task : Region
+        The box.
+    source : Array
+        What is read.
+    out : ndarray
+        Receives them; of the shape of the box.
+    """
+    if task.stored is None:
+        source.get_basic_selection(task.box, out=out)
+        return
+    out[...] = fill_value_of(source)
+    cuts = edges_of(source)
+
+    def part(chunk: Coordinates) -> None:
+        box = common(box_at(cuts, chunk), task.box)
+        source.get_basic_selection(box, out=out[within(box, task.box)])
+
+    max_concurrency = source.store.max_concurrency
+    parallel_for(task.stored, part, True if max_concurrency else None, max_concurrency)
+
+
+def write_region(task: Region, source: Array, dest: Array, values: NDArray) -> None:
+    """Write the elements of a region of which no chunk is stored.
+
+    Parameters
+    ----------
+    task : Region
+        The box.
+    source : Array
+        What was read.
+    dest : Array
+        What is written.
+    values : ndarray
+        The elements, of the shape of the box.
+    """
+    if task.stored is None:
+        dest.set_basic_selection(task.box, values)
+        return
+    cuts, there = edges_of(dest), edges_of(source)
+    boxes = (common(box_at(there, chunk), task.box) for chunk in task.stored)
+    objects = {at for box in boxes for at in product(*reached(cuts, box))}
+
+    def part(at: Coordinates) -> None:
+        box = box_at(cuts, at)
+        dest.set_basic_selection(box, values[within(box, task.box)])
+
+    max_concurrency = dest.store.max_concurrency
+    parallel_for(sorted(objects), part, True if max_concurrency else None, max_concurrency)

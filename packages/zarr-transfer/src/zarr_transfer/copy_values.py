@@ -1,0 +1,223 @@
+"""Copying values between stores, with limited memory."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from zarr_core.tools import ProgressReporter, parallel_for
+
+from zarr_transfer.copy_executor import CopyResult, KeyPair
+from zarr_transfer.memory_limit import MemoryLimiter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from zarr_core.extension import Store
+
+    from zarr_transfer.copy_executor import CopyExecutor
+    from zarr_transfer.memory_limit import Reservation
+
+    Compare = Literal["content", "size"]
+
+_MEMORY = 1 << 27  # bytes of values in memory, unless one value is larger
+
+
+class KeyCopier:
+    """Copies values unchanged.
+
+    Parameters
+    ----------
+    source, dest : Store
+        The two stores.
+    compare : {"content", "size"}
+        How to compare an existing value: by its bytes, or only by their number.
+    reporter : ProgressReporter
+        Receives the number of keys.
+    sizes : mapping of int to int
+        Maximum size of the values of an owner, if known; otherwise 0.
+
+    Attributes
+    ----------
+    copied, skipped, nbytes : int
+        Numbers of values, and of bytes.
+    """
+
+    def __init__(
+        self,
+        source: Store,
+        dest: Store,
+        compare: Compare,
+        reporter: ProgressReporter,
+        sizes: Mapping[int, int] | None = None,
+    ) -> None:
+        self.copied = self.skipped = self.nbytes = 0
+        self._source = source
+        self._dest = dest
+        self._compare = compare
+        self._reporter = reporter
+        self._gate = MemoryLimiter(_MEMORY)
+        self._sizes = dict(sizes or {})
+        self._seen: dict[int, int] = {}
+        self._lately: int | None = None
+        self._guard = threading.Lock()
+
+    def run(
+        self, pairs: Iterable[KeyPair], after: Callable[[KeyPair], object] | None = None
+    ) -> None:
+        """Copy values, in any order.
+
+        Parameters
+        ----------
+        pairs : iterable of KeyPair
+            The keys; taken as late as possible.
+        after : callable, optional
+            Called after each value, in any thread.
+
+        Notes
+        -----
+        Up to the larger ``max_concurrency`` of both stores are copied concurrently, within
+        128 MiB of memory; a larger value is copied alone.
+        """
+
+        def work(pair: KeyPair) -> None:
+            self._copy(pair)
+            if after is not None:
+                after(pair)
+
+        in_parallel(self._source, self._dest, pairs, work)
+
+    def _copy(self, pair: KeyPair) -> None:
+        with self._gate.reserve(lambda: self._expected(pair.owner)) as hold:
+            size = self._move(pair, hold)
+            held = hold.amount
+        with self._guard:
+            if size is None:
+                self.skipped += 1
+            else:
+                self.copied += 1
+                self.nbytes += size
+            self._seen[pair.owner] = max(held, self._seen.get(pair.owner, 0))
+            # Decays, so that one large value does not limit many small ones.
+            self._lately = max(held, (self._lately or 0) * 7 // 8)
+        self._reporter.advance(1, size or 0)
+
+    def _move(self, pair: KeyPair, hold: Reservation) -> int | None:
+        """Copy one value; return its length, or None if nothing was copied."""
+        if pair.there and self._compare == "size":
+            size = self._source.getsize(pair.source)
+            if size is not None and size == self._dest.getsize(pair.target):
+                hold(0)
+                return None
+        value = self._source.get(pair.source)
+        if value is None:  # removed since it was listed
+            if pair.there:
+                self._dest.erase(pair.target)
+            hold(0)
+            return None
+        hold(len(value))
+        if pair.there and self._compare == "content" and holds(self._dest, pair.target, value):
+            return None
+        self._dest.set(pair.target, value)
+        return len(value)
+
+    def _expected(self, owner: int) -> int:
+        """Return the expected size of the next value of an owner."""
+        if owner >= 0 and (known := self._seen.get(owner) or self._sizes.get(owner)):
+            return known
+        return _MEMORY if self._lately is None else self._lately  # the first value is copied alone
+
+
+def copy_pairs(
+    source: Store,
+    dest: Store,
+    pairs: Iterable[KeyPair],
+    reporter: ProgressReporter,
+    *,
+    compare: Compare = "content",
+    executor: CopyExecutor | None = None,
+    after: Callable[[KeyPair], object] | None = None,
+    sizes: Mapping[int, int] | None = None,
+) -> CopyResult:
+    """Copy values unchanged, by an executor or the threads of this process.
+
+    Parameters
+    ----------
+    source, dest : Store
+        The two stores.
+    pairs : iterable of KeyPair
+        The keys.
+    reporter : ProgressReporter
+        Receives the number of keys that are done.
+    compare : {"content", "size"}
+        As for :class:`KeyCopier`.
+    executor : CopyExecutor, optional
+        By default the threads of this process.
+    after : callable, optional
+        Called after each value, in any thread.
+    sizes : mapping of int to int, optional
+        As for :class:`KeyCopier`.
+    """
+    if executor is None:
+        copier = KeyCopier(source, dest, compare, reporter, sizes)
+        copier.run(pairs, after)
+        return CopyResult(copier.copied, copier.skipped, copier.nbytes)
+    results: list[CopyResult] = []
+
+    def done(some: Sequence[KeyPair], result: CopyResult) -> None:
+        results.append(result)
+        reporter.advance(len(some), result.nbytes)
+        if after is not None:
+            for pair in some:
+                after(pair)
+
+    executor.copy_keys(list(pairs), KeyCopyTask(source, dest, compare), done)
+    return CopyResult(*map(sum, zip(*results, strict=True))) if results else CopyResult(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCopyTask:
+    """Copies some values in any process; can be pickled if its stores can."""
+
+    source: Store
+    dest: Store
+    compare: Compare
+
+    def __call__(self, pairs: Sequence[KeyPair]) -> CopyResult:
+        transfer = KeyCopier(self.source, self.dest, self.compare, ProgressReporter(None, 1))
+        transfer.run(pairs)
+        return CopyResult(transfer.copied, transfer.skipped, transfer.nbytes)
+
+
+def in_parallel(
+    source: Store, dest: Store, pairs: Iterable[KeyPair], work: Callable[[KeyPair], object]
+) -> None:
+    """Call a function for each pair, with the concurrency of the slower store."""
+    max_concurrency = max(
+        filter(None, (source.max_concurrency, dest.max_concurrency)), default=None
+    )
+    # For two fast stores, parallel_for decides by timing.
+    parallel_for(pairs, work, True if max_concurrency else None, max_concurrency)  # type: ignore[arg-type]  # any result
+
+
+def holds(store: Store, key: str, value: bytes | bytearray | memoryview) -> bool:
+    """Whether a key of a store has a value."""
+    if store.getsize(key) != len(value):
+        return False
+    found = store.get(key)
+    return found is not None and memoryview(found) == memoryview(value)
+
+
+def all_same(source: Store, dest: Store, pairs: Iterable[KeyPair]) -> bool:
+    """Whether every value of the source is equal at its destination."""
+    different = threading.Event()
+
+    def work(pair: KeyPair) -> None:
+        if not different.is_set():
+            value = source.get(pair.source)
+            if value is not None and not holds(dest, pair.target, value):
+                different.set()
+
+    in_parallel(source, dest, pairs, work)
+    return not different.is_set()

@@ -1,0 +1,75 @@
+"""Conversion of elements to another data type, and comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+NDArray = np.ndarray[Any, Any]
+
+_NUMBERS = "biufc"
+
+
+def can_become(old: np.dtype[Any], new: np.dtype[Any]) -> bool:
+    """Whether elements can be converted: only numbers can."""
+    return old == new or (old.kind in _NUMBERS and new.kind in _NUMBERS)
+
+
+def as_dtype(values: NDArray, dtype: np.dtype[Any]) -> NDArray:
+    """Convert elements to another data type.
+
+    Floating-point numbers are rounded.  Integers, and elements that become integers, must
+    be represented exactly.
+
+    Raises
+    ------
+    ValueError
+        If an element cannot be represented.
+    """
+    if values.dtype == dtype:
+        return values
+    if values.dtype.kind == "c" and dtype.kind != "c" and np.any(values.imag):
+        raise ValueError(f"some have an imaginary part, which {dtype} cannot represent")
+    real = values.real if values.dtype.kind == "c" and dtype.kind != "c" else values
+    with np.errstate(all="ignore"):  # checked below
+        made = real.astype(dtype)
+        if dtype.kind in "fc":
+            lost = np.isfinite(real) & ~np.isfinite(made)
+        else:
+            # NumPy compares in the common type.
+            lost = made.astype(real.dtype) != real
+            if real.dtype.kind == "f":
+                lost |= ~np.isfinite(real)
+            elif dtype.kind != "b" and real.dtype.kind in "iu":
+                lost |= (made < 0) != (real < 0)
+    if lost.any():
+        example = real[lost].flat[0] if real.ndim else real[()]
+        count = int(np.count_nonzero(lost))
+        raise ValueError(f"{count} do not fit into {dtype}, such as {example}")
+    return made
+
+
+def difference(expected: NDArray, found: NDArray) -> str:
+    """Return a message if elements are not bitwise identical; otherwise an empty string."""
+    if expected.dtype.hasobject or expected.dtype.kind == "T":
+        pairs = zip(expected.ravel(), found.ravel(), strict=True)
+        different = np.array([not _same(one, other) for one, other in pairs], bool)
+    else:
+        one, other = (np.ascontiguousarray(it) for it in (expected, found))
+        if one.tobytes() == other.tobytes():
+            return ""
+        size = one.dtype.itemsize
+        octets = [it.reshape(-1).view(np.uint8).reshape(-1, size) for it in (one, other)]
+        different = (octets[0] != octets[1]).any(axis=1)
+    count = int(np.count_nonzero(different))
+    if not count:
+        return ""
+    return f"{count} of {expected.size} differ when they are read back; a codec is lossy"
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two objects are identical; arrays bitwise."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and not difference(one, other)
+    return type(one) is type(other) and (bool(one == other) or (one != one and other != other))

@@ -1,0 +1,47 @@
+"""The errors of copies and conversions."""
+
+from __future__ import annotations
+
+from zarr_core.extension import MetadataValidationError, ZarrError
+
+
+class ConversionError(MetadataValidationError):
+    """A conversion is not possible; nothing was written.
+
+    Parameters
+    ----------
+    where : str
+        The source and the destination.
+    problems : iterable of ValidationProblem
+        The problems of all nodes.  Pointers begin with the path of the node, then ``#`` and the
+        JSON pointer in its metadata, as for version 3:
+        ``"/ocean/salt#/codecs/0"``.
+    """
+
+    def _summary(self) -> str:
+        count = len(self.problems)
+        return f"cannot be converted, {count} problem{'' if count == 1 else 's'}:"
+
+
+class ElementsDifferError(ZarrError, ValueError):
+    """Elements that were read back differ, or cannot be represented in the data type.
+
+    Parameters
+    ----------
+    where : str
+        The array.
+    box : tuple of (int, int)
+        Start and stop along each dimension.
+    why : str
+        The reason.
+    """
+
+    def __init__(self, where: str, box: tuple[tuple[int, int], ...], why: str) -> None:
+        super().__init__(where, box, why)
+        self.where = where
+        self.box = box
+        self.why = why
+
+    def _message(self) -> str:
+        part = ", ".join(f"{start}:{stop}" for start, stop in self.box)
+        return f"{self.where}, elements [{part}]: {self.why}"

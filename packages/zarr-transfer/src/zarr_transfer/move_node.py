@@ -1,0 +1,265 @@
+"""Moving nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core import open as open_node
+from zarr_core import resolve_store_path
+from zarr_core.errors import MetadataError, NodeExistsError, NodeNameError
+from zarr_core.extension import NodeNotFoundError, StoreError
+from zarr_core.tools import (
+    KeyOrder,
+    Node,
+    ProgressReporter,
+    Rollback,
+    erase_node,
+    is_within_location,
+    located,
+    occupied,
+    require_erasing,
+    strictjson,
+)
+
+from zarr_transfer.copy_executor import KeyPair
+from zarr_transfer.copy_values import all_same
+from zarr_transfer.execute import execute, prepare_destination
+from zarr_transfer.plan import plan
+from zarr_transfer.source_keys import nodes_of, other_keys
+from zarr_transfer.sources import check_source, spec_of
+from zarr_transfer.spec import CopySpec, NodeLocation, is_within
+from zarr_transfer.stored import check_writable, extensions_of, format_of, update_consolidated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zarr_core import Array, Group
+    from zarr_core.extension import Buffer, Format, Store
+    from zarr_core.tools import NodeMetadata, Progress, StoreLike
+
+
+def move(
+    source: Array | Group,
+    dest: StoreLike,
+    name: str | None = None,
+    *,
+    progress: Callable[[Progress], object] | bool | None = None,
+) -> Array | Group:
+    """Move an array, or a group with everything below it, to another path or store.
+
+    Parameters
+    ----------
+    source : Array or Group
+        The node to move.
+    dest : store-like
+        A group, or a location in any store.
+    name : str, optional
+        Path below ``dest``.  By default the name of the source if ``dest`` is a group;
+        otherwise empty, and the node becomes the root.
+    progress : callable or True, optional
+        As for :func:`copy`; for copying, then for removing.
+
+    Returns
+    -------
+    Array or Group
+        The moved node.
+
+    Raises
+    ------
+    NodeTypeError
+        If the source is not an array or group, but, for example, a path.
+    NodeNotFoundError
+        If the source has been removed.
+    NodeExistsError
+        If there is another node at the destination, or it lies in the source.
+    StoreCapabilityError
+        If the store of the source cannot remove keys.
+
+    Notes
+    -----
+    The node is complete at one of the locations at any time: a directory is renamed; in other
+    stores the node is copied and then removed, metadata first.  The same call, or
+    :meth:`Group.move`, resumes an interrupted one.
+    """
+    check_source(source)
+    check_writable(source)
+    if isinstance(dest, Node):
+        check_writable(dest)
+        name = name or source.basename
+        if not name:
+            raise NodeNameError("''", "the root has no name; pass a name")
+    store, path = resolve_store_path(dest, name)
+    format_ = format_of(dest) if isinstance(dest, Node) else None
+    spec = spec_of(source, store, path, format_, {})
+    there = move_node(spec, progress)
+    update_consolidated(source, gone=[source.path])
+    if isinstance(dest, Node):
+        update_consolidated(dest, gone=[path], there=there)
+    return open_node(
+        store,
+        "r+",
+        path=path,
+        zarr_format=spec.source.format_.name,
+        extensions=extensions_of(source),
+    )
+
+
+def move_in_store(
+    format_: Format,
+    store: Store,
+    source_path: str,
+    dest_path: str,
+    progress: Callable[[Progress], object] | bool | None = None,
+) -> list[str]:
+    """Move a node to another path of its store; see :func:`move_node`."""
+    return move_node(
+        CopySpec(*(NodeLocation(store, path, format_) for path in (source_path, dest_path))),
+        progress,
+    )
+
+
+def move_node(
+    spec: CopySpec, progress: Callable[[Progress], object] | bool | None = None
+) -> list[str]:
+    """Move a node with everything below it.
+
+    Parameters
+    ----------
+    spec : CopySpec
+        The source and the destination.
+    progress : callable or True, optional
+        As for :func:`move`.
+
+    Returns
+    -------
+    list of str
+        Paths of all new nodes.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If there is no node at the source.
+    NodeExistsError
+        If a node or unmanaged keys exist at the destination, or it is within the source.
+    StoreError
+        If a key was stored at the source meanwhile; it is kept.
+    """
+    require_erasing(spec.source.store)
+    format_, where = spec.source.format_, located(spec.dest.store, spec.dest.path)
+    metadata = format_.read(spec.source.store, spec.source.path)
+    if is_within_location(spec.dest.store, spec.dest.path, spec.source.store, spec.source.path):
+        raise NodeExistsError(where, f"is within the node to move, {'/' + spec.source.path!r}")
+    there = format_.read(spec.dest.store, spec.dest.path)
+    left = _keys(spec)
+    is_document = KeyOrder([format_]).is_document
+    if metadata is None or not any(is_document(key) for key, _ in left):
+        # An interrupted move may have copied everything and removed a part.
+        if there is not None and left and _are_copied(spec, left):
+            erase_node(format_, spec.source.store, spec.source.path)
+            return [path for path, _ in nodes_of(spec.reversed(), there)]
+        if metadata is None:
+            raise NodeNotFoundError(located(spec.source.store, spec.source.path), "no node to move")
+    nodes = nodes_of(spec, metadata)
+    made: list[str] = []
+    with ProgressReporter(progress, 2) as reporter, Rollback() as rollback:
+        if there is None or not _was_copied(spec, left):
+            if there and any(map(spec.dest.store.exists, format_.documents(spec.dest.path))):
+                raise occupied(spec.dest.store, spec.dest.path)
+            planned = plan(spec, nodes, "raise")
+            made = prepare_destination(planned, rollback, "move again")
+            if _moved_at_once(spec):
+                return [*made, *(spec.target(path) for path, _ in nodes)]
+            reporter.begin(spec.dest.path, len(planned.pairs), "keys")
+            execute(planned, "content", reporter, rollback)
+            reporter.end()
+            _check_new_keys(spec, nodes, {pair.source for pair in planned.pairs})
+        try:
+            erase_node(format_, spec.source.store, spec.source.path, reporter)
+        except BaseException as error:
+            old = located(spec.source.store, spec.source.path)
+            error.add_note(f"{where} is complete; {old} is partly removed: move again to remove it")
+            raise
+    return [*made, *(spec.target(path) for path, _ in nodes)]
+
+
+def _moved_at_once(spec: CopySpec) -> bool:
+    """Rename all keys in one operation, if the store can; return whether it was done."""
+    pairs = spec.prefixes(spec.source.path)
+    if spec.source.store != spec.dest.store or len(pairs) != 1 or "" in pairs[0]:
+        return False
+    ((old, new),) = pairs
+    within = all(key.startswith(old) for key in spec.source.format_.documents(spec.source.path))
+    if (
+        not within
+        or is_within(spec.source.path, spec.dest.path)
+        or any(spec.dest.store.list_prefix(new))
+    ):
+        return False
+    return spec.source.store.move_prefix(old, new)
+
+
+def _keys(spec: CopySpec) -> list[tuple[str, str]]:
+    """Return all keys of a node and those below it, with their new keys."""
+    below = [
+        (key, new + key[len(old) :])
+        for old, new in spec.prefixes(spec.source.path)
+        for key in spec.source.store.list_prefix(old)
+    ]
+    documents = [it for it in _documents(spec) if spec.source.store.exists(it[0])]
+    return list(dict.fromkeys([*below, *documents]))
+
+
+def _documents(spec: CopySpec) -> list[tuple[str, str]]:
+    """Return the metadata keys of a node with those of its copy."""
+    documents = spec.source.format_.documents
+    return list(zip(documents(spec.source.path), documents(spec.dest.path), strict=True))
+
+
+def _was_copied(spec: CopySpec, left: list[tuple[str, str]]) -> bool:
+    """Whether an interrupted move has copied everything.
+
+    It may have removed the metadata of a group that its members imply.
+    """
+    same, copies = {(new, old) for old, new in left}, set(_keys(spec.reversed()))
+    implied = same.isdisjoint(_documents(spec.reversed()))
+    return (
+        bool(left) and (same == copies or (implied and same < copies)) and _are_copied(spec, left)
+    )
+
+
+def _are_copied(spec: CopySpec, keys: list[tuple[str, str]]) -> bool:
+    """Whether the values of all keys are at the destination."""
+    is_document = KeyOrder([spec.source.format_]).is_document
+    values = (KeyPair(*pair) for pair in keys if not is_document(pair[0]))
+    return all_same(spec.source.store, spec.dest.store, values) and all(
+        _same_json(spec.source.store.get(old), spec.dest.store.get(new))
+        for old, new in keys
+        if is_document(old)
+    )
+
+
+def _same_json(one: Buffer | None, other: Buffer | None) -> bool:
+    """Whether two documents are identical except for white space."""
+    if one is None or other is None:
+        return False
+    try:
+        return strictjson.identical(
+            strictjson.loads(bytes(one), constants=True),
+            strictjson.loads(bytes(other), constants=True),
+        )
+    except MetadataError:
+        return bytes(one) == bytes(other)
+
+
+def _check_new_keys(
+    spec: CopySpec, nodes: list[tuple[str, NodeMetadata]], copied: set[str]
+) -> None:
+    """Raise an error if there are keys at the source that were not copied."""
+    for key, _ in other_keys(spec, nodes, [spec.source.path]):
+        if key not in copied:
+            raise StoreError(
+                "was stored while its node was moved; the node is now at both locations, "
+                "remove one of them",
+                spec.source.store,
+                key,
+            )

@@ -1,0 +1,188 @@
+"""Nodes and keys of the source of a copy."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+from zarr_core.extension import ArrayMetadata, GroupMetadata, StoreCapabilityError, ZarrError
+from zarr_core.tools import located, require_extension, walk
+from zarr_core.tools import make_extension as make
+
+from zarr_transfer.spec import is_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from zarr_core.extension import Format
+    from zarr_core.tools import NodeMetadata
+
+    from zarr_transfer.spec import CopySpec
+
+    Children = Callable[[str], Iterator[tuple[str, NodeMetadata]]]
+
+
+def nodes_of(
+    spec: CopySpec,
+    root: NodeMetadata,
+    *,
+    members_only: bool = False,
+    shallow: bool = False,
+    children: Children | None = None,
+) -> list[tuple[str, NodeMetadata]]:
+    """Return paths and metadata of a node and those below it, parents first.
+
+    Parameters
+    ----------
+    spec : CopySpec
+        The source.
+    root : ArrayMetadata or GroupMetadata
+        Its metadata.
+    members_only : bool
+        Whether to omit the node itself.
+    shallow : bool
+        Whether to omit the groups below it.
+    children : callable, optional
+        Returns the members of a path; by default from the store.
+    """
+    nodes = [] if members_only else [(spec.source.path, root)]
+    if isinstance(root, GroupMetadata):
+        depth = 0 if shallow else None
+        below = walk(spec.source.format_, spec.source.store, spec.source.path, depth, children)
+        nodes += (node for node in below if not shallow or isinstance(node[1], ArrayMetadata))
+    return nodes
+
+
+def chosen(
+    nodes: list[tuple[str, NodeMetadata]], source_path: str, only: Callable[[str], bool]
+) -> list[tuple[str, NodeMetadata]]:
+    """Return the nodes that a function selects, with their parent groups.
+
+    Parameters
+    ----------
+    nodes : list
+        The result of :func:`nodes_of`.
+    source_path : str
+        The paths for the function are relative to it.
+    only : callable
+        The function.
+
+    Raises
+    ------
+    TypeError
+        If it is not callable.
+    """
+    if not callable(only):
+        raise TypeError(
+            f"only must be a function that takes the path of a node and returns whether to copy it, "
+            f"not {only!r}"
+        )
+    kept: set[str] = set()
+    for path, _ in reversed(nodes):
+        if path in kept or only(path[len(source_path) :].lstrip("/")):
+            kept.update((path, path.rpartition("/")[0]))
+    return [node for node in nodes if node[0] in kept]
+
+
+class Owners:
+    """Finds the node that a key belongs to: the nearest one with a prefix of the key.
+
+    Parameters
+    ----------
+    format_ : Format
+        Format of the nodes.
+    paths : iterable of str
+        Paths of the nodes; a node is identified by its index.
+    """
+
+    def __init__(self, format_: Format, paths: list[str]) -> None:
+        self._numbers = {
+            prefix: number for number, path in enumerate(paths) for prefix in format_.prefixes(path)
+        }
+
+    def __call__(self, key: str) -> int | None:
+        """Return the index of the node, or None."""
+        end = key.rfind("/") + 1
+        while end > 0:
+            number = self._numbers.get(key[:end])
+            if number is not None:
+                return number
+            end = key.rfind("/", 0, end - 1) + 1
+        return self._numbers.get("")
+
+
+def other_keys(
+    spec: CopySpec, nodes: list[tuple[str, NodeMetadata]], tops: list[str]
+) -> list[tuple[str, str]]:
+    """Return all keys except metadata, also unmanaged ones, with the keys of their copies.
+
+    Parameters
+    ----------
+    spec, nodes
+        The specification and the nodes.
+    tops : list of str
+        Paths of the top-level nodes.
+
+    Raises
+    ------
+    StoreCapabilityError
+        If the store cannot list its keys and they cannot be computed.
+    """
+    if not spec.source.store.supports_listing:
+        return [pair for path, metadata in nodes for pair in _possible_keys(spec, path, metadata)]
+    documents = {key for path, _ in nodes for key in spec.source.format_.documents(path)}
+    return [
+        (key, new + key[len(old) :])
+        for path in tops
+        for old, new in spec.prefixes(path)
+        for key in spec.source.store.list_prefix(old)
+        if key not in documents
+    ]
+
+
+def _possible_keys(spec: CopySpec, path: str, metadata: NodeMetadata) -> Iterator[tuple[str, str]]:
+    """Iterate over the keys of all possible chunks of an array."""
+    if not isinstance(metadata, ArrayMetadata):
+        return
+    where = located(spec.source.store, path)
+    if metadata.storage_transformers:
+        raise StoreCapabilityError(
+            f"{'/' + path!r} has storage transformers, so its keys are known only by listing, which "
+            "the store does not support; read the array and write it to another",
+            spec.source.store,
+        )
+    grid = require_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+    encoding = require_extension(
+        "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
+    )
+    old = spec.source.format_.chunk_prefix(path)
+    new = spec.dest.format_.chunk_prefix(spec.target(path))
+    for chunk in product(*(range(axis.count) for axis in grid.axes(metadata.shape))):
+        key = encoding.encode(chunk)
+        yield old + key, new + key
+
+
+def largest_value(metadata: NodeMetadata) -> int:
+    """Return the approximate maximum size of a chunk in bytes; 0 if unknown."""
+    if not isinstance(metadata, ArrayMetadata):
+        return 0
+    try:
+        data_type = make("data_type", metadata.data_type)
+        grid = make("chunk_grid", metadata.chunk_grid)
+        if data_type is None or grid is None:
+            return 0
+        axes = grid.axes(metadata.shape)
+    except (ZarrError, ValueError):  # a copy does not need it
+        return 0
+    lengths = (max((length for length, _ in axis.runs()), default=0) for axis in axes)
+    return prod(lengths) * (data_type.item_size or 0)
+
+
+def tops_of(nodes: list[tuple[str, NodeMetadata]]) -> list[str]:
+    """Return the paths of the top-level nodes of a list with parents first."""
+    tops: list[str] = []
+    for path, _ in nodes:
+        if not tops or not is_within(path, tops[-1]):
+            tops.append(path)
+    return tops

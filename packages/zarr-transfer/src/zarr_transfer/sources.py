@@ -1,0 +1,153 @@
+"""Sources and destinations of copies."""
+
+from __future__ import annotations
+
+from os import PathLike
+from reprlib import repr as brief
+from typing import TYPE_CHECKING, Any
+
+from zarr_core import Group
+from zarr_core.errors import NodeExistsError, NodeTypeError
+from zarr_core.extension import GroupMetadata, NodeNotFoundError, Store
+from zarr_core.tools import Node, conflicting_format, format_of_new, located
+
+from zarr_transfer.source_keys import chosen, nodes_of
+from zarr_transfer.spec import CopySpec, NodeLocation
+from zarr_transfer.stored import children_of, format_of, where
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core import Array
+    from zarr_core.extension import Format
+    from zarr_core.tools import NodeMetadata
+
+    from zarr_transfer.spec import CopyOptions
+
+
+def check_source(source: object) -> None:
+    """Reject sources that are not arrays or groups.
+
+    Raises
+    ------
+    NodeTypeError
+        If it is another object, such as a path.
+    """
+    if not isinstance(source, Node):
+        given = brief(source)
+        place = isinstance(source, str | PathLike | Store)
+        advice = f"pass zarr_core.open({given})" if place else "pass what zarr_core.open returns"
+        raise NodeTypeError(given, f"the source must be an array or a group; {advice}")
+
+
+def read_source(source: Array | Group) -> NodeMetadata:
+    """Return the stored metadata of the source.
+
+    Raises
+    ------
+    NodeNotFoundError
+        If it was removed.
+    """
+    metadata = format_of(source).read(source.store, source.path)
+    if metadata is None:
+        raise NodeNotFoundError(where(source), "the node to copy has been removed")
+    return metadata
+
+
+def spec_of(
+    source: Array | Group,
+    store: Store,
+    path: str,
+    format_: Format | None,
+    layout: Mapping[str, Any],
+    *,
+    overwrite: bool = False,
+) -> CopySpec:
+    """Return the specification of a copy.
+
+    Parameters
+    ----------
+    source : Array or Group
+        The source.
+    store, path
+        The destination.
+    format_ : Format or None
+        Format of the parent group of the copy, if known.
+    layout : mapping
+        The layout; formats may differ if it is not empty.
+    overwrite : bool
+        Whether to ignore an existing node at the path.
+
+    Raises
+    ------
+    NodeExistsError
+        If the formats differ.
+    """
+    own = format_of(source)
+    origin = NodeLocation(source.store, source.path, own)
+    if layout:
+        name = layout.get("zarr_format", format_.name if format_ is not None else None)
+        return CopySpec(origin, NodeLocation(store, path, format_of_new(store, path, name)))
+    other = format_ if format_ is not None and format_.name != own.name else None
+    parent = path.rpartition("/")[0]
+    for place in dict.fromkeys((parent, "") if overwrite else (path, parent, "")):
+        if other is None and (path or not overwrite) and own.read(store, place) is None:
+            other = conflicting_format(store, place, own)
+    if other is not None:
+        raise NodeExistsError(
+            located(store, path),
+            f"{where(source)} is of the format {own.name}, which does not go into a hierarchy of "
+            f"{other.name} as it is stored: bring it there with zarr_transfer.convert, "
+            "or say how chunks are to be stored, as in "
+            'chunks="auto", serializer="auto", to have them decoded',
+        )
+    return CopySpec(origin, NodeLocation(store, path, own))
+
+
+def copied_nodes(
+    spec: CopySpec,
+    source: Array | Group,
+    metadata: NodeMetadata,
+    options: CopyOptions,
+    *,
+    members_only: bool = False,
+) -> list[tuple[str, NodeMetadata]]:
+    """Return the paths of the copied nodes, parents first, each with the metadata of its copy.
+
+    Parameters
+    ----------
+    spec : CopySpec
+        The source and the destination.
+    source, metadata
+        The node and its stored metadata.
+    options : CopyOptions
+        The options.
+    members_only : bool
+        Whether to omit the node itself.
+    """
+    # Without listing, members are known from consolidated metadata only.
+    children = None
+    if isinstance(source, Group) and not spec.source.store.supports_listing:
+        children = children_of(source)
+    nodes = nodes_of(
+        spec, metadata, members_only=members_only, shallow=options.shallow, children=children
+    )
+    if options.only is not None:
+        nodes = chosen(nodes, spec.source.path, options.only)
+    return [(path, _of_copy(spec, path, found, options)) for path, found in nodes]
+
+
+def _of_copy(
+    spec: CopySpec, path: str, metadata: NodeMetadata, options: CopyOptions
+) -> NodeMetadata:
+    if options.without_attrs:
+        metadata = metadata.replace(attributes={})
+    if not isinstance(metadata, GroupMetadata):
+        return metadata
+    if spec.source.format_.name != spec.dest.format_.name:
+        where = located(spec.dest.store, spec.target(path))
+        return spec.dest.format_.to_format(GroupMetadata(attributes=metadata.attributes), where)
+    # Consolidated metadata would differ from the copied metadata.
+    if options.is_partial or options.without_attrs or options.layout:
+        return metadata.replace(consolidated=None)
+    return metadata

@@ -1,0 +1,188 @@
+"""Sources, destinations and options of copies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from zarr_core import array_from_metadata
+from zarr_core.errors import ExtensionError, MetadataError
+from zarr_core.extension import ArrayMetadata
+from zarr_core.tools import escape_controls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from zarr_core import Array
+    from zarr_core.extension import Format, Store
+    from zarr_core.tools import NodeMetadata, Progress
+
+    from zarr_transfer.copy_executor import CopyExecutor
+    from zarr_transfer.copy_values import Compare
+    from zarr_transfer.plan import IfExists
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLocation:
+    """A node in a store, and its format.
+
+    Parameters
+    ----------
+    store : Store
+        The store.
+    path : str
+        The path of the node.
+    format_ : Format
+        Its format.
+    """
+
+    store: Store
+    path: str
+    format_: Format
+
+    def at(self, path: str) -> str:
+        """Return the path in the store of a node at a path below this one."""
+        return "/".join(part for part in (self.path, path) if part)
+
+    def read(self, path: str) -> NodeMetadata | None:
+        """Return the metadata of a node below this one; None if it has no metadata document."""
+        at = self.at(path)
+        found = self.format_.read(self.store, at)
+        if found is not None and self.format_.implicit_groups:
+            keys = self.format_.documents(at)
+            return found if any(map(self.store.exists, keys)) else None
+        return found
+
+    def has(self, format_: Format, path: str = "") -> bool:
+        """Whether there is a node of a format at a path below this one, valid or not."""
+        try:
+            return NodeLocation(self.store, self.at(path), format_).read("") is not None
+        except (MetadataError, ExtensionError):
+            return True
+
+    def open_array(
+        self, path: str, metadata: NodeMetadata | None, *, read_only: bool = False
+    ) -> Array:
+        """Return an array at a path below this one; its metadata need not be stored."""
+        assert isinstance(metadata, ArrayMetadata), "only arrays are decoded"
+        return array_from_metadata(
+            self.store,
+            metadata,
+            path=self.at(path),
+            zarr_format=self.format_.name,
+            read_only=read_only,
+        )
+
+    def where(self, path: str = "") -> str:
+        """Return the name of a node for messages."""
+        return f"{self.store} {'/' + self.at(path)!r}"
+
+    def __str__(self) -> str:
+        place = f"{self.store} /{self.path}" if self.path else str(self.store)
+        return escape_controls(f"{place} ({self.format_.name})")
+
+
+def is_in_place(source: NodeLocation, dest: NodeLocation) -> bool:
+    """Whether both are the same node of the same store."""
+    return source.path == dest.path and bool(source.store == dest.store)
+
+
+@dataclass(frozen=True, slots=True)
+class CopySpec:
+    """The source and the destination of a copy.
+
+    Parameters
+    ----------
+    source, dest : NodeLocation
+        A node, or a group whose members are copied, and its copy.  Formats differ only if chunks
+        are decoded.
+    """
+
+    source: NodeLocation
+    dest: NodeLocation
+
+    def target(self, path: str) -> str:
+        """Return the path of the copy of a node at or below the source path."""
+        return self.dest.at(path[len(self.source.path) :].lstrip("/"))
+
+    def prefixes(self, path: str) -> list[tuple[str, str]]:
+        """Return prefixes of all keys of a node except documents, each with that of its copy."""
+        new = self.dest.format_.prefixes(self.target(path))
+        return list(zip(self.source.format_.prefixes(path), new, strict=True))
+
+    def reversed(self) -> CopySpec:
+        """Return the specification of the copy in the other direction."""
+        return CopySpec(self.dest, self.source)
+
+
+def is_within(path: str, other: str) -> bool:
+    """Whether a path is another, or below it."""
+    return not other or f"{path}/".startswith(f"{other}/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyOptions:
+    """The arguments of :func:`zarr_core.copy` except locations, with the same names.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If one is invalid, or two contradict each other.
+    """
+
+    overwrite: bool = False
+    if_exists: IfExists = "raise"
+    shallow: bool = False
+    without_attrs: bool = False
+    only: Callable[[str], bool] | None = None
+    compare: Compare = "content"
+    dry_run: bool = False
+    max_memory: int | None = None
+    verify: bool = False
+    progress: Callable[[Progress], object] | bool | None = None
+    log: Any = None
+    executor: CopyExecutor | None = None
+    layout: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> CopyOptions:
+        """Create options from keyword arguments; all others are the layout."""
+        own = arguments.keys() & {item.name for item in fields(cls)} - {"layout"}
+        layout = {name: value for name, value in arguments.items() if name not in own}
+        return cls(**{name: arguments[name] for name in own}, layout=layout)
+
+    def __post_init__(self) -> None:
+        check_word("if_exists", self.if_exists, ("raise", "replace", "skip"))
+        check_word("compare", self.compare, ("content", "size"))
+        if self.overwrite and self.if_exists == "skip":
+            raise ValueError(
+                'overwrite=True removes what if_exists="skip" keeps; pass only one of them'
+            )
+        if self.executor is not None and not hasattr(self.executor, "copy_elements"):
+            raise TypeError(
+                f"executor must be a CopyExecutor, such as zarr_dask.Workers(...), not {self.executor!r}"
+            )
+        if (self.verify or self.max_memory is not None) and not self.layout:
+            raise ValueError(
+                "verify and max_memory apply only if arrays are decoded; pass a layout too, such as "
+                'chunks="auto"'
+            )
+        check_verify(self.verify, self.executor)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some nodes below the source may be omitted."""
+        return self.shallow or self.only is not None
+
+
+def check_verify(verify: bool, executor: CopyExecutor | None) -> None:
+    """Reject the verification of elements that other processes copy."""
+    if verify and executor is not None:
+        raise ValueError("verify=True is not supported with an executor, which copies elsewhere")
+
+
+def check_word(name: str, given: str, known: tuple[str, ...]) -> None:
+    """Reject an argument that is not one of some words."""
+    if given not in known:
+        words = ", ".join(f'"{word}"' for word in known[:-1])
+        raise ValueError(f'{name} must be {words} or "{known[-1]}", not {given!r}')

@@ -1,0 +1,178 @@
+"""A conversion that stops anywhere can be run again, and the source is readable all the time."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from failing_store import READS, FailingStore
+from zarr_core.errors import ZarrError
+from zarr_transfer import convert
+
+
+def values():
+    return {
+        "g/a": np.arange(20, dtype="int16").reshape(4, 5) % 7,
+        "z": np.arange(6.0),
+    }
+
+
+def hierarchy(zarr_format):
+    store = zarr.MemoryStore()
+    root = zarr.create_group(store, zarr_format=zarr_format, attributes={"a": 1})
+    for name, data in values().items():
+        # A chunk of fill values is not stored.
+        root.create_array(name, data=data, chunks=2, fill_value=int(data.flat[0]))
+    root.create_group("g/empty", attributes={"b": 2})
+    return store
+
+
+def contents(store):
+    return {key: bytes(store.get(key)) for key in store.list()}
+
+
+def matches(store, zarr_format):
+    root = zarr.open_group(store, "r", zarr_format=zarr_format)
+    assert {path for path, _ in root.members(max_depth=None)} == {"g", "g/a", "g/empty", "z"}
+    assert dict(root.attrs) == {"a": 1}
+    assert dict(root["g/empty"].attrs) == {"b": 2}
+    for name, data in values().items():
+        assert np.array_equal(root[name][...], data), name
+
+
+def stops(source, dest, **options):
+    """Numbers of the writing calls of a whole conversion."""
+    counting = FailingStore(dest)
+    convert(source, counting if dest is not source else None, **options)
+    return [n for n, (method, _) in enumerate(counting.calls, 1) if method not in READS]
+
+
+CASES = {
+    "copy": (3, {}),
+    "recode": (3, {"chunks": 3, "shards": None}),
+    "to version 2": (3, {"zarr_format": 2}),
+    "from version 2": (2, {"chunk_key_encoding": "default"}),
+}
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("case", CASES)
+def test_to_another_store(case, when):
+    zarr_format, options = CASES[case]
+    source = hierarchy(zarr_format)
+    target = options.get("zarr_format", 3)
+    untouched, expected = contents(source), zarr.MemoryStore()
+    convert(source, expected, **options)
+    for stop in stops(source, zarr.MemoryStore(), **options):
+        dest = zarr.MemoryStore()
+        with pytest.raises(ZarrError):
+            convert(source, FailingStore(dest, stop, when, forever=True), **options)
+        assert contents(source) == untouched
+        complete(dest, target)
+        convert(source, dest, **options)
+        assert contents(dest) == contents(expected)
+        matches(dest, target)
+
+
+def complete(dest, zarr_format):
+    """Whatever node can be seen in a half-done conversion has all its elements."""
+    for name, data in values().items():
+        try:
+            array = zarr.open_array(dest, "r", path=name, zarr_format=zarr_format)
+        except LookupError:
+            continue
+        assert np.array_equal(array[...], data), name
+
+
+@pytest.mark.parametrize("remove_source", [False, True])
+@pytest.mark.parametrize("encoding", [None, "default"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_in_place(when, encoding, remove_source):
+    """Version 2 to 3 with the chunks where they are, or copied beside the old ones."""
+    options = {"chunk_key_encoding": encoding, "remove_source": remove_source}
+    expected = hierarchy(2)
+    counting = FailingStore(expected)
+    done = convert(counting, **options)
+    assert done.in_place
+    assert done.cost == ("document" if encoding is None else "copy")
+    matches(expected, 3)
+    if remove_source:
+        assert not [key for key in expected.list() if key.split("/")[-1].startswith(".z")]
+    else:
+        matches(expected, 2)
+    for stop, (method, _) in enumerate(counting.calls, 1):
+        if method in READS:
+            continue
+        store = hierarchy(2)
+        with pytest.raises(ZarrError):
+            convert(FailingStore(store, stop, when, forever=True), **options)
+        removing = remove_source and method.startswith("erase")
+        if not removing:
+            matches(store, 2)
+        convert(store, **options)
+        matches(store, 3)
+        if not removing:
+            assert contents(store) == contents(expected)
+
+
+def test_in_place_twice_changes_nothing():
+    store = hierarchy(2)
+    convert(store)
+    before = contents(store)
+    assert {step.cost for step in convert(store).steps} == {"nothing"}
+    assert contents(store) == before
+    convert(store, remove_source=True)
+    with pytest.raises(LookupError):
+        zarr.open(store, zarr_format=2)
+    matches(store, 3)
+    assert convert(store, remove_source=True).source.format_.name == "v3"
+    matches(store, 3)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_removing_the_source(when):
+    options = {"source_format": 3, "remove_source": True}
+    counting = FailingStore(hierarchy(3))
+    convert(counting, zarr.MemoryStore(), **options)
+    for stop, (method, _) in enumerate(counting.calls, 1):
+        if method in READS:
+            continue
+        source, dest = hierarchy(3), zarr.MemoryStore()
+        with pytest.raises(ZarrError):
+            convert(FailingStore(source, stop, when, forever=True), dest, **options)
+        matches(dest, 3)
+
+
+PROGRAM = """
+import os, sys
+import zarr_core as zarr
+from failing_store import READS, FailingStore
+from zarr_transfer import convert
+
+class Killed(FailingStore):
+    def _error(self, method, key, number):
+        os._exit(9)
+
+source, dest, stop = sys.argv[1:]
+convert(source, Killed(zarr.LocalStore(dest), int(stop), "after"), chunks=3, shards=6)
+"""
+
+
+@pytest.mark.parametrize("stop", [12, 18, 25])
+def test_a_process_that_dies(stop, tmp_path):
+    source, dest = tmp_path / "old.zarr", tmp_path / "new.zarr"
+    zarr.create_array(source, name="a", data=np.arange(100).reshape(10, 10), chunks=4)
+    zarr.create_array(source, name="b", data=np.arange(100).reshape(10, 10), chunks=4)
+    died = subprocess.run(
+        [sys.executable, "-c", PROGRAM, source, dest, str(stop)],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        check=False,
+    )
+    assert died.returncode == 9
+    convert(source, dest, chunks=3, shards=6)
+    for name in "ab":
+        assert np.array_equal(zarr.open(dest)[name][...], zarr.open(source)[name][...])
+        assert zarr.open(dest)[name].shards == (6, 6)

@@ -1,0 +1,305 @@
+"""Layouts by names of dimensions, other data types, bounded memory, going on after a stop."""
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+from failing_store import READS, FailingStore
+from zarr_core.errors import ZarrError
+from zarr_transfer import (
+    ConversionError,
+    ElementsDifferError,
+    checkpoint,
+    convert,
+    memory,
+    plan_conversion,
+    rechunk,
+)
+
+
+def weather(zarr_format=3, **options):
+    """A hierarchy with named dimensions: one array of three, two of one each, one without names."""
+    store = zarr.MemoryStore()
+    root = zarr.create_group(store, zarr_format=zarr_format)
+    t = np.arange(12 * 6 * 10.0).reshape(12, 6, 10)
+
+    def named(*names):
+        if zarr_format == 3:
+            return {"dimension_names": names}
+        return {"attributes": {"_ARRAY_DIMENSIONS": [*names]}}
+
+    root.create_array("t", data=t, chunks=(1, 6, 10), **named("time", "y", "x"), **options)
+    root.create_array("time", data=np.arange(12), chunks=5, **named("time"))
+    root.create_array("x", data=np.arange(10.0), chunks=10, **named("x"))
+    root.create_array("bare", data=np.arange(7), chunks=2)
+    return store, t
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_chunks_by_names_of_dimensions(zarr_format):
+    store, t = weather(zarr_format)
+    options = {"chunks": {"time": 4, "y": 3}, "zarr_format": zarr_format}
+    done = convert(store, dest := zarr.MemoryStore(), verify=True, **options)
+    new = zarr.open(dest)
+    assert {name: array.chunks for name, array in new.arrays()} == {
+        "t": (4, 3, 10),
+        "time": (4,),
+        "x": (10,),
+        "bare": (2,),
+    }
+    assert np.array_equal(new["t"][...], t)
+    costs = {step.path: step.cost for step in done.steps}
+    assert costs == {"": "document", "bare": "copy", "t": "recode", "time": "recode", "x": "copy"}
+
+
+def test_shards_by_names_of_dimensions():
+    store, t = weather()
+    convert(store, dest := zarr.MemoryStore(), chunks={"y": 2}, shards={"y": 4, "x": 20})
+    new = zarr.open(dest)
+    assert (new["t"].chunks, new["t"].shards) == ((1, 2, 10), (1, 4, 20))
+    assert (new["x"].chunks, new["x"].shards) == ((10,), (20,))
+    assert new["time"].shards is None
+    assert np.array_equal(new["t"][...], t)
+
+
+def test_only_some_arrays_get_the_layout():
+    store, _ = weather()
+    convert(store, dest := zarr.MemoryStore(), chunks=3, only=lambda path: path in ("x", "bare"))
+    chunks = {name: array.chunks for name, array in zarr.open(dest).arrays()}
+    assert chunks == {"t": (1, 6, 10), "time": (5,), "x": (3,), "bare": (3,)}
+
+
+def test_another_data_type():
+    store = zarr.MemoryStore()
+    blosc = {"name": "blosc", "configuration": {"typesize": 8, "cname": "lz4", "clevel": 5,
+             "shuffle": "shuffle", "blocksize": 0}}  # fmt: skip
+    old = zarr.create_array(
+        store, shape=(100, 10), chunks=(10, 10), dtype="f8", fill_value=0.1, compressors=blosc
+    )
+    old[20:30] = np.pi
+    counting = CountingStore(store)
+    convert(counting, dest := zarr.MemoryStore(), dtype="f4", verify=True)
+    new = zarr.open(dest)
+    assert new.dtype == "f4"
+    assert new.compressors[0].typesize == 4
+    assert new.fill_value == np.float32(0.1)
+    assert np.array_equal(new[...], old[...].astype("f4"))
+    assert list(dest.list_prefix("c/")) == ["c/2/0"]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "why"),
+    [
+        ([1.0, 2.5], "i2", "1 do not fit into int16, such as 2.5"),
+        ([1, 70000], "i2", "such as 70000"),
+        ([-1, 3], "u8", "such as -1"),
+        ([1.0, np.nan], "i4", "such as nan"),
+        ([1.0, 1e300], "f4", "such as 1e\\+300"),
+        ([1 + 2j], "f8", "imaginary"),
+        ([2**63], "i8", "such as 9223372036854775808"),
+    ],
+)
+def test_what_does_not_fit_is_refused(values, dtype, why):
+    source = zarr.create_array(None, data=np.array(values))
+    with pytest.raises(ElementsDifferError, match=why):
+        convert(source, zarr.MemoryStore(), dtype=dtype)
+
+
+def test_text_becomes_no_number():
+    source = zarr.create_array(None, data=np.array(["a"], dtype="U3"))
+    with pytest.raises(ConversionError, match="/data_type"):
+        convert(source, zarr.MemoryStore(), dtype="f8")
+
+
+def test_verifying_notices_what_a_codec_loses():
+    source = zarr.create_array(None, data=np.linspace(0, 1, 50, dtype="f4"))
+    rounding = {"name": "numcodecs.bitround", "configuration": {"keepbits": 3}}
+    with pytest.raises(ElementsDifferError, match="differ when they are read back"):
+        convert(source, dest := zarr.MemoryStore(), filters=rounding, verify=True)
+    assert not dest.exists("zarr.json")
+
+
+def test_memory_that_does_not_do_is_refused_before_anything_is_written():
+    source = zarr.create_array(
+        None, shape=(2048, 2048), chunks=(2048, 1), dtype="f8", compressors=None
+    )
+    with pytest.raises(ConversionError, match="needs at least .* of memory"):
+        convert(source, dest := zarr.MemoryStore(), chunks=(2048, 2048), max_memory=1 << 20)
+    assert not list(dest.list())
+    tight = plan_conversion(source, dest, chunks=(1, 2048), max_memory=1 << 20)
+    assert any("intermediate array" in note for step in tight.steps for note in step.notes)
+    roomy = plan_conversion(source, dest, chunks=(1, 2048), max_memory=1 << 27)
+    assert not [note for step in roomy.steps for note in step.notes]
+
+
+@pytest.fixture
+def long_array(monkeypatch):
+    """An array that takes many boxes, each of which is noted."""
+    monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
+    store = zarr.MemoryStore()
+    values = np.arange(64 * 64.0).reshape(64, 64)
+    zarr.create_array(store, name="a", data=values, chunks=(4, 64))
+    return store, values, {"chunks": (8, 16), "max_memory": rechunk._OVERHEAD + 30_000}
+
+
+def test_an_array_goes_on_where_it_was_stopped(long_array):
+    store, values, options = long_array
+    counting = FailingStore(zarr.MemoryStore())
+    convert(store, counting, **options)
+    writes = [n for n, (method, _) in enumerate(counting.calls, 1) if method not in READS]
+    stop = writes[len(writes) * 3 // 4]
+    dest = zarr.MemoryStore()
+    with pytest.raises(ZarrError):
+        convert(store, FailingStore(dest, stop, "before", forever=True), **options)
+    assert dest.exists("a/.copying")
+    assert "a" not in zarr.open_group(dest, "a")
+    reads = CountingStore(store)
+    convert(reads, dest, **options)
+    assert 0 < len(set(filter(lambda key: key.startswith("a/c/"), reads.keys()))) < 10  # of 16
+    assert np.array_equal(zarr.open(dest)["a"][...], values)
+    assert not dest.exists("a/.copying")
+
+
+@pytest.mark.parametrize("options", [{"chunks": (16, 8)}, {"compressors": "gzip"}])
+def test_another_layout_begins_anew(long_array, options):
+    store, values, first = long_array
+    dest = zarr.MemoryStore()
+    with pytest.raises(ZarrError):
+        convert(store, FailingStore(dest, 40, "before", forever=True), **first)
+    assert dest.exists("a/.copying")
+    convert(store, dest, **(first | options))
+    assert np.array_equal(zarr.open(dest)["a"][...], values)
+    assert not dest.exists("a/.copying")
+
+
+def test_overwriting_removes_what_a_stop_has_left(long_array):
+    store, values, options = long_array
+    dest = zarr.MemoryStore()
+    with pytest.raises(ZarrError):
+        convert(store, FailingStore(dest, 40, "before", forever=True), **options)
+    assert dest.exists("a/.copying")
+    convert(store, dest, overwrite=True)
+    assert np.array_equal(zarr.open(dest)["a"][...], values)
+    assert not dest.exists("a/.copying")
+
+
+# --- uses an intermediate array ---
+
+
+@pytest.fixture
+def tight(monkeypatch):
+    """Little memory, of which even small pieces pay."""
+    monkeypatch.setattr(memory, "BUFFER", 4096)
+    monkeypatch.setattr(rechunk, "_OVERHEAD", 0)
+    monkeypatch.setattr(rechunk, "_PER_OBJECT", 0)
+    monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
+
+
+def planes(store=None, shape=(30, 24, 20), chunks=(1, 24, 20), **options):
+    array = zarr.create_array(
+        store, name="a", shape=shape, dtype="f4", chunks=chunks, fill_value=-1, **options
+    )
+    array[3:] = np.random.default_rng(0).normal(size=(shape[0] - 3, *shape[1:])).astype("f4")
+    return array
+
+
+def chunks_read(store):
+    """Keys of the chunks that a store gave, as often as it did."""
+    return [call.key for call in store.calls if "/c/" in call.key and call.nbytes]
+
+
+def test_planes_become_columns_with_each_chunk_decoded_once(tight):
+    source, dest = CountingStore(zarr.MemoryStore()), zarr.MemoryStore()
+    array = planes(source)
+    values = array[...]
+    asked = {"chunks": (30, 4, 5), "verify": True}
+    looked = plan_conversion(source, dest, path="a", **asked)
+    assert "uses an intermediate array" in looked.steps[0].notes[0]
+    source.calls.clear()
+    convert(source, dest, path="a", **asked)
+    assert sorted(chunks_read(source)) == sorted(f"a/c/{n}/0/0" for n in range(3, 30))
+    assert np.array_equal(zarr.open(dest)[...], values)
+    assert {key.partition("/")[0] for key in dest.list()} == {"c", "zarr.json"}
+
+
+@pytest.mark.parametrize(
+    ("shape", "chunks", "new"),
+    [
+        ((30, 24, 20), (1, 24, 20), {"chunks": (30, 3, 3), "shards": (30, 6, 9), "dtype": "f8"}),
+        ((31, 23, 19), (2, 23, 19), {"chunks": (31, 4, 4)}),
+        ((64, 40, 12), (1, 16, 12), {"chunks": (64, 5, 2), "fill_value": 7}),
+    ],
+)
+def test_lengths_that_do_not_divide_each_other(tight, shape, chunks, new):
+    array = planes(shape=shape, chunks=chunks)
+    looked = plan_conversion(array, zarr.MemoryStore(), **new)
+    assert any("intermediate array" in note for note in looked.steps[0].notes)
+    convert(array, dest := zarr.MemoryStore(), verify=True, **new)
+    assert np.array_equal(zarr.open(dest)[...], array[...])
+
+
+def test_where_nothing_can_be_removed_there_are_no_pieces(tight, tmp_path):
+    array = planes()
+    convert(array, tmp_path / "a.zip", chunks=(30, 4, 5))
+    new = zarr.open(tmp_path / "a.zip")
+    assert np.array_equal(new[...], array[...])
+    assert not [key for key in new.store.list() if "copying" in key]
+
+
+def test_either_half_goes_on_where_it_was_stopped(tight):
+    source = zarr.MemoryStore()
+    planes(source)
+    expected = zarr.MemoryStore()
+    counting = FailingStore(expected)
+    convert(source, counting, chunks=(30, 4, 5))
+    calls = [n for n, (method, _) in enumerate(counting.calls, 1) if method not in READS]
+    saved = []
+    for stop in calls[:: len(calls) // 12]:
+        dest = zarr.MemoryStore()
+        with pytest.raises(ZarrError):
+            convert(source, FailingStore(dest, stop, "after", forever=True), chunks=(30, 4, 5))
+        again = CountingStore(source)
+        convert(again, dest, chunks=(30, 4, 5))
+        saved.append(27 - len(chunks_read(again)))
+        assert {key: bytes(dest.get(key)) for key in dest.list()} == {
+            key: bytes(expected.get(key)) for key in expected.list()
+        }
+    assert saved == sorted(saved)
+    assert saved[-1] == 27  # the second half needs nothing of the source
+
+
+def test_pieces_that_were_left_do_no_harm(tight):
+    source, dest = zarr.MemoryStore(), zarr.MemoryStore()
+    array = planes(source)
+    with pytest.raises(ZarrError):
+        convert(source, FailingStore(dest, 60, "before", forever=True), chunks=(30, 4, 5))
+    assert [key for key in dest.list() if "-pieces/" in key]
+    convert(source, dest, chunks=(30, 5, 4))
+    assert np.array_equal(zarr.open(dest)["a"][...], array[...])
+    assert not [key for key in dest.list() if "copying" in key]
+    stopped = FailingStore(dest, 90, "before", forever=True)
+    with pytest.raises(ZarrError):
+        convert(source, stopped, overwrite=True, chunks=(30, 4, 5))
+    convert(source, dest, overwrite=True, chunks=(30, 4, 5))
+    assert np.array_equal(zarr.open(dest)["a"][...], array[...])
+    assert not [key for key in dest.list() if "copying" in key]
+
+
+# --- sources that cannot list ---
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_consolidated_metadata_tell_of_members_where_nothing_is_listed(zarr_format):
+    store, t = weather(zarr_format)
+    zarr.create_group(store, path="g/h")
+    zarr.consolidate_metadata(store)
+    far = CountingStore(store)
+    far.supports_listing = False
+    convert(far, dest := zarr.MemoryStore(), chunks={"time": 6}, verify=True)
+    assert far.count("list", "list_prefix", "list_dir") == 0
+    new = zarr.open(dest)
+    assert {path for path, _ in new.members(max_depth=None)} == {
+        "t", "time", "x", "bare", "g", "g/h",
+    }  # fmt: skip
+    assert new["t"].chunks == (6, 6, 10)
+    assert np.array_equal(new["t"][...], t)

@@ -1,0 +1,182 @@
+"""Stores that cannot list, extensions that nobody knows, others who write at the same time."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.errors import NodeExistsError
+from zarr_core.extension import ExtensionDefinition, StorageTransformer, Store
+from zarr_transfer import ConversionError, convert, plan_conversion
+from zarr_transfer.conversion.probe import decodes
+
+VALUES = np.arange(1, 31).reshape(5, 6)
+
+
+class WithoutListing(Store):
+    """A store that cannot say what it has."""
+
+    supports_listing = False
+
+    def __init__(self):
+        self.inner = zarr.MemoryStore()
+
+    def get(self, key):
+        return self.inner.get(key)
+
+    def set(self, key, value):
+        self.inner.set(key, value)
+
+    def erase(self, key):
+        self.inner.erase(key)
+
+    def list_prefix(self, prefix):
+        raise AssertionError("nobody may list")
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (3, 3)}])
+def test_arrays_in_stores_that_cannot_list(options):
+    source, dest = WithoutListing(), WithoutListing()
+    array = zarr.create_array(source, shape=VALUES.shape, chunks=(2, 2), dtype="i8", fill_value=7)
+    array[2:, 2:] = VALUES[2:, 2:]
+    (step,) = convert(source, dest, **options).steps
+    assert step.cost == ("recode" if options else "copy")
+    assert (step.chunks, step.nbytes) == ((4, 240) if options else (None, None))
+    assert np.array_equal(zarr.open(dest)[...], array[...])
+    assert "unknown  unknown" in str(plan_conversion(source, zarr.MemoryStore()))
+
+
+class Suffix(StorageTransformer):
+    """Stores each value under another key."""
+
+    @classmethod
+    def from_definition(cls, definition):
+        return cls()
+
+    def to_definition(self):
+        return ExtensionDefinition("acme.suffix")
+
+    def transform(self, store, prefix):
+        return Suffixed(store, prefix)
+
+
+class Suffixed(Store):
+    def __init__(self, inner, prefix):
+        self.inner = inner
+        self.prefix = prefix
+
+    def get(self, key):
+        return self.inner.get(f"{key}.x")
+
+    def set(self, key, value):
+        self.inner.set(f"{key}.x", value)
+
+    def erase(self, key):
+        self.inner.erase(f"{key}.x")
+
+    def list_prefix(self, prefix):
+        return (key.removesuffix(".x") for key in self.inner.list_prefix(prefix))
+
+
+def test_storage_transformers_that_codecs_cannot_replace():
+    source, code = zarr.MemoryStore(), {"storage_transformer": {"acme.suffix": Suffix}}
+    with zarr.override_extensions(code):
+        zarr.create_array(
+            source, data=VALUES, chunks=(2, 2), storage_transformers=[{"name": "acme.suffix"}]
+        )
+        assert source.exists("c/0/0.x")
+        same, others, older = (zarr.MemoryStore() for _ in range(3))
+        assert convert(source, same).cost == "copy"
+        assert sorted(same.list()) == sorted(source.list())
+        assert convert(source, others, chunk_key_encoding="v2").cost == "recode"
+        assert convert(source, older, zarr_format=2).cost == "recode"
+        for dest in (same, others, older):
+            assert np.array_equal(zarr.open(dest)[...], VALUES)
+    assert convert(source, zarr.MemoryStore()).cost == "copy"  # nobody has to understand it
+    with pytest.raises(ConversionError, match=r"acme\.suffix"):
+        convert(source, zarr.MemoryStore(), zarr_format=2)
+
+
+def test_chunks_that_nobody_can_decode():
+    source = zarr.MemoryStore()
+    zarr.create_array(source, data=VALUES, compressors="zstd")
+    source.set("zarr.json", bytes(source.get("zarr.json")).replace(b'"zstd"', b'"acme.unknown"'))
+    with pytest.raises(ConversionError, match=r"acme\.unknown"):
+        convert(source, zarr.MemoryStore(), zarr_format=2)
+    done = convert(source, zarr.MemoryStore(), chunk_key_encoding="v2")
+    assert done.cost == "copy"
+    assert "not checked, since it cannot be opened" in done.steps[0].notes[0]
+
+
+@pytest.mark.filterwarnings("ignore:.*must_understand is false:UserWarning")
+def test_codecs_that_need_not_be_understood_are_copied_not_decoded():
+    source = zarr.MemoryStore()
+    zarr.create_array(source, data=VALUES, compressors=None)
+    document = json.loads(bytes(source.get("zarr.json")))
+    document["codecs"].append({"name": "acme.hint", "must_understand": False})
+    source.set("zarr.json", json.dumps(document).encode())
+    dest = zarr.MemoryStore()
+    convert(source, dest, chunk_key_encoding="v2")
+    assert np.array_equal(zarr.open(dest)[...], VALUES)
+    with pytest.raises(ConversionError, match=r"unknown extensions: acme\.hint"):
+        convert(source, zarr.MemoryStore(), chunks=(1, 1))
+
+
+class Raced(zarr.MemoryStore):
+    """A store in which somebody else makes the same node, while chunks are written."""
+
+    def set(self, key, value):
+        super().set(key, value)
+        if key == "c/0/0" and self.get("zarr.json") is None:
+            zarr.create_array(zarr.MemoryStore(other := {}), shape=3, dtype="i1")
+            super().set("zarr.json", other["zarr.json"])
+
+
+def test_a_node_that_somebody_else_has_made_meanwhile_stays():
+    source, dest = zarr.MemoryStore(), Raced()
+    zarr.create_array(source, data=VALUES)
+    with pytest.raises(NodeExistsError, match="another writer"):
+        convert(source, dest)
+    assert zarr.open(dest).shape == (3,)
+
+
+DTYPES = ["?", "i2", ">f4", "c8", "S3", "U2", "V3", "M8[s]", [("a", ">i2"), ("b", [("c", "U1")])]]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_a_sample_tells_whether_chunks_can_stay(dtype):
+    def metadata(**options):
+        options = {"shape": (3, 4), "chunks": (3, 4), "dtype": np.dtype(dtype)} | options
+        return zarr.create_array(None, **options).metadata
+
+    def without_order(array):
+        return array.replace(
+            codecs=tuple(codec for codec in array.codecs if codec.name != "transpose")
+        )
+
+    fast, small = (
+        metadata(compressors=[{"name": "gzip", "configuration": {"level": n}}]) for n in (1, 9)
+    )
+    turned = metadata(order="F")
+    assert decodes(fast, small)
+    assert not decodes(fast, metadata(compressors="zstd"))
+    assert not decodes(turned, without_order(turned))
+    assert not decodes(metadata(), metadata(dtype="f8"))
+
+
+def test_what_cannot_be_tried_is_decoded():
+    strings = zarr.create_array(None, data=np.array(["a"], "T"), serializer="vlen-utf8").metadata
+    assert not decodes(strings, strings)
+    empty = zarr.create_array(None, shape=0, dtype="i1").metadata
+    assert not decodes(empty, empty)
+
+
+@pytest.mark.parametrize(
+    "options", [{"chunks": (4, 4)}, {"zarr_format": 2, "chunks": 5}, {"compressors": None}, {}]
+)
+def test_chunks_of_differing_lengths(options):
+    values = np.arange(70.0).reshape(10, 7)
+    old = zarr.create_array(None, data=values, chunks=[[1, 4, 5], [3, 4]])
+    done = convert(old, target := zarr.MemoryStore(), **options)
+    assert done.cost == ("recode" if options else "copy")
+    assert (zarr.open(target)[...] == values).all()

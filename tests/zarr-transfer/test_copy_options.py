@@ -1,0 +1,128 @@
+"""Options that copies and conversions share: limited memory, and comparison of what is written."""
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from counting_store import CountingStore
+from failing_store import FailingStore
+from zarr_core.errors import NodeExistsError
+from zarr_core.extension import BytesToBytesCodec, StoreError
+from zarr_transfer import ConversionError, CopyExecutor, ElementsDifferError, memory, rechunk
+
+
+class Lossy(BytesToBytesCodec):
+    """Clears the last byte of whatever it decodes."""
+
+    def encode(self, value, decoded_size):
+        return value
+
+    def decode(self, value, decoded_size):
+        return bytes(value)[:-1] + b"\0"
+
+    def encoded_size(self, size):
+        return size
+
+
+class Unused(CopyExecutor):
+    """Is never called."""
+
+    def copy_keys(self, pairs, move, done):
+        raise AssertionError
+
+    def copy_elements(self, source, dest, there, done):
+        raise AssertionError
+
+
+@pytest.fixture
+def array():
+    return zarr.create_array(data=np.arange(1, 101, dtype="u1").reshape(10, 10), chunks=(10, 1))
+
+
+def test_verifying_a_copy_notices_what_a_codec_loses(array):
+    dest = zarr.MemoryStore()
+    with (
+        zarr.override_extensions({"codec": {"tests.lossy": Lossy}}),
+        pytest.raises(ElementsDifferError, match="differ when they are read back"),
+    ):
+        zarr.copy(array, dest, chunks=(1, 10), compressors="tests.lossy", verify=True)
+    assert not dest.exists("zarr.json")  # what can be seen is complete
+
+
+def test_a_copy_that_is_verified_is_the_same(array):
+    copy = zarr.copy(array, None, chunks=(1, 10), verify=True)
+    assert np.array_equal(copy, array)
+
+
+def test_too_little_memory_is_refused_before_anything_is_written(array):
+    dest = zarr.MemoryStore()
+    with pytest.raises(ValueError, match="needs at least"):
+        zarr.copy(array, dest, chunks=(10, 10), max_memory=100)
+    assert not list(dest.list())
+    copy = zarr.copy(array, dest, chunks=(10, 10), max_memory=1 << 24)
+    assert np.array_equal(copy, array)
+
+
+@pytest.mark.parametrize("option", [{"verify": True}, {"max_memory": 1 << 20}], ids=str)
+def test_a_copy_of_bytes_has_no_such_options(array, option):
+    with pytest.raises(ValueError, match="arrays are decoded"):
+        zarr.copy(array, None, **option)
+
+
+@pytest.mark.parametrize("function", [zarr.copy, zarr.convert], ids=["copy", "convert"])
+def test_an_executor_cannot_verify(array, function):
+    with pytest.raises(ValueError, match="verify=True is not supported with an executor"):
+        function(array, zarr.MemoryStore(), chunks=5, verify=True, executor=Unused())
+
+
+def test_elements_that_do_not_fit_are_an_error_of_a_copy(array):
+    values = zarr.create_array(data=np.array([1, 300], "i4"))
+    with pytest.raises(ElementsDifferError, match="1 do not fit into uint8, such as 300"):
+        zarr.copy(values, None, dtype="u1")
+    assert zarr.copy(array, None, dtype="f4").dtype == "f4"
+
+
+@pytest.mark.parametrize("function", [zarr.copy, zarr.convert], ids=["copy", "convert"])
+def test_what_is_not_part_of_a_node_is_not_overwritten(array, function):
+    dest = zarr.MemoryStore({"notes.txt": b"mine"})
+    with pytest.raises(NodeExistsError, match=r"'notes\.txt', which is not part of a node"):
+        function(array, dest, chunks=(1, 5))
+    assert sorted(dest.list()) == ["notes.txt"]
+
+
+@pytest.mark.parametrize("function", [zarr.copy, zarr.convert], ids=["copy", "convert"])
+def test_without_a_position_what_is_stored_is_not_copied_again(function, monkeypatch):
+    monkeypatch.setattr(memory, "BUFFER", 10)  # a row
+    monkeypatch.setattr(rechunk, "_OVERHEAD", 0)
+    values = np.arange(1, 201, dtype="u1").reshape(20, 10)
+    array = zarr.create_array(data=values, chunks=(1, 10))
+    dest = zarr.MemoryStore()
+    broken = FailingStore(dest, 30, "before", forever=True)  # so that no position is stored
+    with pytest.raises(StoreError):
+        function(array, broken, chunks=(1, 5))
+    stored = {key for key in dest.list() if key.startswith("c/")}
+    assert len(stored) > 2
+    again = CountingStore(dest)
+    function(array, again, chunks=(1, 5))
+    written = {call.key for call in again.calls if call.method.startswith("set")}
+    assert len(written & stored) <= 1  # of the region at which it stopped
+    assert np.array_equal(zarr.open(dest), array)
+    assert not [key for key in dest.list() if "copying" in key]
+
+
+def test_a_dry_run_writes_only_the_log(array):
+    group = zarr.create_group()
+    group.create_array("x", data=[1, 2])
+    for function, first in ((zarr.copy, "copy /"), (zarr.convert, "document /")):
+        dest, lines = zarr.MemoryStore(), []
+        function(group, dest, dry_run=True, log=lines.append)
+        assert not list(dest.list())
+        assert lines[0] == first
+        assert lines[-1].startswith("dry run: 2 ")
+        function(group, dest, log=lines.append)
+        assert lines[-1].startswith("all done: 2 ")
+
+
+def test_a_dry_run_of_a_conversion_says_what_prevents_it():
+    source = zarr.create_array(data=[1, 300])
+    with pytest.raises(ConversionError, match="cannot|not"):
+        zarr.convert(source, zarr.MemoryStore(), dtype="string", dry_run=True)

@@ -1,0 +1,171 @@
+"""Values on their way: how many at a time, how much memory they take."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from waits import PATIENCE, wait_until
+from zarr_transfer import copy_values
+from zarr_transfer.memory_limit import MemoryLimiter
+from zarr_transfer.source_keys import largest_value
+
+
+class Watched(zarr.MemoryStore):
+    """Notes how many values are in flight, of how many bytes."""
+
+    def __init__(self, mapping=None, max_concurrency=None, latency=0.002):
+        super().__init__(mapping)
+        self.max_concurrency = max_concurrency
+        self.latency = latency
+        self.most = self.most_bytes = self.now = self.bytes = 0
+        self.guard = threading.Lock()
+
+    def get(self, key):
+        value = super().get(key)
+        if value is not None and not key.endswith("zarr.json"):
+            time.sleep(self.latency)
+            with self.guard:
+                self.now += 1
+                self.bytes += len(value)
+                self.most = max(self.most, self.now)
+                self.most_bytes = max(self.most_bytes, self.bytes)
+        return value
+
+
+class Target(zarr.MemoryStore):
+    def __init__(self, source):
+        super().__init__()
+        self.source = source
+
+    def set(self, key, value):
+        if not key.endswith("zarr.json"):
+            time.sleep(0.002)
+        super().set(key, value)
+        if not key.endswith("zarr.json"):
+            with self.source.guard:
+                self.source.now -= 1
+                self.source.bytes -= len(value)
+
+
+def raw(count, size):
+    values = np.random.default_rng(0).integers(0, 256, (count, size), dtype="u1")
+    return zarr.create_array(data=values, chunks=(1, size), compressors=None)
+
+
+class Together(zarr.MemoryStore):
+    """Answers only once so many ask at the same time."""
+
+    def __init__(self, mapping, count):
+        super().__init__(mapping)
+        self.barrier = threading.Barrier(count)
+
+    def get(self, key):
+        if not key.endswith("zarr.json"):
+            self.barrier.wait(PATIENCE)
+        return super().get(key)
+
+
+@pytest.mark.parametrize("side", ["source", "dest"])
+@pytest.mark.parametrize("work", [zarr.copy, zarr.move])
+def test_as_many_are_in_flight_as_the_slower_store_wants(side, work):
+    source = Together(raw(64, 100).store._mapping, 16)
+    dest = zarr.MemoryStore()
+    (source if side == "source" else dest).max_concurrency = 16
+    work(zarr.open(source), dest)
+    assert len(list(dest.list())) == 65
+
+
+@pytest.mark.parametrize("compare", ["content", "size"])
+def test_as_many_are_in_flight_where_everything_is_there(compare):
+    class Full(zarr.MemoryStore):
+        max_concurrency = 16
+
+        def getsize(self, key):
+            if key.startswith("c/") and key != "c/0/0" and not met.is_set():  # that goes alone
+                barrier.wait(PATIENCE)
+            return super().getsize(key)
+
+    met = threading.Event()
+    barrier = threading.Barrier(16, met.set)
+    mapping = raw(64, 100).store._mapping
+    done = zarr.copy_store(dict(mapping), Full(mapping), if_exists="update", compare=compare)
+    assert done == (0, 65, 0)
+
+
+@pytest.mark.parametrize(("size", "most"), [(100, 10), (1000, 1), (3000, 1)])
+@pytest.mark.parametrize("known", [True, False])
+def test_memory_is_bounded(monkeypatch, size, most, known):
+    monkeypatch.setattr(copy_values, "_MEMORY", 1000)
+    if not known:
+        monkeypatch.setattr("zarr_transfer.execute.largest_value", lambda metadata: 0)
+    source = Watched(raw(40, size).store._mapping, max_concurrency=16)
+    dest = Target(source)
+    zarr.copy(zarr.open(source), dest)
+    assert len(dest._mapping) == 41
+    assert source.most <= most
+    assert source.most_bytes <= max(1000, size)
+    dest = Target(source)
+    source.most = 0
+    zarr.copy_store(source, dest)
+    assert source.most <= most
+
+
+def test_what_a_chunk_may_take():
+    assert largest_value(zarr.create_array(shape=(9, 9), chunks=(4, 5), dtype="f4").metadata) == 80
+    assert largest_value(zarr.create_group().metadata) == 0
+    metadata = zarr.create_array(shape=(9, 9), dtype="f4").metadata
+    unknown = type(metadata.data_type)("acme.unknown", {})
+    assert largest_value(metadata.replace(data_type=unknown)) == 0
+
+
+def test_one_that_is_too_large_goes_alone():
+    gate = MemoryLimiter(10)
+    order = []
+
+    def take(name, amount, release):
+        with gate.reserve(lambda: amount):
+            order.append(name)
+            assert release.wait(PATIENCE)
+
+    releases = {name: threading.Event() for name in "abc"}
+    threads = [
+        threading.Thread(target=take, args=(name, amount, releases[name]))
+        for name, amount in (("a", 4), ("b", 100), ("c", 100))
+    ]
+    first, *others = threads
+    first.start()
+    wait_until(lambda: order == ["a"])
+    others[0].start()
+    wait_until(gate._entrance.locked)  # by one that waits for room
+    others[1].start()
+    small = threading.Thread(target=take, args=("d", 1, releases["a"]))
+    small.start()
+    time.sleep(0.02)
+    assert order == ["a"]  # who comes later does not go before
+    releases["a"].set()
+    wait_until(lambda: len(order) >= 2)
+    assert order[1] == "b"
+    for release in releases.values():
+        release.set()
+    for thread in (*threads, small):
+        thread.join()
+    assert sorted(order) == ["a", "b", "c", "d"]
+    assert gate.used == 0
+
+
+def test_a_failure_leaves_nobody_waiting():
+    class Failing(zarr.MemoryStore):
+        max_concurrency = 8
+
+        def set(self, key, value):
+            if key == "c/20/0":
+                raise zarr.errors.StoreError("full", self, key)
+            super().set(key, value)
+
+    source = raw(40, 100)
+    dest = Failing()
+    with pytest.raises(zarr.errors.StoreError, match="full"):
+        zarr.copy(source, dest)
+    assert "zarr.json" not in set(dest.list())

@@ -1,0 +1,143 @@
+"""What copies and moves that fail leave, and say; stores that require metadata first."""
+
+import numpy as np
+import pytest
+import zarr_core
+from failing_store import FailingStore
+from zarr_core.errors import StoreError, ZarrError
+
+VALUES = np.arange(1, 37).reshape(6, 6)
+
+
+@pytest.fixture
+def source():
+    root = zarr_core.create_group(attributes={"title": "source"})
+    root.create_array("a/one", data=VALUES, chunks=(3, 3))
+    root.create_array("two", data=VALUES, chunks=(2, 2), shards=(6, 6))
+    return root
+
+
+class FirstStore(FailingStore):
+    """Refuses chunks of arrays that it does not know."""
+
+    def __init__(self, inner, *args, **kwargs):
+        super().__init__(inner, *args, **kwargs)
+        self.metadata_first = True
+
+    def set(self, key, value):
+        node, is_chunk, _ = key.rpartition("/c/")
+        if is_chunk and not self.exists(f"{node}/zarr.json"):
+            raise StoreError("the array is not known", self, key)
+        super().set(key, value)
+
+
+COPIES = {
+    "copy": lambda source, dest: zarr_core.copy(source, dest, "x/y"),
+    "copy_all": lambda source, dest: zarr_core.copy_all(source, dest),
+    "other chunks": lambda source, dest: zarr_core.copy(
+        source, dest, "x/y", chunks=(2, 6), shards=None
+    ),
+    "move": lambda source, dest: zarr_core.move(source, dest, "x/y"),
+}
+
+
+def check(dest):
+    there = zarr_core.open_group(dest)
+    arrays = [found for _, found in there.members(max_depth=None) if hasattr(found, "shape")]
+    assert len(arrays) == 2
+    for array in arrays:
+        assert np.array_equal(array[...], VALUES)
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_metadata_are_stored_first_where_that_is_required(source, how):
+    dest = FirstStore(zarr_core.MemoryStore())
+    COPIES[how](source, dest)
+    check(dest)
+
+
+def test_keys_are_copied_in_the_order_that_the_store_requires(source):
+    dest = FirstStore(zarr_core.MemoryStore())
+    zarr_core.copy_store(source.store, dest)
+    written = [key for operation, key in dest.calls if operation == "set"]
+    assert written[0] == "zarr.json"
+    check(dest)
+    dest = FailingStore(zarr_core.MemoryStore())
+    zarr_core.copy_store(source.store, dest)
+    assert [key for operation, key in dest.calls if operation == "set"][-1] == "zarr.json"
+
+
+def failures(source, work, kind):
+    before = {key: source.store.get(key) for key in source.store.list()}
+    counted = kind(zarr_core.MemoryStore())
+    work(zarr_core.open_group(zarr_core.MemoryStore(dict(before))), counted)
+    for number in range(1, len(counted.calls) + 1):
+        store = zarr_core.MemoryStore()
+        again = zarr_core.open_group(zarr_core.MemoryStore(dict(before)))
+        try:
+            work(again, kind(store, fail_at=number))
+        except ZarrError as error:
+            yield again, store, "\n".join(getattr(error, "__notes__", ()))
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_what_a_failed_copy_leaves_is_named_and_continued(source, how):
+    seen = 0
+    for again, store, notes in failures(source, COPIES[how], FailingStore):
+        left = list(store.list())
+        if "x/y/zarr.json" in left or (how == "copy_all" and "zarr.json" in left):
+            continue  # complete; what failed came after it
+        seen += 1
+        if left:
+            assert "is incomplete; " in notes or "is kept" in notes, (left, notes)
+        if how == "copy_all":
+            zarr_core.copy_all(again, store, if_exists="skip")
+        elif how == "move":
+            zarr_core.move(again, store, "x/y")
+        else:
+            layout = {"chunks": (2, 6), "shards": None} if how == "other chunks" else {}
+            zarr_core.copy(again, store, "x/y", if_exists="skip", **layout)
+        check(store)
+    assert seen > (5 if how != "copy_all" else 0)
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_what_a_failed_copy_has_created_is_removed_where_metadata_come_first(source, how):
+    seen = 0
+    for _, store, notes in failures(source, COPIES[how], FirstStore):
+        left = list(store.list())
+        arrays = [key for key in left if key.endswith(("one/zarr.json", "two/zarr.json"))]
+        if len(arrays) == 2:
+            check(store)  # what failed came after them
+            continue
+        seen += 1
+        for key in left:
+            assert repr("/" + key.rpartition("/")[0]) in notes, (left, notes)
+    assert seen > 5
+
+
+def test_a_group_that_is_there_keeps_its_metadata_until_all_is_copied(source):
+    inner = zarr_core.MemoryStore()
+    zarr_core.create_group(inner, path="x", attributes={"old": True})
+
+    class Full(FirstStore):
+        def set(self, key, value):
+            if "/c/" in key:
+                raise StoreError("no space left on device", self, key)
+            super().set(key, value)
+
+    with pytest.raises(StoreError, match="no space"):
+        zarr_core.copy(source, Full(inner), "x", if_exists="replace")
+    assert sorted(inner.list()) == ["x/zarr.json", "zarr.json"]
+    assert zarr_core.open_group(inner, path="x").attrs["old"]
+
+
+def test_a_removal_that_fails_after_a_move_is_named(source):
+    class Stuck(FailingStore):
+        def erase(self, key):
+            raise StoreError("permission denied", self, key)
+
+    group = zarr_core.open_group(Stuck(source.store))
+    with pytest.raises(StoreError, match="permission denied") as info:
+        group.move("a", "b")
+    assert "'/b' is complete" in "\n".join(info.value.__notes__)

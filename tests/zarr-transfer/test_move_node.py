@@ -1,0 +1,189 @@
+"""Nodes that get another path, and nodes that are copied."""
+
+import json
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from failing_store import FailingStore
+from zarr_core.errors import (
+    NodeExistsError,
+    NodeNameError,
+    NodeNotFoundError,
+    NodeTypeError,
+    StoreError,
+    StoreReadOnlyError,
+)
+
+
+@pytest.fixture
+def root():
+    root = zarr.create_group()
+    root.create_array("g/a", data=np.arange(6), chunks=2, shards=4, attributes={"n": 1})
+    root.create_group("g/empty", attributes={"m": 2})
+    root.create_array("b", data=np.arange(4.0), chunks=2)
+    root.store.set("g/readme.txt", b"notes")
+    return root
+
+
+def contents(store, prefix=""):
+    return {
+        key[len(prefix) :]: json.loads(bytes(store.get(key)))
+        if key.endswith("zarr.json")
+        else bytes(store.get(key))
+        for key in store.list_prefix(prefix)
+    }
+
+
+def test_a_group_moves_with_everything_below_it(root):
+    before = contents(root.store, "g/")
+    root.move("g", "new/place")
+    assert contents(root.store, "new/place/") == before
+    assert "notes" in str(before["readme.txt"])
+    assert list(root) == ["b", "new"]
+    assert not list(root.store.list_prefix("g/"))
+    assert root["new/place/a"][...].tolist() == list(range(6))
+    root["new"].move("place/a", "c")
+    assert root["new/c"].attrs == {"n": 1}
+    assert list(root["new/place"]) == ["empty"]
+
+
+def test_what_cannot_be_moved(root):
+    before = contents(root.store)
+    for source, dest, error, message in (
+        ("x", "y", NodeNotFoundError, "'/x': no node to move"),
+        ("g", "b", NodeExistsError, "a node already exists"),
+        ("g", "g", NodeExistsError, "is within the node to move"),
+        ("g", "g/a/b", NodeExistsError, "is within the node to move"),
+        ("g", "b/below", NodeExistsError, "no node can be created below"),
+        ("g", "", NodeNameError, "requires a name"),
+        ("", "x", NodeNameError, "requires a name"),
+    ):
+        with pytest.raises(error, match=message):
+            root.move(source, dest)
+    assert contents(root.store) == before
+
+
+def test_an_array_does_not_move_to_where_others_chunks_lie(root):
+    root.store.set("z/c/9", b"left by someone")
+    before = contents(root.store)
+    with pytest.raises(NodeExistsError, match="'z/c/9', which is not part of a node"):
+        root.move("b", "z")
+    with pytest.raises(NodeExistsError, match="'z/c/9'"):
+        zarr.copy(root["b"], root, "z")
+    assert contents(root.store) == before
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_interrupted_move_loses_nothing_and_can_be_made_again(root, when):
+    expected = contents(root.store, "g/")
+    for failing in range(1, 200):
+        inner = zarr.MemoryStore(dict(root.store._mapping))
+        store = FailingStore(inner, failing, when)
+        try:
+            zarr.open(store).move("g", "new/h")
+        except StoreError:
+            now = zarr.open(inner)
+            whole = [path for path in ("g", "new/h") if path in now]
+            assert whole, f"the node is nowhere after call {failing}"
+            assert now[whole[-1]]["a"][...].tolist() == list(range(6))
+            if "new/h" not in now:
+                now.move("g", "new/h")
+        else:
+            if failing > len(store.calls):
+                break
+        assert contents(inner, "new/h/") == expected
+    else:
+        pytest.fail("the move never came to its end")
+
+
+def test_copies_are_what_their_sources_are(root, tmp_path):
+    for dest in (root, tmp_path / "other", None, zarr.MemoryStore()):
+        name = "copy" if dest is root else None
+        copy = zarr.copy(root["g"], dest, name)
+        prefix = f"{copy.path}/" if copy.path else ""
+        assert contents(copy.store, prefix) == contents(root.store, "g/")
+        assert copy["a"][...].tolist() == list(range(6))
+    array = zarr.copy(root["b"], zarr.create_group())
+    assert (array.path, array[...].tolist()) == ("b", [0, 1, 2, 3])
+    again = zarr.copy(root["b"], array.store, "deep/c")
+    assert again.path == "deep/c"
+    assert isinstance(zarr.open(array.store)["deep"], zarr.Group)
+    assert zarr.copy(zarr.open(array.store), tmp_path / "root").nmembers(None) == 3
+
+
+def test_a_copy_replaces_if_that_is_asked(root):
+    with pytest.raises(NodeExistsError, match="a node already exists"):
+        zarr.copy(root["b"], root, "g")
+    root.store.erase("g/readme.txt")
+    copy = zarr.copy(root["b"], root, "g", overwrite=True)
+    assert isinstance(root["g"], zarr.Array)
+    assert copy[...].tolist() == [0, 1, 2, 3]
+
+
+def test_what_cannot_be_copied(root):
+    with pytest.raises(NodeNameError, match="the root has no name"):
+        zarr.copy(root, root["g"])
+    for name, overwrite in (("g", False), ("g/x", False), ("g", True), ("", True)):
+        with pytest.raises((NodeExistsError, NodeNameError)):
+            zarr.copy(root["g"], root.store, name, overwrite=overwrite)
+    with pytest.raises(StoreReadOnlyError):
+        zarr.copy(root["b"], zarr.open(root.store, "r"), "x")
+    gone = root["b"]
+    del root["b"]
+    with pytest.raises(NodeNotFoundError, match="has been removed"):
+        zarr.copy(gone, None)
+    assert root["g/a"][...].tolist() == list(range(6))
+
+
+def test_arrays_nobody_here_can_decode_are_copied(root):
+    document = contents(root.store)["b/zarr.json"]
+    document["codecs"].append({"name": "acme.secret", "must_understand": False})
+    root.store.set("b/zarr.json", json.dumps(document).encode())
+    with pytest.warns(UserWarning, match=r"acme\.secret"):
+        array = root["b"]
+    with pytest.warns(UserWarning, match=r"acme\.secret"):
+        copy = zarr.copy(array, None)
+    assert contents(copy.store)["c/0"] == contents(root.store, "b/")["c/0"]
+    assert contents(copy.store)["zarr.json"] == document
+
+
+def test_all_members_are_copied(root, tmp_path):
+    zarr.copy_all(root, tmp_path / "x")
+    there = zarr.open(tmp_path / "x")
+    assert [path for path, _ in there.members(None)] == [path for path, _ in root.members(None)]
+    with pytest.raises(NodeExistsError, match="a node already exists"):
+        zarr.copy_all(root, there)
+    (tmp_path / "x" / "g" / "readme.txt").unlink()
+    zarr.copy_all(root, there, overwrite=True)
+    with pytest.raises(NodeTypeError, match="is an array, not a group"):
+        zarr.copy_all(root["b"], there)
+
+
+def test_a_directory_is_renamed(tmp_path):
+    root = zarr.create_group(tmp_path / "store")
+    data = np.arange(100, dtype="i4")
+    root.create_array("a/b", data=data, chunks=(10,))
+    number = (tmp_path / "store" / "a" / "b" / "c" / "3").stat().st_ino
+    zarr.move(root["a/b"], root, "x/y")
+    assert (tmp_path / "store" / "x" / "y" / "c" / "3").stat().st_ino == number
+    assert (root["x/y"][...] == data).all()
+    assert sorted(root) == ["a", "x"]
+
+
+def test_what_lies_at_the_new_place_is_not_lost(tmp_path):
+    root = zarr.create_group(tmp_path / "store")
+    root.create_array("a", data=np.arange(4), chunks=(2,))
+    (tmp_path / "store" / "b").mkdir()
+    (tmp_path / "store" / "b" / "notes.txt").write_text("mine")
+    with pytest.raises(zarr.errors.NodeExistsError, match=r"notes\.txt"):
+        zarr.move(root["a"], root, "b")
+    assert (tmp_path / "store" / "b" / "notes.txt").read_text() == "mine"
+    assert (root["a"][...] == np.arange(4)).all()
+
+
+def test_how_far_it_has_come(root):
+    seen = []
+    zarr.move(root["g"], zarr.MemoryStore(), progress=seen.append)
+    last = {it.node: (it.path, it.done, it.total, it.nodes) for it in seen}
+    assert last == {1: ("", 3, 3, 2), 2: ("g", 5, 5, 2)}  # two shards, notes; documents but one
