@@ -24,7 +24,7 @@ def golden():
 
 @pytest.fixture
 def at_most():
-    """Fail if a block allocates more than so many bytes at a time."""
+    """Fail if a block allocates more than this number of bytes at once."""
 
     @contextmanager
     def limit(nbytes):

@@ -1,4 +1,4 @@
-"""Alternatives are the codecs that they stand for: by the kit, and beside the usual provider."""
+"""Alternative providers pass the tests of their codecs and agree with the default provider."""
 
 import gzip
 import json
@@ -14,12 +14,8 @@ import numpy as np
 import pytest
 from zarr_conformance.kit import BytesToBytesCodecTests
 from zarr_core.config import config
-from zarr_core.extension import (
-    ChecksumError,
-    ChunkDecodeError,
-    ExtensionDefinition,
-    make_extension,
-)
+from zarr_core.extension import ChecksumError, ChunkDecodeError, ExtensionDefinition
+from zarr_core.tools import make_extension
 
 CONTENT = bytes(range(256)) * 8
 USUAL = "zarr-codecs"
@@ -45,7 +41,7 @@ def schema_of(name):
     return json.loads((files("zarr_codecs") / f"schemas/codec/{name}.json").read_text())
 
 
-def test_there_are_some():
+def test_schemas_are_found():
     assert len(ALTERNATIVES) == 8
 
 
@@ -74,7 +70,7 @@ for _name, _choice in ALTERNATIVES:
 
 
 @pytest.mark.parametrize(("name", "choice"), ALTERNATIVES)
-def test_each_reads_what_the_other_writes(name, choice):
+def test_both_libraries_read_each_other(name, choice):
     draw = np.random.default_rng(5)
     contents = [b"", b"x", CONTENT, bytes(1 << 20), draw.bytes(70_000), CONTENT * 999]
     for configuration in [{}, *schema_of(name)["examples"]]:
@@ -83,18 +79,18 @@ def test_each_reads_what_the_other_writes(name, choice):
         assert codecs[0].detects_damage == codecs[1].detects_damage
         for content in contents:
             for writer, reader in (codecs, codecs[::-1]):
-                encoded = bytes(writer.encode(content))
+                encoded = bytes(writer.encode(content, None))
                 assert bytes(reader.decode(encoded, len(content))) == content
                 assert bytes(reader.decode(encoded, None)) == content
                 out = bytearray(len(content))
                 reader.decode_into(encoded, memoryview(out))
                 assert out == content
         if "32" in name:  # checksums have one encoding only
-            assert len({bytes(codec.encode(CONTENT)) for codec in codecs}) == 1
+            assert len({bytes(codec.encode(CONTENT, None)) for codec in codecs}) == 1
 
 
 @pytest.mark.parametrize(("name", "choice"), ALTERNATIVES)
-def test_both_refuse_the_same_configurations(name, choice):
+def test_both_reject_the_same_configurations(name, choice):
     for configuration in ({"level": 10}, {"level": "5"}, {"level": -2}, {"location": "middle"}):
         types = []
         for who in (choice, USUAL):
@@ -105,9 +101,9 @@ def test_both_refuse_the_same_configurations(name, choice):
 
 
 @pytest.mark.parametrize(("name", "choice"), ALTERNATIVES)
-def test_damaged_bytes_are_refused_or_have_the_same_content(name, choice):
+def test_damaged_bytes_raise_or_decode_to_the_same_content(name, choice):
     codec = made(name, choice)
-    encoded = bytes(made(name, USUAL).encode(CONTENT))
+    encoded = bytes(made(name, USUAL).encode(CONTENT, None))
     for data in (b"", b"\0", encoded[:-1], encoded + b"\0", encoded * 2):
         with pytest.raises(ChunkDecodeError) as caught:
             codec.decode(data, len(CONTENT))
@@ -129,20 +125,22 @@ def test_damaged_bytes_are_refused_or_have_the_same_content(name, choice):
 @pytest.mark.parametrize(("name", "choice"), DEFLATE)
 @pytest.mark.parametrize("level", range(10))
 def test_the_standard_library_reads_every_level(name, choice, level):
-    encoded = bytes(made(name, choice, level=level).encode(CONTENT))
+    encoded = bytes(made(name, choice, level=level).encode(CONTENT, None))
     assert zlib.decompress(encoded, WBITS[name]) == CONTENT
     assert (len(encoded) > len(CONTENT)) == (level == 0)
 
 
 @pytest.mark.parametrize("choice", ZLIB)
 def test_the_default_level_of_zlib(choice):
-    assert zlib.decompress(made("numcodecs.zlib", choice, level=-1).encode(CONTENT)) == CONTENT
+    assert (
+        zlib.decompress(made("numcodecs.zlib", choice, level=-1).encode(CONTENT, None)) == CONTENT
+    )
 
 
 @pytest.mark.parametrize(("name", "choice"), DEFLATE)
 def test_more_effort_never_gives_many_more_bytes(name, choice):
     content = b"".join(b"%d," % (number * number) for number in range(20000))
-    sizes = [len(made(name, choice, level=level).encode(content)) for level in range(10)]
+    sizes = [len(made(name, choice, level=level).encode(content, None)) for level in range(10)]
     assert all(after <= before * 1.03 for before, after in pairwise(sizes))
     assert sizes[1] < 0.6 * sizes[0]
 
@@ -164,20 +162,24 @@ def test_isal_reads_members_after_each_other():
     assert out == CONTENT * 3
 
 
-def test_isal_says_what_is_wrong():
+def test_isal_error_messages():
     encoded = gzip.compress(CONTENT)
     size = len(CONTENT)
     flipped = {place: bytearray(encoded) for place in (-1, -5)}
     for place, data in flipped.items():
         data[place] ^= 1
     for data, kind, message in [
-        (b"", ChunkDecodeError, "cut short|0 bytes of DEFLATE cannot hold"),
-        (encoded[:-1], ChunkDecodeError, "cut short"),
-        (encoded + b"garbage!!!", ChunkDecodeError, f"no gzip member follow byte {len(encoded)}"),
+        (b"", ChunkDecodeError, "truncated|0 bytes of DEFLATE cannot decode to"),
+        (encoded[:-1], ChunkDecodeError, "truncated"),
+        (
+            encoded + b"garbage!!!",
+            ChunkDecodeError,
+            f"byte {len(encoded)} on are not a gzip member",
+        ),
         (gzip.compress(CONTENT + b"x"), ChunkDecodeError, f"more than {size} bytes"),
         (gzip.compress(CONTENT[1:]), ChunkDecodeError, f"{size - 1} bytes instead of {size}"),
         (zlib.compress(CONTENT), ChunkDecodeError, "header|wrapper"),
-        *((data, ChecksumError, "not that of its content") for data in flipped.values()),
+        *((data, ChecksumError, "does not match its content") for data in flipped.values()),
     ]:
         for decode in (
             lambda data: made("gzip", ISAL).decode(data, size),
@@ -189,16 +191,16 @@ def test_isal_says_what_is_wrong():
 
 
 @pytest.mark.parametrize(("name", "choice"), DEFLATE)
-def test_a_bomb_costs_no_memory(name, choice, at_most):
+def test_decompression_bomb_allocates_no_memory(name, choice, at_most):
     bomb = zlib.compress(bytes(1 << 26), wbits=WBITS[name])
     codec = made(name, choice)
     with at_most(2_000_000), pytest.raises(ChunkDecodeError, match="more than 16 bytes"):
         codec.decode(bomb, 16)
-    with at_most(100_000), pytest.raises(ChunkDecodeError, match="cannot hold"):
+    with at_most(100_000), pytest.raises(ChunkDecodeError, match="cannot decode to"):
         codec.decode(bomb, 1 << 40)
 
 
-# --- who is used ---
+# --- selected provider ---
 
 PROGRAM = """
 import sys
@@ -222,7 +224,7 @@ def run(program, **environment):
     )
 
 
-def test_nobody_chose_and_nothing_is_imported():
+def test_alternatives_are_not_imported_by_default():
     said = run(PROGRAM).stdout.splitlines()
     assert said[0] == "zarr-codecs used"
     assert said[1:] == ["zarr-codecs[isal] alternative", "[1, 2, 3] zarr_codecs.gzip", ""]
@@ -234,7 +236,7 @@ def test_the_environment_chooses():
     assert said[2:] == ["[1, 2, 3] zarr_codecs.isal", "isal"]
 
 
-def test_a_library_that_is_missing_is_an_error_that_helps():
+def test_missing_library_error_tells_how_to_install():
     program = "import sys; sys.modules['isal'] = None\n" + PROGRAM
     done = run(program, ZARR_CORE_PROVIDERS=f"codec.gzip={ISAL}")
     assert done.returncode

@@ -10,7 +10,7 @@ import pytest
 import zarr_core as zarr
 from zarr_codecs import foreign
 from zarr_core.config import config
-from zarr_core.errors import ExtensionConflictError, ExtensionLoadError
+from zarr_core.errors import ExtensionConflictError, ExtensionLoadError, UnknownExtensionError
 from zarr_core.extension import (
     ArrayToArrayCodec,
     ArrayToBytesCodec,
@@ -19,10 +19,9 @@ from zarr_core.extension import (
     CodecError,
     ExtensionConfigurationError,
     ExtensionDefinition,
-    UnknownExtensionError,
-    make_extension,
 )
 from zarr_core.registry import discovery
+from zarr_core.tools import make_extension
 
 SOURCE = '''
 import numpy as np
@@ -50,7 +49,7 @@ class Sum(Codec):
         return data[:-1]
 
 class Negative(Codec):
-    """A filter: elements for elements, of a type that it is told."""
+    """A filter that converts elements to a configured type."""
     codec_id = "far_negative"
     def __init__(self, dtype):
         self.dtype = np.dtype(dtype)
@@ -169,7 +168,7 @@ def test_arrays_of_version_3(far, tmp_path, codecs):
     assert (zarr.open_array(tmp_path / "a.zarr")[1:3, 2:5] == 77).all()
 
 
-def test_what_is_chosen_by_default_is_written_into_the_metadata(far, tmp_path):
+def test_defaults_are_written_to_metadata(far, tmp_path):
     array = zarr.create_array(
         tmp_path / "a.zarr", shape=4, dtype="int8", compressors="numcodecs.far_xor"
     )
@@ -215,9 +214,9 @@ def test_chunks_of_another_size_are_refused(far, name):
         array[...]
 
 
-def test_filters_that_cannot_take_the_elements_are_refused_at_once(far):
+def test_filters_that_do_not_support_the_elements_raise_at_creation(far):
     negative = {"name": "numcodecs.far_negative", "configuration": {"dtype": "<i8"}}
-    with pytest.raises(ValueError, match="cannot encode them"):
+    with pytest.raises(ValueError, match="cannot encode a chunk"):
         zarr.create_array(shape=3, chunks=3, dtype="int16", filters=negative)
 
 
@@ -265,22 +264,22 @@ def test_two_distributions_of_one_id_are_in_conflict(far):
     assert array.store.get("0.0")[0] == VALUES.astype("<i2").tobytes()[0] ^ 90
 
 
-def test_nobody_gets_pickle_by_this_door(far):
-    with pytest.raises(UnknownExtensionError, match="runs any code"):
+def test_pickle_is_not_available_by_default(far):
+    with pytest.raises(UnknownExtensionError, match="can execute arbitrary code"):
         make("pickle")
-    with pytest.raises(UnknownExtensionError, match="runs any code"):
+    with pytest.raises(UnknownExtensionError, match="can execute arbitrary code"):
         make_extension(
             "codec",
             ExtensionDefinition("v2.filters", {"dtype": "|O", "codecs": [{"id": "pickle"}]}),
         )
 
 
-def test_ours_are_not_replaced(far):
+def test_own_codecs_are_not_replaced(far):
     assert type(make("zlib", level=1)).__module__ == "zarr_codecs.zlib"
     assert type(make("delta", dtype="<i4")).__module__ == "zarr_codecs.delta"
 
 
-def test_errors_say_who(far):
+def test_errors_name_the_codec(far):
     with pytest.raises(ExtensionConfigurationError, match=r"(?s)numcodecs\.far_xor.*'lock'"):
         make("far_xor", lock=1)
     for name, reason in (("far_broken", "Nobody"), ("far_function", "from_config")):
@@ -288,7 +287,7 @@ def test_errors_say_who(far):
             make(name)
 
 
-def test_nothing_is_imported_to_list_them(far):
+def test_listing_imports_nothing(far):
     offered = {provider.name: str(provider) for provider in foreign.providers()}
     assert offered["numcodecs.far_xor"] == "far-codecs 1.5 (far_codecs:Xor)"
     assert "far_codecs" not in sys.modules

@@ -19,12 +19,12 @@ from zarr_core.extension import (
     DataType,
     ExtensionConfigurationError,
     ExtensionDefinition,
-    make_extension,
 )
+from zarr_core.tools import make_extension
 
 CONTENT = (np.arange(900, dtype="<i4") ** 2 % 1009).tobytes()
 
-# Where both sides use the same library, so that the bytes must be the same.
+# Codecs with the same library on both sides, so the bytes must be equal.
 SAME = [
     ("zlib", {}),
     ("zlib", {"level": 9}),
@@ -76,7 +76,7 @@ def both(cases):
 
 @both(SAME)
 def test_same_bytes(name, configuration):
-    assert bytes(ours(name, configuration).encode(CONTENT)) == bytes(
+    assert bytes(ours(name, configuration).encode(CONTENT, None)) == bytes(
         theirs(name, configuration).encode(CONTENT)
     )
 
@@ -84,7 +84,7 @@ def test_same_bytes(name, configuration):
 @both(SAME + READABLE)
 def test_each_reads_the_other(name, configuration):
     mine, other = ours(name, configuration), theirs(name, configuration)
-    assert bytes(other.decode(bytes(mine.encode(CONTENT)))) == CONTENT
+    assert bytes(other.decode(bytes(mine.encode(CONTENT, None)))) == CONTENT
     encoded = bytes(other.encode(CONTENT))
     assert bytes(mine.decode(encoded, len(CONTENT))) == CONTENT
     assert bytes(mine.decode(encoded, None)) == CONTENT
@@ -96,9 +96,9 @@ def test_each_reads_the_other(name, configuration):
 @both(SAME + READABLE)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_changed_bytes_give_an_error_or_as_many_bytes(name, configuration, data):
+def test_changed_bytes_raise_or_decode_to_the_same_size(name, configuration, data):
     codec = ours(name, configuration)
-    encoded = bytearray(bytes(codec.encode(CONTENT[:400])))
+    encoded = bytearray(bytes(codec.encode(CONTENT[:400], None)))
     for _ in range(data.draw(st.integers(1, 3))):
         encoded[data.draw(st.integers(0, len(encoded) - 1))] ^= data.draw(st.integers(1, 255))
     try:
@@ -109,22 +109,22 @@ def test_changed_bytes_give_an_error_or_as_many_bytes(name, configuration, data)
 
 
 @both([(name, {}) for name in CHECKSUMS] + [("crc32", {"location": "end"})])
-def test_any_bit_that_flips_is_noticed(name, configuration):
+def test_any_bit_flip_is_detected(name, configuration):
     codec = ours(name, configuration)
-    encoded = bytearray(codec.encode(CONTENT[:40]))
+    encoded = bytearray(codec.encode(CONTENT[:40], None))
     for position in range(len(encoded)):
         encoded[position] ^= 4
         with pytest.raises(ChecksumError, match="the stored checksum is"):
             codec.decode(encoded, 40)
         encoded[position] ^= 4
     assert codec.detects_damage
-    with pytest.raises(ChunkDecodeError, match="3 bytes; the checksum alone takes 4"):
+    with pytest.raises(ChunkDecodeError, match="3 bytes are too few for a checksum of 4"):
         codec.decode(b"abc", None)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 13, 359, 360, 721])
 def test_fletcher_of_every_length(size):
-    assert bytes(ours("fletcher32", {}).encode(CONTENT[:size])) == bytes(
+    assert bytes(ours("fletcher32", {}).encode(CONTENT[:size], None)) == bytes(
         numcodecs.Fletcher32().encode(CONTENT[:size])
     )
 
@@ -138,7 +138,7 @@ def test_fletcher_of_every_length(size):
         ("lz4", struct.pack("<I", 1 << 26) + numcodecs.LZ4().encode(bytes(1 << 26))[4:]),
     ],
 )
-def test_bomb_costs_no_memory(at_most, name, bomb):
+def test_decompression_bomb_allocates_no_memory(at_most, name, bomb):
     codec = ours(name, {})
     with at_most(1 << 20), pytest.raises(ChunkDecodeError):
         codec.decode(bomb, 16)
@@ -147,15 +147,15 @@ def test_bomb_costs_no_memory(at_most, name, bomb):
 
 
 @pytest.mark.parametrize("name", ["zlib", "bz2", "lzma", "lz4", "blosc", "zstd", "gzip"])
-def test_promise_costs_no_memory(at_most, name):
+def test_expected_size_allocates_no_memory(at_most, name):
     codec = ours(name, {})
-    encoded = bytes(codec.encode(CONTENT))
-    # The dictionary of the preset that the configuration stands for has 8 MiB.
+    encoded = bytes(codec.encode(CONTENT, None))
+    # The dictionary of the configured preset has 8 MiB.
     with at_most(10 << 20 if name == "lzma" else 1 << 20), pytest.raises(ChunkDecodeError):
         codec.decode(encoded, 1 << 44)
 
 
-def test_dictionary_that_a_header_asks_for_is_not_provided():
+def test_large_dictionary_in_header_is_not_allocated():
     # An .lzma header whose dictionary has 3 GiB, then some content.
     encoded = bytearray(lzma.compress(CONTENT, format=lzma.FORMAT_ALONE, preset=0))
     encoded[1:5] = struct.pack("<I", 3 << 30)
@@ -171,14 +171,16 @@ def test_dictionary_that_a_header_asks_for_is_not_provided():
 )
 def test_streams_after_each_other(name, more):
     codec = ours(name, {})
-    encoded = bytes(codec.encode(CONTENT)) + bytes((more or codec.encode)(CONTENT[1:]))
+    encoded = bytes(codec.encode(CONTENT, None)) + bytes(
+        more(CONTENT[1:]) if more else codec.encode(CONTENT[1:], None)
+    )
     assert bytes(codec.decode(encoded, 2 * len(CONTENT) - 1)) == CONTENT + CONTENT[1:]
     with pytest.raises(ChunkDecodeError):
         codec.decode(encoded, len(CONTENT))
 
 
 @pytest.mark.parametrize("damaged", [b"", b"\x78", b"\x78\x9c", CONTENT])
-def test_zlib_says_what_is_wrong(damaged):
+def test_zlib_error_messages(damaged):
     with pytest.raises(ChunkDecodeError) as caught:
         ours("zlib", {}).decode(damaged, 100)
     assert caught.value.codec == "numcodecs.zlib"
@@ -192,29 +194,29 @@ def test_zlib_notices_a_wrong_checksum():
             ours("zlib", {}).decode(encoded, size)
 
 
-def test_lz4_says_what_is_wrong():
+def test_lz4_error_messages():
     codec = ours("lz4", {})
-    encoded = bytes(codec.encode(CONTENT))
+    encoded = bytes(codec.encode(CONTENT, None))
     for data, message in [
-        (b"\0\0\0\0", "4 bytes; the size and a block take more"),
+        (b"\0\0\0\0", "4 bytes are too few for the size and a block"),
         (struct.pack("<I", 2**32 - 1) + encoded[4:], "declares 4294967295 bytes instead of"),
-        (encoded[:-1], "the block is damaged"),
-        (encoded + b"\0", "the block is damaged"),
+        (encoded[:-1], "the block cannot be decompressed"),
+        (encoded + b"\0", "the block cannot be decompressed"),
         (b"\0\0\0\0" + encoded[4:], "declares 0 bytes"),
     ]:
         with pytest.raises(ChunkDecodeError, match=message):
             codec.decode(data, len(CONTENT))
-    with pytest.raises(ChunkDecodeError, match="cannot come out of a block"):
+    with pytest.raises(ChunkDecodeError, match="a block of .* cannot decode to"):
         codec.decode(struct.pack("<I", 2**31) + encoded[4:], None)
-    with pytest.raises(ChunkDecodeError, match="declares no bytes, and has some"):
+    with pytest.raises(ChunkDecodeError, match="declares 0 bytes, but the block is not empty"):
         codec.decode(b"\0\0\0\0\x10a", 0)
 
 
 def test_shuffle_of_half_an_element():
     codec = ours("shuffle", {"elementsize": 8})
-    with pytest.raises(CodecError, match="12 bytes are no whole number of elements of 8"):
-        codec.encode(bytes(12))
-    with pytest.raises(ChunkDecodeError, match="12 bytes are no whole number of elements of 8"):
+    with pytest.raises(CodecError, match="12 bytes are not a multiple of the element size 8"):
+        codec.encode(bytes(12), None)
+    with pytest.raises(ChunkDecodeError, match="12 bytes are not a multiple of the element size 8"):
         codec.decode(bytes(12), 12)
 
 
@@ -236,7 +238,7 @@ def test_size_of_an_element_is_chosen_for_a_new_array():
 
 def test_automatic_shuffle_takes_bits_of_single_bytes():
     shuffled = {
-        size: NumcodecsBloscCodec(shuffle=-1, typesize=size).encode(CONTENT)[2] & 5
+        size: NumcodecsBloscCodec(shuffle=-1, typesize=size).encode(CONTENT, None)[2] & 5
         for size in (1, 4)
     }
     assert shuffled == {1: 4, 4: 1}  # flags of the header: 1 bytes, 4 bits
@@ -265,6 +267,6 @@ def test_automatic_shuffle_takes_bits_of_single_bytes():
         ("zstd", {"level": 23}),
     ],
 )
-def test_refused_configuration(name, configuration):
+def test_invalid_configuration(name, configuration):
     with pytest.raises(ExtensionConfigurationError):
         ours(name, configuration)

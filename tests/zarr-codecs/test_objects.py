@@ -15,15 +15,14 @@ from plain_data_type import plain_representation
 from zarr_codecs.json2 import Json2Codec
 from zarr_codecs.msgpack2 import MsgPack2Codec
 from zarr_codecs.pickle import PickleCodec
+from zarr_core.errors import CodecChainError, UnknownExtensionError
 from zarr_core.extension import (
     ChunkDecodeError,
-    CodecChainError,
     CodecError,
     ExtensionConfigurationError,
     ExtensionDefinition,
-    UnknownExtensionError,
-    make_extension,
 )
+from zarr_core.tools import make_extension
 
 TESTS = Path(__file__).parents[1]
 ITEMS = ["a", None, 1, 2.5, True, {"k": [1]}]
@@ -118,19 +117,19 @@ def test_json_without_dimensions():
 
 
 @pytest.mark.parametrize("codec", ["numcodecs.json2", "numcodecs.msgpack2"])
-def test_elements_with_fields_are_refused(codec):
-    # They would be written, and nobody could read them.
-    with pytest.raises(CodecChainError, match="elements with fields"):
+def test_structured_data_types_raise(codec):
+    # They could be written, but not read.
+    with pytest.raises(CodecChainError, match="structured data types"):
         zarr_core.create_array(shape=3, dtype=[("a", "i4"), ("b", "f4")], serializer=codec)
 
 
-def test_messagepack_without_dimensions_is_refused():
-    with pytest.raises(ValueError, match="chunks without dimensions"):
+def test_messagepack_rejects_zero_dimensional_chunks():
+    with pytest.raises(ValueError, match="zero-dimensional chunks"):
         MsgPack2Codec().check(plain_representation(np.array(None, object)))
 
 
 @codecs
-def test_every_cut_is_refused(codec):
+def test_every_truncation_raises(codec):
     array = objects(ITEMS, (2, 3))
     decoded = plain_representation(array)
     encoded = bytes(codec.encode(array, decoded))
@@ -140,8 +139,8 @@ def test_every_cut_is_refused(codec):
 
 
 WRONG = [
-    ([], "no list that ends with a dtype and a shape"),
-    ({}, "no list that ends"),
+    ([], "not a list that ends with a dtype and a shape"),
+    ({}, "not a list that ends"),
     ([1, "|O", [1]], "shape"),
     ([1, 2, "|O", [3]], "shape"),
     ([1, 2, "|O", [2**40]], "shape"),
@@ -155,7 +154,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("items", "message"), WRONG)
-def test_lists_that_are_no_such_chunk(items, message):
+def test_lists_that_do_not_match_the_chunk(items, message):
     decoded = plain_representation(np.empty(2, object))
     with pytest.raises(ChunkDecodeError, match=message):
         Json2Codec().decode(json.dumps(items).encode(), decoded)
@@ -176,34 +175,34 @@ def test_elements_that_are_no_integers(elements, shape):
     decoded = plain_representation(np.empty(shape, "i4"))
     elements = [[element] for element in elements] if len(shape) > 1 else elements
     text = json.dumps([*elements, np.dtype("i4").str, shape])
-    with pytest.raises(ChunkDecodeError, match="elements that are no int32"):
+    with pytest.raises(ChunkDecodeError, match="elements are (lists, )?not int32"):
         Json2Codec().decode(text.encode(), decoded)
 
 
-def test_a_shape_in_other_words():
+def test_equivalent_forms_of_a_shape():
     decoded = plain_representation(np.empty((1, 2), "i4"))
     assert Json2Codec().decode(b'[[1, 2], "<i4", [true, 2.0]]', decoded).tolist() == [[1, 2]]
 
 
-def test_strings_are_expected_and_something_else_is_there():
+def test_other_elements_instead_of_strings_raise():
     decoded = plain_representation(np.empty(2, np.dtypes.StringDType()))
     with pytest.raises(
-        ChunkDecodeError, match=r"^[^:]*: elements that are no StringDType\S+ [^:]*: exp"
+        ChunkDecodeError, match=r"^[^:]*: elements are not StringDType\S+ [^:]*: exp"
     ):
         Json2Codec().decode(b'["a", 1, "|O", [2]]', decoded)
 
 
 @pytest.mark.parametrize("text", [b"", b"[", b"\xff", b'["a", "|O", [1]] x', b"[" * 200_000])
-def test_no_json(text):
-    with pytest.raises(ChunkDecodeError, match=r"no JSON|nested too deeply"):
+def test_invalid_json_raises(text):
+    with pytest.raises(ChunkDecodeError, match=r"not valid JSON|nested too deeply"):
         Json2Codec().decode(text, plain_representation(np.empty(1, object)))
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"\xc1", b"\xdd\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff", b"\x91" * 200_000]
 )
-def test_no_messagepack(at_most, data):
-    with at_most(30_000_000), pytest.raises(ChunkDecodeError, match="no MessagePack"):
+def test_invalid_messagepack_raises(at_most, data):
+    with at_most(30_000_000), pytest.raises(ChunkDecodeError, match="not valid MessagePack"):
         MsgPack2Codec().decode(data, plain_representation(np.empty(1, object)))
 
 
@@ -243,7 +242,7 @@ def test_options_of_messagepack():
         ("msgpack2", {"raw": "no"}),
     ],
 )
-def test_refused_configuration(name, configuration):
+def test_invalid_configuration(name, configuration):
     with pytest.raises(ExtensionConfigurationError):
         make_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
 
@@ -259,15 +258,15 @@ class Bang:
 def test_pickle_has_no_name_of_its_own():
     with pytest.raises(UnknownExtensionError) as caught:
         make_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": 5}), "a")
-    assert "runs any code" in str(caught.value)
+    assert "can execute arbitrary code" in str(caught.value)
     assert "from zarr_codecs.pickle import PickleCodec" in str(caught.value)
 
 
 def test_pickle_may_be_allowed():
-    from zarr_core import extensions
+    from zarr_core import override_extensions
 
     definition = ExtensionDefinition("numcodecs.pickle", {"protocol": 4})
-    with extensions({"codec": {"numcodecs.pickle": PickleCodec}}):
+    with override_extensions({"codec": {"numcodecs.pickle": PickleCodec}}):
         assert make_extension("codec", definition) == PickleCodec(4)
         with pytest.raises(ExtensionConfigurationError):
             make_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": "x"}))
@@ -276,7 +275,7 @@ def test_pickle_may_be_allowed():
 @pytest.mark.parametrize(
     "content", [[1, 2], np.empty(3, object), np.zeros(2), np.array(5, object), Bang()]
 )
-def test_pickled_things_that_are_no_such_chunk(content):
+def test_pickled_objects_that_do_not_match_the_chunk(content):
     with pytest.raises(ChunkDecodeError):
         PickleCodec().decode(pickle.dumps(content), plain_representation(np.empty(2, object)))
 
@@ -317,7 +316,7 @@ for call in (lambda: C().encode(a, r), lambda: C().decode(bytes(16), r)):
     assert run.stdout.count(f"pip install 'zarr-codecs[{module}]'") == 2
 
 
-def test_what_cannot_be_encoded():
+def test_values_that_cannot_be_encoded():
     array = objects([object()], (1,))
     for codec in (Json2Codec(), MsgPack2Codec()):
         with pytest.raises((CodecError, TypeError)):

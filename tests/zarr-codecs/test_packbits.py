@@ -8,15 +8,15 @@ from hypothesis.extra import numpy as npst
 from registered_codecs import chain, data_type, made, representation, round_trip
 from zarr_codecs._bits import layout
 from zarr_codecs.packbits import PackbitsCodec
+from zarr_core.errors import CodecChainError
 from zarr_core.extension import (
-    Box,
-    BufferReader,
+    BasicIndexer,
+    BufferByteReader,
     ChunkDecodeError,
-    CodecChainError,
     ExtensionConfigurationError,
-    Outer,
-    data_type_for,
+    OrthogonalIndexer,
 )
+from zarr_core.tools import data_type_for
 
 
 def in_python(values, first, last):
@@ -52,7 +52,7 @@ def test_integers(array, data):
 
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 100])
 @pytest.mark.parametrize("padding", ["none", "first_byte", "last_byte"])
-def test_truth_values(size, padding):
+def test_booleans(size, padding):
     array = np.arange(size) % 3 == 1
     data, back = round_trip(made("packbits", padding_encoding=padding), array)
     bits, count = in_python(array.tolist(), 0, 0), bytes([-size % 8])
@@ -61,7 +61,7 @@ def test_truth_values(size, padding):
     assert (back == array).all()
 
 
-def test_truth_values_that_are_larger_than_one():
+def test_booleans_larger_than_one():
     array = np.array([0, 2, 1, 255], np.uint8).view(bool)
     assert round_trip(PackbitsCodec(), array)[0] == bytes([0b1110])
 
@@ -119,34 +119,34 @@ def test_parts(data, padding):
     shape = data.draw(npst.array_shapes(max_dims=3, max_side=9))
     array = np.arange(np.prod(shape), dtype="u2").reshape(shape) * 37 % 1024
     codec = PackbitsCodec(padding, None, data.draw(st.integers(9, 15)))
-    bound = chain(codec, array).keeping_empty()
+    bound = chain(codec, array).with_write_empty_chunks()
     encoded = bound.encode(array)
     index = []
     for length in shape:
         start = data.draw(st.integers(0, length - 1))
         stop = data.draw(st.integers(start, length))
         index.append(slice(start, stop, data.draw(st.integers(1, 3))))
-    box = Box(tuple(index))
+    box = BasicIndexer(tuple(index))
     out = np.empty(box.shape, array.dtype)
-    codec.decode_part(BufferReader(encoded), bound.decoded, box, out)
+    codec.partial_decode(BufferByteReader(encoded), bound.decoded, box, out)
     assert (out == array[tuple(index)]).all()
 
 
 def test_other_parts():
     array = np.arange(20, dtype="u1").reshape(4, 5)
     codec = PackbitsCodec(last_bit=4)
-    outer = Outer((np.array([2, 0]), slice(1, 5, 2)))
+    outer = OrthogonalIndexer((np.array([2, 0]), slice(1, 5, 2)))
     out = np.empty((2, 2), "u1")
-    encoded = BufferReader(codec.encode(array, representation(array)))
-    codec.decode_part(encoded, representation(array), outer, out)
+    encoded = BufferByteReader(codec.encode(array, representation(array)))
+    codec.partial_decode(encoded, representation(array), outer, out)
     assert out.tolist() == [[11, 13], [1, 3]]
     decoded = representation(np.array(5, "u1"))
     out = np.empty((), "u1")
-    codec.decode_part(BufferReader(b"\x05"), decoded, Box(()), out)
+    codec.partial_decode(BufferByteReader(b"\x05"), decoded, BasicIndexer(()), out)
     assert out == 5
 
 
-def test_words_of_the_schema_are_read():
+def test_names_of_the_schema_are_accepted():
     codec = made("packbits", padding_encoding="start_byte", start_bit=1, end_bit=3)
     assert codec == PackbitsCodec("first_byte", 1, 3)
     assert codec.to_configuration()["padding_encoding"] == "first_byte"
@@ -164,13 +164,13 @@ def test_words_of_the_schema_are_read():
     ],
     ids=str,
 )  # fmt: skip
-def test_refuses_such_configurations(configuration):
+def test_rejects_invalid_configurations(configuration):
     with pytest.raises(ExtensionConfigurationError):
         made("packbits", **configuration)
 
 
-def test_refuses_elements_without_such_bits():
-    with pytest.raises(CodecChainError, match="bits 0 to 8 are to be stored; .* have 8"):
+def test_rejects_bits_out_of_range():
+    with pytest.raises(CodecChainError, match="bits 0 to 8 are out of range: .* has 8 bits"):
         chain(PackbitsCodec(last_bit=8), np.zeros(3, "u1"))
     with pytest.raises(CodecChainError, match="bits 4 to 0 "):
         chain(PackbitsCodec(first_bit=4), np.zeros(3, bool))
@@ -185,8 +185,8 @@ def test_refuses_elements_without_such_bits():
         (PackbitsCodec(), b"\1", "1 bytes instead of 2"),
         (PackbitsCodec(), b"", "0 bytes instead of 2"),
         (PackbitsCodec(), b"\0\x08", "bits after the last element are not 0"),
-        (PackbitsCodec("first_byte"), b"\4\0\0", "4 bits have no meaning, it should be 5"),
-        (PackbitsCodec("last_byte"), b"\0\0\xff", "255 bits have no meaning, it should be 5"),
+        (PackbitsCodec("first_byte"), b"\4\0\0", "declares 4 bits instead of 5"),
+        (PackbitsCodec("last_byte"), b"\0\0\xff", "declares 255 bits instead of 5"),
     ],
     ids=str,
 )

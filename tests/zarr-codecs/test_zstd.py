@@ -49,7 +49,7 @@ def frame_of_unknown_size(content):
         "zstd-skippable-and-two-frames",
     ],
 )
-def test_reads_what_others_wrote(library, golden, content, name):
+def test_reads_bytes_of_other_libraries(library, golden, content, name):
     assert decode(golden(name), len(content)) == content
 
 
@@ -62,9 +62,9 @@ def test_every_width_of_the_size_in_the_header(library, make, size):
 
 @pytest.mark.parametrize("level", [-131072, -7, -1, 0, 1, 9, 22])
 @pytest.mark.parametrize("checksum", [False, True])
-def test_others_read_what_it_writes(library, level, checksum):
+def test_other_libraries_read_the_bytes(library, level, checksum):
     for content in (CONTENT, CONTENT * 100):  # one by each library
-        encoded = ZstdCodec(level, checksum).encode(content)
+        encoded = ZstdCodec(level, checksum).encode(content, None)
         assert zstandard.ZstdDecompressor().decompress(encoded) == content
         assert bytes(numcodecs.Zstd().decode(encoded)) == content
         parameters = zstandard.get_frame_parameters(encoded)
@@ -74,7 +74,7 @@ def test_others_read_what_it_writes(library, level, checksum):
 
 def test_levels_do_not_mix_within_a_thread(library):
     levels = [1, 19, 1, -100, 19]
-    sizes = [len(ZstdCodec(level).encode(CONTENT[::-1] + CONTENT)) for level in levels]
+    sizes = [len(ZstdCodec(level).encode(CONTENT[::-1] + CONTENT, None)) for level in levels]
     assert sizes[0] == sizes[2]
     assert sizes[1] == sizes[4]
     assert sizes[3] > sizes[1]
@@ -89,7 +89,7 @@ def test_frames_after_each_other(library, first, second):
 
 @pytest.mark.parametrize("empty", [frame(b""), frame_of_unknown_size(b"")])
 def test_an_empty_frame_before_another(library, empty):
-    # Of a frame that declares nothing, zstandard does not look at what follows.
+    # zstandard does not check what follows a frame that declares 0 bytes.
     assert decode(empty + frame(CONTENT), len(CONTENT)) == CONTENT
     for more in (frame(CONTENT), b"junk"):
         for promised in (0, len(CONTENT) + 1):
@@ -101,25 +101,25 @@ def test_an_empty_frame_before_another(library, empty):
 
 def test_checksum_is_verified(library):
     for content in (CONTENT, CONTENT * 100):
-        encoded = bytearray(ZstdCodec(3, checksum=True).encode(content))
+        encoded = bytearray(ZstdCodec(3, checksum=True).encode(content, None))
         encoded[-1] ^= 1
         with pytest.raises(ChecksumError, match="differs from its checksum"):
             ZstdCodec().decode_into(encoded, memoryview(bytearray(len(content))))
 
 
-def test_says_what_is_wrong(library):
+def test_error_messages(library):
     size = len(CONTENT)
     good = frame(CONTENT)
     for data, message in [
-        (b"", "no Zstandard frame at the beginning"),
-        (CONTENT, "no Zstandard frame at the beginning"),
-        (b"\x25\xb5\x2f\xfd" + good[4:], "no Zstandard frame at the beginning"),  # version 0.5
-        (good[:4], "cut short after 4 bytes"),
-        (good[:-1], "cut short"),
+        (b"", "no Zstandard frame at byte 0"),
+        (CONTENT, "no Zstandard frame at byte 0"),
+        (b"\x25\xb5\x2f\xfd" + good[4:], "no Zstandard frame at byte 0"),  # version 0.5
+        (good[:4], "truncated after 4 bytes"),
+        (good[:-1], "truncated"),
         (good + b"junk", f"no Zstandard frame at byte {len(good)}"),
-        (good + SKIPPABLE[:7], "cut short"),
-        (frame(CONTENT + b"x"), f"declares {size + 1} bytes instead of {size}"),
-        (frame(CONTENT) * 2, f"declares {size * 2} bytes instead of {size}"),
+        (good + SKIPPABLE[:7], "truncated"),
+        (frame(CONTENT + b"x"), f"declare {size + 1} bytes instead of {size}"),
+        (frame(CONTENT) * 2, f"declare {size * 2} bytes instead of {size}"),
         (frame_of_unknown_size(CONTENT + b"x"), "(?i)destination"),
         (frame_of_unknown_size(CONTENT[1:]), "expected to decompress"),
     ]:
@@ -129,32 +129,32 @@ def test_says_what_is_wrong(library):
 
 
 def claiming(size):
-    """A frame with one block of 4 bytes that declares to hold so much."""
+    """Return a frame with one block of 4 bytes that declares this size."""
     return b"\x28\xb5\x2f\xfd\xe0" + struct.pack("<Q", size) + b"\x21\0\0abcd"
 
 
 @pytest.mark.parametrize("promised", [0, 4, None])
-def test_content_is_there_and_none_is_declared(library, promised):
-    with pytest.raises(ChunkDecodeError, match="declares 0 bytes"):
+def test_content_with_declared_size_zero_raises(library, promised):
+    with pytest.raises(ChunkDecodeError, match="declare 0 bytes"):
         ZstdCodec().decode(claiming(0), promised)
 
 
 @pytest.mark.parametrize("size", [1 << 40, (1 << 64) - 1])
 @pytest.mark.parametrize("promised", [16, None, "the same"])
-def test_claim_costs_no_memory(library, at_most, size, promised):
+def test_declared_size_allocates_no_memory(library, at_most, size, promised):
     promised = size if promised == "the same" else promised
-    with at_most(100_000), pytest.raises(ChunkDecodeError, match=r"declares|hold at most"):
+    with at_most(100_000), pytest.raises(ChunkDecodeError, match=r"declare|decode to at most"):
         ZstdCodec().decode(claiming(size), promised)
 
 
 @pytest.mark.parametrize("make", [frame, frame_of_unknown_size])
-def test_bomb_costs_no_memory(library, at_most, make):
+def test_decompression_bomb_allocates_no_memory(library, at_most, make):
     bomb = make(bytes(1 << 26))
     with at_most(100_000), pytest.raises(ChunkDecodeError):
         ZstdCodec().decode(bomb, 16)
 
 
-def test_header_that_lies_about_sound_blocks(library):
+def test_wrong_header_of_valid_blocks_raises(library):
     # The content of the blocks is longer, or shorter, than the header declares.
     good = frame(CONTENT)
     assert good[4] >> 6 == 1  # a size of two bytes

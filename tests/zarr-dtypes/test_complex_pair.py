@@ -9,7 +9,8 @@ import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataValidationError
-from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import make_extension
 from zarr_dtypes.complex_pair import ComplexPair
 
 PARTS = [
@@ -66,7 +67,9 @@ def test_forms_of_fill_values():
     assert value.tobytes() == b"\x80\xff\xc1\xff"
     assert made.fill_value_to_json(value) == ["-Infinity", "0xffc1"]
     for wrong in (0, 1.0, "NaN", [0], [0, 0, 0], {"real": 0, "imag": 0}, None):
-        with pytest.raises(ValueError, match="complex_bfloat16 is a list of real and imaginary"):
+        with pytest.raises(
+            ValueError, match="complex_bfloat16 must be a list of real and imaginary"
+        ):
             made.fill_value_from_json(wrong)
     for wrong in ([0, "nan"], [None, 0], [True, 0], [[0], 0]):
         with pytest.raises(ValueError, match="fill value of type bfloat16"):
@@ -93,7 +96,7 @@ def test_what_users_give(part):
         with pytest.raises(ValueError, match=part):
             made.cast(value)
     if part == "float8_e4m3":
-        with pytest.raises(ValueError, match="beyond the range"):
+        with pytest.raises(ValueError, match="out of range"):
             made.cast(1 + 1000j)
 
 

@@ -9,7 +9,8 @@ import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataValidationError
-from zarr_core.extension import ExtensionDefinition, data_type_for, make_extension
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import data_type_for, make_extension
 from zarr_dtypes.datetime64 import DateTime64
 from zarr_dtypes.timedelta64 import TimeDelta64
 
@@ -66,7 +67,7 @@ def test_fill_values_are_exact(count, unit):
 )
 def test_what_is_no_fill_value(value):
     for data_type in (DateTime64("s"), TimeDelta64("s")):
-        with pytest.raises(ValueError, match=r'64 is "NaT", or an integer'):
+        with pytest.raises(ValueError, match=r'64 must be "NaT" or an integer'):
             data_type.fill_value_from_json(value)
 
 

@@ -7,7 +7,8 @@ from importlib.resources import files
 import jsonschema
 import pytest
 import zarr_core
-from zarr_core.extension import DataType, ExtensionDefinition, make_extension
+from zarr_core.extension import DataType, ExtensionDefinition
+from zarr_core.tools import make_extension
 
 LINES = {
     entry.name: entry

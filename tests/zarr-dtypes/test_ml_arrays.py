@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
-from zarr_core.extension import data_type_for
+from zarr_core.tools import data_type_for
 
 FLOATS = [
     "bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",
@@ -107,7 +107,7 @@ def test_a_chunk_is_left_out_only_if_it_is_the_fill_value_bit_by_bit(name):
     assert same(array[:2], np.broadcast_to(negative, 2).copy())
     if name != "float4_e2m1fn":
         nan = zarr.create_array(shape=4, chunks=2, dtype=name, fill_value=float("nan"))
-        payload = nan._binding.fill_value.view(f"u{dtype.itemsize}") | 1
+        payload = nan.stored.resolved.fill_value.view(f"u{dtype.itemsize}") | 1
         nan[:2] = payload.view(dtype)
         nan[2:] = float("nan")
         assert [key for key in nan.store.list() if "c/" in key] == ["c/0"]
@@ -179,7 +179,7 @@ def test_what_to_do_without_it(name):
         "except ExtensionLoadError as error: print(error)\n"
     )
     assert name.removeprefix("complex_") in message
-    assert "it needs the package ml_dtypes 0.5 or newer" in message
+    assert "ml_dtypes 0.5 or newer is required" in message
     assert "pip install 'zarr-dtypes[ml]'" in message
 
 
@@ -188,7 +188,7 @@ def test_one_that_is_too_old(monkeypatch):
 
     monkeypatch.delattr(ml_dtypes, "float4_e2m1fn")
     with pytest.raises(ExtensionLoadError, match=r"has no attribute 'float4_e2m1fn'\): pip inst"):
-        _ml_dtypes.dtype_called.__wrapped__("float4_e2m1fn", "module:Class")
+        _ml_dtypes.dtype_named.__wrapped__("float4_e2m1fn", "module:Class")
 
 
 def test_the_extra_is_declared():

@@ -80,10 +80,10 @@ def test_fill_values_of_tensorstore(tmp_path, name, form):
     ours = zarr.open(tmp_path)
     assert bits_of(ours.fill_value) == bits_of(theirs.fill_value)
     assert same(ours[...], np.asarray(theirs))
-    made = ours._binding.data_type
+    made = ours.stored.resolved.data_type
     assert bits_of(made.fill_value_from_json(form)) == bits_of(theirs.fill_value)
     if name != "float8_e8m0fnu":  # see above
-        assert made.fill_value_to_json(ours._binding.fill_value) == written
+        assert made.fill_value_to_json(ours.stored.resolved.fill_value) == written
 
 
 @pytest.mark.parametrize("name", [name for name in THEIRS if name != "float8_e8m0fnu"])

@@ -2,6 +2,7 @@
 
 import json
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from zarr_core import strictjson
 from zarr_dtypes._float_bits import LAYOUTS
 from zarr_dtypes.small_float import SmallFloat
 
@@ -99,6 +101,39 @@ def test_numbers_are_rounded_as_ml_dtypes_rounds(name, number):
         assert bits == bits_of(theirs) or (name == "float8_e8m0fnu" and number < 2**-126)
 
 
+@settings(max_examples=300)
+@given(st.sampled_from(sorted(LAYOUTS)), st.data())
+def test_texts_beside_half_ways_are_rounded_once(name, data):
+    numbers = sorted({it for it in all_numbers(name) if 0 < it < math.inf})
+    low, high = data.draw(st.sampled_from(list(pairwise(numbers))))
+    side = data.draw(st.sampled_from([1, 0, -1]))
+    with localcontext(prec=400):
+        half = Decimal((low + high) / 2)
+        number = half + side * half * Decimal(10) ** -data.draw(st.integers(17, 60))
+    value = SmallFloat(name).fill_value_from_json(strictjson.loads(str(number)))
+    if side:
+        assert float(value[()]) == (high if side > 0 else low)
+    else:
+        assert float(value[()]) in (low, high)
+        assert bits_of(value) % 2 == 0 or name == "float8_e8m0fnu"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("bfloat16", "257.0", 256),
+        ("bfloat16", "257.0000000000000000001", 258),
+        ("bfloat16", "258.9999999999999999999", 258),
+        ("float8_e5m2", "1.1250000000000000000001", 1.25),
+        ("float8_e8m0fnu", "1.4999999999999999999999", 1),
+        ("float8_e8m0fnu", "1.5000000000000000000001", 2),
+        ("float4_e2m1fn", "-2.5000000000000000000001", -3),
+    ],
+)
+def test_a_text_is_rounded_once(name, text, value):
+    assert float(SmallFloat(name).fill_value_from_json(strictjson.loads(text))[()]) == value
+
+
 def test_integers_of_any_size_are_rounded_once():
     layout = LAYOUTS["bfloat16"]
     assert layout.nearest(2**100 + 2**92) == layout.nearest(2.0**100)  # half way, to even
@@ -116,7 +151,7 @@ def test_constants(name):
         values["-Infinity"] = bits_of(np.array(-math.inf, made.numpy_dtype))
     for word, bits in values.items():
         if bits is None:
-            with pytest.raises(ValueError, match=f"fill value of type {name} is a number"):
+            with pytest.raises(ValueError, match=f"fill value of type {name} must be a number"):
                 made.fill_value_from_json(word)
             with pytest.raises(ValueError, match=name):
                 made.cast(float(word))
@@ -169,7 +204,7 @@ def test_zeros():
     scale = SmallFloat("float8_e8m0fnu")
     assert scale.fill_value_to_json(scale.default_fill_value()) == 2.0**-127
     for value in (-1, -0.5, -math.inf):
-        with pytest.raises(ValueError, match="positive numbers alone"):
+        with pytest.raises(ValueError, match="only positive numbers"):
             scale.cast(value)
 
 
@@ -187,12 +222,12 @@ def test_beyond_the_range(name, largest):
     assert float(made.cast(largest)) == float(made.fill_value_from_json(largest)) == largest
     assert float(made.cast(float(Fraction(largest) * 257 / 256))) == largest  # rounded down
     for value in (largest * 2, float(largest) * 2, 10**400):
-        with pytest.raises(ValueError, match=f"beyond the range of {name}"):
+        with pytest.raises(ValueError, match=f"out of range for {name}"):
             made.cast(value)
         if name in IEEE:
             assert float(made.fill_value_from_json(value)) == math.inf
         else:
-            with pytest.raises(ValueError, match=f"beyond the range of {name}"):
+            with pytest.raises(ValueError, match=f"out of range for {name}"):
                 made.fill_value_from_json(value)
 
 
@@ -248,7 +283,7 @@ def test_names_and_dtypes():
         assert made.to_definition().to_json() == name
     for dtype in ("f4", "f2", "V2", "V1", "u1", ml_dtypes.int4, ml_dtypes.complex32, [("a", "f2")]):
         assert SmallFloat.from_numpy(np.dtype(dtype)) is None
-    with pytest.raises(ValueError, match="'float8' is none of bfloat16, "):
+    with pytest.raises(ValueError, match="unknown data type 'float8'; expected one of bfloat16, "):
         SmallFloat("float8")
 
 

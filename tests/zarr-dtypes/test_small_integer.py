@@ -26,15 +26,15 @@ def test_fill_values(name, limits):
                       value[()], np.array(number, ml_dtypes.bfloat16)):  # fmt: skip
             assert made.cast(given).tobytes() == value.tobytes()
     for value in (low - 1, high + 1, 10**30):
-        with pytest.raises(ValueError, match=f"{name} can hold {low} to {high}"):
+        with pytest.raises(ValueError, match=rf"out of range for {name} \({low} to {high}"):
             made.fill_value_from_json(value)
-        with pytest.raises(ValueError, match=f"{name} can hold"):
+        with pytest.raises(ValueError, match=f"out of range for {name}"):
             made.cast(value)
 
 
 @pytest.mark.parametrize("value", [1.0, "1", "0x1", True, None, [1], {}])
 def test_what_is_no_fill_value(value):
-    with pytest.raises(ValueError, match="fill value of type int4 is an integer"):
+    with pytest.raises(ValueError, match="fill value of type int4 must be an integer"):
         SmallInteger("int4").fill_value_from_json(value)
 
 
@@ -42,7 +42,7 @@ def test_what_is_no_fill_value(value):
     "value", [0.5, 1j, "1", b"1", None, [1], np.zeros(1, "i1"), np.void(b"a"), float("nan")]
 )
 def test_what_users_cannot_give(value):
-    with pytest.raises(ValueError, match="int4 can hold integers"):
+    with pytest.raises(ValueError, match="int4 requires an integer"):
         SmallInteger("int4").cast(value)
 
 
@@ -58,7 +58,7 @@ def test_names_and_dtypes():
         assert bool(made.cast(True)[()]) is True
     for dtype in ("i1", "u1", "?", "V1", ml_dtypes.float8_e5m2, [("a", ml_dtypes.int4)]):
         assert SmallInteger.from_numpy(np.dtype(dtype)) is None
-    with pytest.raises(ValueError, match="'int3' is none of int2, int4"):
+    with pytest.raises(ValueError, match="unknown data type 'int3'; expected one of int2, int4"):
         SmallInteger("int3")
 
 
@@ -87,9 +87,9 @@ def test_bits_above_the_number_stand_for_nothing(name):
 def test_python_numbers_that_do_not_fit_are_refused():
     array = zarr.create_array(shape=4, dtype="int4", chunks=2)
     for value in (8, -9, [0, 1, 2, 8], 2**70, 8.0, 1e300, float("nan"), float("-inf")):
-        with pytest.raises(SelectionError, match=r"int4 can hold -8 to 7, not"):
+        with pytest.raises(SelectionError, match=r"out of range for int4 \(-8 to 7"):
             array[...] = value
-    with pytest.raises(SelectionError, match="not 9"):
+    with pytest.raises(SelectionError, match="9 is out of range"):
         array.append([9])
     array[...] = [-8, 7, 0, True]
     assert array[...].astype(int).tolist() == [-8, 7, 0, 1]

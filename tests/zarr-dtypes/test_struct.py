@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr_core as zarr
+from growth import LIMIT, growth
 from hypothesis import given, settings
 from hypothesis.extra import numpy as arrays
 from zarr_core.errors import (
@@ -15,7 +16,8 @@ from zarr_core.errors import (
     MetadataValidationError,
     UnknownExtensionError,
 )
-from zarr_core.extension import DataType, ExtensionDefinition, data_type_for, make_extension
+from zarr_core.extension import DataType, ExtensionDefinition
+from zarr_core.tools import data_type_for, make_extension
 from zarr_dtypes.struct import Struct
 
 RECORD = np.dtype([("id", "i4"), ("p", [("x", "f4"), ("s", "S3")]), ("at", "M8[s]"), ("u", "U2")])
@@ -119,8 +121,8 @@ def test_a_fill_value_of_packed_bytes_is_little_endian():
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"a": 1}, "member for each"),
-        ({"a": 1, "b": 2, "c": 3}, "differs in .'c'."),
+        ({"a": 1}, "exactly the members"),
+        ({"a": 1, "b": 2, "c": 3}, "differs in 'c'"),
         ({"a": 1.5, "b": 2}, "field 'a'.*int16"),
         ({"a": 1, "b": 256}, "field 'b'.*uint8"),
         ("AQI=", "3 bytes cannot hold 2"),
@@ -175,15 +177,15 @@ def test_what_users_cannot_give(value):
 @pytest.mark.parametrize(
     ("dtype", "message"),
     [
-        (np.dtype([("a", "i1"), ("b", "f8")], align=True), "'b' begins at byte 8 instead of 1"),
+        (np.dtype([("a", "i1"), ("b", "f8")], align=True), "'b' starts at byte 8 instead of 1"),
         (np.dtype({"names": ["a"], "formats": ["i4"], "itemsize": 8}), "ends at byte 8"),
         (
             np.dtype({"names": ["a", "b"], "formats": ["i4", "i4"], "offsets": [0, 2]}),
-            "'b' begins at byte 2 instead of 4",
+            "'b' starts at byte 2 instead of 4",
         ),
         (
             np.dtype({"names": ["a", "b"], "formats": ["i4", "i4"], "offsets": [4, 0]}),
-            "'a' begins at byte 4",
+            "'a' starts at byte 4",
         ),
         (np.dtype([(("title", "a"), "i4")]), "title"),
         (np.dtype([("n", np.dtype([("a", "i1"), ("b", "f8")], align=True))]), "repack_fields"),
@@ -207,9 +209,17 @@ def test_fields_that_nothing_stores():
 @pytest.mark.parametrize(
     ("fields", "pointer", "message"),
     [
-        ([field("a", "int8"), field("a", "int8")], "/data_type/configuration", "more than one"),
-        ([field("a", "string")], "/data_type/configuration", "string have no fixed size"),
-        ([field("a", "bytes")], "/data_type/configuration", "no fixed size"),
+        (
+            [field("a", "int8"), field("a", "int8")],
+            "/data_type/configuration",
+            "duplicate field names",
+        ),
+        (
+            [field("a", "string")],
+            "/data_type/configuration",
+            "must have a fixed size, but elements of type string",
+        ),
+        ([field("a", "bytes")], "/data_type/configuration", "must have a fixed size"),
         (
             [field("a", {"name": "raw_bytes", "configuration": {"length_bytes": 2**31 - 1}})] * 1
             + [field("b", "int8")],
@@ -224,7 +234,7 @@ def test_fields_that_nothing_stores():
         (
             [field("n", struct(field("a", "int8"), field("a", "int8")).to_json())],
             "/data_type/configuration/fields/0/data_type/configuration",
-            "more than one",
+            "duplicate field names",
         ),
     ],
 )
@@ -291,7 +301,7 @@ class Pair(DataType):
 
 def test_fields_that_are_arrays():
     dtype = np.dtype([("a", "u1"), ("pair", "i2", (2,))])
-    with zarr.extensions({"data_type": {"acme.pair": Pair}}):
+    with zarr.override_extensions({"data_type": {"acme.pair": Pair}}):
         values = np.array([(1, (2, 3)), (4, (5, 6)), (7, (8, 9))], dtype)
         array = zarr.create_array(
             data=values.astype(dtype.newbyteorder(">")), chunks=2, compressors=None
@@ -305,3 +315,41 @@ def test_fields_that_are_arrays():
         data_type = data_type_for(dtype)
         fill = {"a": 1, "pair": [-1, 7]}
         assert data_type.fill_value_to_json(data_type.fill_value_from_json(fill)) == fill
+
+
+def array_of_fields(count):
+    """A document of an array whose elements have so many fields."""
+    document = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [1],
+        "data_type": struct(*(field(f"f{n}", "int8") for n in range(count))).to_json(),
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1]}},
+        "chunk_key_encoding": "default",
+        "fill_value": {f"f{number}": 0 for number in range(count)},
+        "codecs": ["bytes"],
+    }
+    return json.dumps(document).encode()
+
+
+def test_opening_many_fields_takes_linear_time():
+    def opened(document):
+        return zarr.open(zarr.MemoryStore({"zarr.json": document}), "r")
+
+    assert growth(array_of_fields, opened, 2000) < LIMIT
+
+
+def test_messages_do_not_repeat_all_fields():
+    struct_ = Struct.from_definition(struct(*(field(f"f{n}", "int8") for n in range(5000))))
+    with pytest.raises(ValueError, match="and 4,990 more; it differs in") as refused:
+        struct_.fill_value_from_json({"other": 1})
+    assert len(str(refused.value)) < 1000
+    with pytest.raises(ValueError, match="and 4,990 more cannot hold") as refused:
+        struct_.cast("x" * 10_000)
+    assert len(str(refused.value)) < 1000
+    twice = struct(*(field(f"f{number % 5000}", "int8") for number in range(10_000)))
+    with pytest.raises(
+        ValueError, match="duplicate field names 'f0', .* and 4,990 more"
+    ) as refused:
+        Struct.from_definition(twice)
+    assert len(str(refused.value)) < 1000

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.codecs.bytes import BytesCodec
-from zarr_core.extension import ExtensionDefinition, data_type_for, make_extension
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import data_type_for, make_extension
 from zarr_dtypes.struct import Struct
 from zarr_dtypes.structured import Structured
-from zarr_formats.conversion import convert
+from zarr_transfer import convert
 
 DTYPE = np.dtype([("x", "i2"), ("in", [("y", "f8"), ("s", "S2")])])
 INNER = {
@@ -121,7 +122,7 @@ def test_packed_fill_values_have_the_byte_order_of_the_elements(endian, order, n
         "codecs": AROUND[around](elements),
     }
     store = {"zarr.json": json.dumps(document).encode()}
-    with zarr.extensions({"codec": {"acme.elements": OtherName}}):
+    with zarr.override_extensions({"codec": {"acme.elements": OtherName}}):
         array = zarr.open(store, mode="r+")
         assert array.fill_value.tolist() == (7, 0.5)
         array[0, 0] = np.array((-1, 2.5), array.dtype)

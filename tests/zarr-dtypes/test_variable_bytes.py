@@ -52,7 +52,7 @@ def test_fill_values_in_json():
 
 @pytest.mark.parametrize("value", [0, None, [256], "A", "not base64", True, {}, [[1]]])
 def test_what_is_no_fill_value(value):
-    with pytest.raises(ValueError, match="a fill value of type bytes is a string in base64"):
+    with pytest.raises(ValueError, match="a fill value of type bytes must be a base64 string"):
         VariableBytes().fill_value_from_json(value)
 
 

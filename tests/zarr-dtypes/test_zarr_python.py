@@ -161,7 +161,7 @@ def test_their_fill_values(tmp_path, dtype, fill):
     array = zarr.create_array(tmp_path, shape=3, dtype=dtype, fill_value=fill)
     ours = zarr_core.open(tmp_path)
     assert same(ours[...], np.asarray(array[...]))
-    assert same(ours[...], np.full(3, ours._binding.fill_value))
+    assert same(ours[...], np.full(3, ours.stored.resolved.fill_value))
 
 
 @pytest.mark.parametrize(("dtype", "fill"), FILLS, ids=str)

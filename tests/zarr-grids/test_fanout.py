@@ -1,4 +1,4 @@
-"""Keys in groups of digits, of which no folder has many."""
+"""Keys in groups of digits, with a limit of entries per directory."""
 
 import pickle
 
@@ -8,7 +8,8 @@ import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import ExtensionConfigurationError
-from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import make_extension
 from zarr_grids.fanout import FanoutEncoding
 
 
@@ -60,7 +61,7 @@ def test_keys_sort_as_numbers_do(most, chunks):
         "c/9" + "/999" * 10, "zarr.json", "c/0/1e3",
     ],
 )  # fmt: skip
-def test_other_keys_are_no_chunks(key):
+def test_other_keys_are_not_chunk_keys(key):
     assert encoding().decode(key, 1) is None
 
 
@@ -82,7 +83,7 @@ def test_an_array(tmp_path):
         tmp_path / "a.zarr", shape=(3000,), chunks=2, dtype="i4",
         chunk_key_encoding={"name": "fanout", "configuration": {"max_children": 250}},
     )  # fmt: skip
-    # What is written makes the same keys for those who do not round.
+    # Implementations that do not round produce the same keys.
     assert array.metadata.chunk_key_encoding.configuration == {"max_children": 100}
     array[:] = np.arange(3000)
     assert (tmp_path / "a.zarr/c/1/14/99").is_file()

@@ -1,4 +1,4 @@
-"""What others write in these grids, or under these names, is read here, and the other way round."""
+"""Arrays with these grids and keys are exchanged with other libraries."""
 
 import json
 
@@ -47,7 +47,7 @@ def test_zarr_python_reads_and_changes_ours(tmp_path, shapes):
     "chunks", [[[10, 20, 30], [50, 50]], [[10, 20, 30], 40], [[60], [1] * 100]]
 )
 @pytest.mark.usefixtures("zarr_python")
-def test_what_zarr_python_writes(tmp_path, chunks):
+def test_shards_of_zarr_python(tmp_path, chunks):
     theirs = zarr.create_array(tmp_path / "a", shape=VALUES.shape, dtype="i4", chunks=chunks)
     theirs[...] = VALUES
     theirs.resize((45, 100))

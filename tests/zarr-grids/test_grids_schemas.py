@@ -6,7 +6,8 @@ from importlib.resources import files
 
 import jsonschema
 import pytest
-from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import make_extension
 
 KINDS = ("chunk_grid", "chunk_key_encoding")
 LINES = {
@@ -17,7 +18,7 @@ LINES = {
 }
 
 
-def test_all_are_there():
+def test_all_schemas_exist():
     assert {name for _, name in LINES} == {"fanout", "rectilinear", "suffix", "template"}
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError, ZarrError
-from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import make_extension
 
 
 def definition(suffix, base):
@@ -42,7 +43,7 @@ def test_keys_in_both_directions(suffix, base, chunk, key):
 @pytest.mark.parametrize(
     "key", ["c/1/2", "c/1/2.tif", "c/1/2.tiff.tiff", "1/2.tiff", ".tiff", "c/1/02.tiff"]
 )
-def test_other_keys_are_no_chunks(key):
+def test_other_keys_are_not_chunk_keys(key):
     assert encoding().decode(key, 2) is None
 
 
@@ -61,7 +62,7 @@ def test_other_keys_are_no_chunks(key):
         ({"suffix": ".x", "base_encoding": "v2", "base": 1}, "/base"),
     ],
 )  # fmt: skip
-def test_refused_configurations(configuration, pointer):
+def test_invalid_configurations(configuration, pointer):
     with pytest.raises(ExtensionConfigurationError) as caught:
         make_extension("chunk_key_encoding", ExtensionDefinition("suffix", configuration))
     (problem,) = caught.value.problems
@@ -74,13 +75,13 @@ def test_keys_that_no_store_takes(suffix):
         zarr.create_array(shape=3, chunk_key_encoding=definition(suffix, "v2"))
 
 
-def test_what_the_base_refuses():
+def test_errors_of_the_base_encoding():
     base = {"name": "template", "configuration": {"format": "{0}{1}"}}
-    with pytest.raises(MetadataValidationError, match="run together"):
+    with pytest.raises(MetadataValidationError, match="could have the same key"):
         zarr.create_array(shape=(3, 3), chunk_key_encoding=definition(".x", base))
 
 
-def test_an_encoding_within_an_encoding_without_end():
+def test_endlessly_nested_encodings_raise():
     base = "v2"
     for _ in range(3000):
         base = {"name": "suffix", "configuration": {"suffix": "a", "base_encoding": base}}

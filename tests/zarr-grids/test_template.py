@@ -9,7 +9,8 @@ import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import ExtensionConfigurationError, MetadataValidationError
-from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import make_extension
 from zarr_grids.template import TemplateEncoding
 
 
@@ -97,7 +98,7 @@ def test_every_chunk_has_a_key_of_its_own(data):
         ("{0:02}{1:02}", None, "0102030"),
     ],
 )  # fmt: skip
-def test_other_keys_are_no_chunks(text, separator, key):
+def test_other_keys_are_not_chunk_keys(text, separator, key):
     assert encoding(text, separator).decode(key, 2) is None
 
 
@@ -110,13 +111,13 @@ def test_other_keys_are_no_chunks(text, separator, key):
         ({"format": "{0}", "template": "{0}"}, "once"),
         ({"format": "abc"}, "at least one expression"), ({"format": "{{0}}"}, "at least one"),
         ({"format": "{*}{*}", "separator": "/"}, "once"),
-        ({"format": "{0}/{}"}, "no expression"), ({"format": "a{0"}, "no expression"),
-        ({"format": "0}{0}"}, "no expression"), ({"format": "{0}}"}, "no expression"),
-        ({"format": "{a}{0}"}, "no expression"), ({"format": "{0:4}"}, "no expression"),
-        ({"format": "{0:0}"}, "no expression"), ({"format": "{0:04d}"}, "no expression"),
-        ({"format": "{0.real}"}, "no expression"), ({"format": "{0!r}"}, "no expression"),
-        ({"format": "{+1}"}, "no expression"), ({"format": "{\u0660}"}, "no expression"),
-        ({"format": "{0:0999999999}"}, "no expression"), ({"format": "{99999}"}, "no expression"),
+        ({"format": "{0}/{}"}, "invalid expression"), ({"format": "a{0"}, "invalid expression"),
+        ({"format": "0}{0}"}, "invalid expression"), ({"format": "{0}}"}, "invalid expression"),
+        ({"format": "{a}{0}"}, "invalid expression"), ({"format": "{0:4}"}, "invalid expression"),
+        ({"format": "{0:0}"}, "invalid expression"), ({"format": "{0:04d}"}, "invalid expression"),
+        ({"format": "{0.real}"}, "invalid expression"), ({"format": "{0!r}"}, "invalid expression"),
+        ({"format": "{+1}"}, "invalid expression"), ({"format": "{\u0660}"}, "invalid expression"),
+        ({"format": "{0:0999999999}"}, "invalid expression"), ({"format": "{99999}"}, "invalid expression"),
         ({"format": "/{0}"}, "begin with"), ({"format": "a//{0}"}, "'//'"),
         ({"format": "a\\{0}"}, "contain"), ({"format": "a\0{0}"}, "contain"),
         ({"format": "../{0}"}, r"'\.\.'"), ({"format": "{0}/zarr.json"}, "zarr.json"),
@@ -124,7 +125,7 @@ def test_other_keys_are_no_chunks(text, separator, key):
         ({"format": "{0}", "other": 1}, "other"),
     ],
 )  # fmt: skip
-def test_refused_configurations(configuration, message):
+def test_invalid_configurations(configuration, message):
     with pytest.raises(ExtensionConfigurationError, match=message):
         make_extension("chunk_key_encoding", ExtensionDefinition("template", configuration))
 
@@ -132,19 +133,19 @@ def test_refused_configurations(configuration, message):
 @pytest.mark.parametrize(
     ("text", "separator", "shape", "message"),
     [
-        ("{0}", None, (1, 1), "nothing stands for dimension 1"),
-        ("{0}/{1}", None, (1,), "no dimension of an array with 1"),
-        ("{-3}/{*}", "/", (1, 1), "no dimension of an array with 2"),
-        ("{0}/{-2}/{*}", "/", (1, 1), "two expressions stand for dimension 0"),
-        ("{0}/{0}/{*}", "/", (1, 1), "two expressions stand for dimension 0"),
-        ("{0}/{*}", "/", (1,), "nothing is left"),
-        ("{*}", "/", (), "nothing is left"),
-        ("{0}", None, (), "no dimension"),
-        ("{0}{1}", None, (1, 1), "run together"),
-        ("{0}5{1}", None, (1, 1), "run together"),
-        ("{*}", "", (1, 1), "run together"),
-        ("{*}", "7", (1, 1), "run together"),
-        ("{0:02}{1:02}", None, (100, 101), "run together"),
+        ("{0}", None, (1, 1), "lacks dimension 1"),
+        ("{0}/{1}", None, (1,), "out of range for an array with 1"),
+        ("{-3}/{*}", "/", (1, 1), "out of range for an array with 2"),
+        ("{0}/{-2}/{*}", "/", (1, 1), "contains dimension 0 more than once"),
+        ("{0}/{0}/{*}", "/", (1, 1), "contains dimension 0 more than once"),
+        ("{0}/{*}", "/", (1,), "matches no dimension"),
+        ("{*}", "/", (), "matches no dimension"),
+        ("{0}", None, (), "out of range"),
+        ("{0}{1}", None, (1, 1), "could have the same key"),
+        ("{0}5{1}", None, (1, 1), "could have the same key"),
+        ("{*}", "", (1, 1), "could have the same key"),
+        ("{*}", "7", (1, 1), "could have the same key"),
+        ("{0:02}{1:02}", None, (100, 101), "could have the same key"),
         ("{0}/", None, (1,), "not a key"),
         ("./{0}", None, (1,), "not a key"),
         ("{*}", "//", (1, 1), "'//'"),
@@ -153,7 +154,7 @@ def test_refused_configurations(configuration, message):
         ("{0}", None, (0,), None),
     ],
 )  # fmt: skip
-def test_what_fits_an_array(text, separator, shape, message):
+def test_valid_arrays(text, separator, shape, message):
     configuration = (
         {"format": text} if separator is None else {"format": text, "separator": separator}
     )
@@ -171,7 +172,7 @@ def test_what_fits_an_array(text, separator, shape, message):
         make()
 
 
-def test_growing_until_numbers_run_together():
+def test_growing_until_keys_are_ambiguous():
     array = zarr.create_array(
         shape=(99, 1), chunks=1, dtype="i1", fill_value=0,
         chunk_key_encoding={"name": "template", "configuration": {"format": "{0:02}{1:02}"}},
@@ -179,16 +180,16 @@ def test_growing_until_numbers_run_together():
     array.resize(100, 1)
     array[99, 0] = 5
     before = array.store.get("zarr.json")
-    with pytest.raises(MetadataValidationError, match="run together"):
+    with pytest.raises(MetadataValidationError, match="could have the same key"):
         array.resize(101, 1)
-    with pytest.raises(MetadataValidationError, match="run together"):
+    with pytest.raises(MetadataValidationError, match="could have the same key"):
         array.append(np.ones((1, 1), "i1"))
     assert array.store.get("zarr.json") == before
     assert array.shape == (100, 1)
     assert zarr.open(array.store)[99, 0] == 5
 
 
-def test_the_member_that_the_text_names():
+def test_member_name_of_the_specification_text():
     given = {"name": "template", "configuration": {"template": "{*}.x", "separator": "-"}}
     array = zarr.create_array(shape=(2, 2), chunks=1, dtype="i1", chunk_key_encoding=given)
     array[...] = 1

@@ -1,4 +1,4 @@
-"""Some of the bits of elements, packed without gaps."""
+"""Packing of a range of the bits of each element, without gaps."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-# The number of bits is the first number in the name of the data type.
+# The first number in the name of the data type is the number of bits.
 _NUMBER = re.compile(r"(complex_)?(?:u?int|b?float)(\d+)(?:_e\d+m\d+\w*)?").fullmatch
 _OTHERS = {"bool": (1, 1), "complex64": (2, 32), "complex128": (2, 64)}
 _BYTE = 8  # bits
-_BLOCK = 1 << 14  # elements packed at once, where each bit takes a byte for a while
+_BLOCK = 1 << 14  # elements packed at once; each bit takes a byte in between
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which bits of an element are packed.
+    """The bits of an element that are packed.
 
     Parameters
     ----------
     components : int
         2 for complex numbers, otherwise 1.
     bits : int
-        Bits that a component has.
+        Number of bits of a component.
     first, last : int
-        Those that are packed, counted from the lowest.
+        First and last packed bit, counted from the lowest.
     signed : bool
-        Whether bits above the last are like it, rather than 0.
+        Whether the bits above ``last`` are copies of it, rather than 0.
     """
 
     components: int
@@ -46,15 +46,15 @@ class Layout:
 
     @property
     def width(self) -> int:
-        """Bits of a component that are packed."""
+        """Number of packed bits of a component."""
         return self.last - self.first + 1
 
     def nbytes(self, count: int) -> int:
-        """Bytes that so many elements take."""
+        """Return the number of bytes of ``count`` packed elements."""
         return -(-count * self.components * self.width // _BYTE)
 
     def padding(self, count: int) -> int:
-        """Bits after the last of so many elements."""
+        """Return the number of unused bits after ``count`` packed elements."""
         return -count * self.components * self.width % _BYTE
 
     def pack(self, elements: Array) -> Array:
@@ -63,7 +63,7 @@ class Layout:
         Parameters
         ----------
         elements : ndarray, shape (n,)
-            Contiguous, in native byte order.
+            Contiguous elements in native byte order.
 
         Returns
         -------
@@ -93,11 +93,11 @@ class Layout:
         Parameters
         ----------
         packed : ndarray of uint8
-            Exactly the bytes of so many elements.
+            Exactly the bytes of ``count`` elements.
         count : int
-            How many.
+            Number of elements.
         dtype : dtype
-            Theirs.
+            Data type of the elements.
 
         Returns
         -------
@@ -117,13 +117,13 @@ class Layout:
         return elements
 
     def _octets(self, elements: Array) -> Array:
-        """The bytes of each component in a row, the lowest first."""
+        """Return one row of bytes for each component, the lowest byte first."""
         size = elements.itemsize // self.components
         octets: Array = elements.view(np.uint8).reshape(len(elements) * self.components, size)
         return octets if sys.byteorder == "little" else octets[:, ::-1].copy()
 
     def _pack_few(self, values: Array) -> Array:
-        if self.bits == 1:  # bool: NumPy lets one make some that are neither 0 nor 1
+        if self.bits == 1:  # bool: bytes other than 0 and 1 are possible in NumPy
             return np.packbits(values, bitorder="little")
         values = values >> np.uint8(self.first)
         values &= np.uint8((1 << self.width) - 1)
@@ -164,19 +164,19 @@ class Layout:
 
 @lru_cache(maxsize=256)
 def layout(data_type: DataType, first: int | None, last: int | None) -> Layout:
-    """Find which bits of the elements of a data type are packed.
+    """Return the bits that are packed of the elements of a data type.
 
     Parameters
     ----------
     data_type : DataType
-        That of the elements.
+        Data type of the elements.
     first, last : int, optional
         The first and the last bit; all bits if not given.
 
     Raises
     ------
     ValueError
-        If the elements are of no such type, or have fewer bits.
+        If the data type is not supported, or has fewer bits.
     """
     name = data_type.to_definition().name
     if name in _OTHERS:
@@ -184,11 +184,11 @@ def layout(data_type: DataType, first: int | None, last: int | None) -> Layout:
     elif match := _NUMBER(name):
         components, bits = 2 if match[1] else 1, int(match[2])
     else:
-        raise ValueError("only bool, integers, floats and complex numbers can be packed")
+        raise ValueError("only bool, integers, floats and complex numbers are supported")
     first = first or 0
     last = bits - 1 if last is None else last
     if not first <= last < bits:
         raise ValueError(
-            f"bits {first} to {last} are to be stored; elements or their components have {bits}"
+            f"bits {first} to {last} are out of range: an element or component has {bits} bits"
         )
     return Layout(components, bits, first, last, name.startswith("int"))

@@ -1,7 +1,7 @@
-"""The header of a Blosc frame, checked before c-blosc sees the frame.
+"""Validation of the header of a Blosc frame before c-blosc decodes the frame.
 
-c-blosc believes what the header says about lengths; a frame that was cut short
-would be read beyond its end.
+c-blosc does not check the lengths in the header, and would read beyond the end of a
+truncated frame.
 
 Specification: c-blosc, "Blosc Chunk Format" (README_CHUNK_FORMAT).
 """
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 SIZE = 16
 LARGEST_CONTENT = 2**31 - 1 - SIZE
 LIBRARIES = ("blosclz", "lz4", "snappy", "zlib", "zstd")
-"""Formats of the compressed blocks, by their number; lz4hc writes lz4."""
+"""Formats of the compressed blocks by number; lz4hc writes lz4."""
 
 _VERSION = 2
-_COPIED = 0x02  # flag: the content follows as it is
+_MEMCPYED = 0x02  # flag: the content is not compressed
 _RESERVED = 0x08
-# No compressor inside Blosc gets more out of a byte: a Zstandard block of
-# 4 bytes may stand for 128 KiB.
-_MOST = 1 << 15
+# Largest ratio of all compressors in Blosc: a Zstandard block of 4 bytes can
+# decode to 128 KiB.
+_MAX_RATIO = 1 << 15
 _unpack = struct.Struct("<BBBBIII").unpack_from
 
 
 def content_size(data: Buffer) -> int:
-    """Bytes of content that a frame declares, once its header is known to be sound.
+    """Return the number of bytes that a frame decodes to, after validating its header.
 
     Raises
     ------
@@ -40,34 +40,34 @@ def content_size(data: Buffer) -> int:
     """
     length = len(data)
     if length < SIZE:
-        raise _damaged(f"{length} bytes; the header alone takes {SIZE}")
+        raise _damaged(f"{length} bytes are too few for a header of {SIZE} bytes")
     nbytes: int
     version, _, flags, typesize, nbytes, blocksize, cbytes = _unpack(data)
     if version != _VERSION:
-        raise _damaged(f"format version {version}, not {_VERSION}")
+        raise _damaged(f"format version {version} instead of {_VERSION}")
     if cbytes != length:
-        raise _damaged(f"the header declares a frame of {cbytes} bytes, {length} are here")
+        raise _damaged(f"the header declares {cbytes} bytes instead of {length}")
     if nbytes > LARGEST_CONTENT:
-        raise _damaged(f"the header declares {nbytes} bytes; no frame may hold more than 2 GiB")
+        raise _damaged(f"the header declares {nbytes} bytes of content; the limit is 2 GiB")
     if not typesize or flags & _RESERVED:
-        raise _damaged("element size 0 or a reserved flag in the header")
-    if flags & _COPIED:
+        raise _damaged("the header contains element size 0 or a reserved flag")
+    if flags & _MEMCPYED:
         if nbytes + SIZE != length:
-            raise _damaged(f"{nbytes} bytes stored as they are, in a frame of {length} bytes")
+            raise _damaged(f"{nbytes} uncompressed bytes in a frame of {length} bytes")
     elif nbytes:
         if not 0 < blocksize <= nbytes:
-            raise _damaged(f"blocks of {blocksize} bytes in {nbytes} bytes")
+            raise _damaged(f"block size {blocksize} for {nbytes} bytes of content")
         if flags >> 5 >= len(LIBRARIES):
-            raise _damaged(f"compressor number {flags >> 5}, which is not defined")
+            raise _damaged(f"undefined compressor number {flags >> 5}")
         starts = -(-nbytes // blocksize) * 4
-        if SIZE + starts > length or nbytes > _MOST * length:
-            raise _damaged(f"{nbytes} bytes cannot come out of a frame of {length} bytes")
+        if SIZE + starts > length or nbytes > _MAX_RATIO * length:
+            raise _damaged(f"a frame of {length} bytes cannot decode to {nbytes} bytes")
     return nbytes
 
 
 def library(data: Buffer) -> str:
-    """Which compressor the blocks of a sound frame need; empty if none."""
-    return "" if data[2] & _COPIED else LIBRARIES[data[2] >> 5]
+    """Return the compressor of the blocks of a valid frame; empty if uncompressed."""
+    return "" if data[2] & _MEMCPYED else LIBRARIES[data[2] >> 5]
 
 
 def _damaged(reason: str) -> ChunkDecodeError:

@@ -1,4 +1,4 @@
-"""What all codecs that add a checksum have in common."""
+"""Base class of the codecs that add a checksum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SIZE = 4
 
 
 class ChecksumCodec(BytesToBytesCodec):
-    """Store the bytes with a checksum of 32 bits in little endian."""
+    """Store the bytes with a little-endian checksum of 32 bits."""
 
     __slots__ = ()
 
@@ -22,33 +22,33 @@ class ChecksumCodec(BytesToBytesCodec):
 
     @abstractmethod
     def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
+        """Return the checksum of the bytes."""
 
     @property
     def at_start(self) -> bool:
-        """Whether it stands before the bytes."""
+        """Whether the checksum precedes the bytes."""
         return False
 
     @property
     def detects_damage(self) -> bool:
-        """Whether there is a checksum: always."""
+        """Whether a checksum is stored: always True."""
         return True
 
     def encoded_size(self, decoded_size: int) -> int:
-        """Four bytes more."""
+        """Return the decoded size plus 4 bytes."""
         return decoded_size + _SIZE
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Add the checksum."""
         checksum = (self.checksum(data) & 0xFFFFFFFF).to_bytes(_SIZE, "little")
         return b"".join((checksum, data) if self.at_start else (data, checksum))
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
-        """Verify the checksum; gives a view of ``data`` without it."""
+        """Verify the checksum; return a view of ``data`` without it."""
         size = len(data) - _SIZE
         if size < 0:
             raise ChunkDecodeError(
-                f"{len(data)} bytes; the checksum alone takes {_SIZE}", self.name
+                f"{len(data)} bytes are too few for a checksum of {_SIZE} bytes", self.name
             )
         if decoded_size is not None and size != decoded_size:
             raise ChunkDecodeError(f"decodes to {size} bytes instead of {decoded_size}", self.name)
@@ -59,11 +59,11 @@ class ChecksumCodec(BytesToBytesCodec):
         expected, found = int.from_bytes(stored, "little"), self.checksum(content) & 0xFFFFFFFF
         if expected != found:
             raise ChecksumError(
-                f"the stored checksum is {expected:#010x}, that of the bytes {found:#010x}",
+                f"the stored checksum is {expected:#010x}, but the bytes have {found:#010x}",
                 self.name,
             )
         return content
 
     def decode_into(self, data: Buffer, out: memoryview) -> None:
-        """Verify the checksum, and copy the bytes beside it."""
+        """Verify the checksum and copy the content."""
         out[:] = self.decode(data, len(out))

@@ -1,7 +1,7 @@
-"""What codecs of DEFLATE have in common, whichever library does the work.
+"""Base class of the DEFLATE codecs, independent of the library.
 
-libdeflate (the package ``deflate``) decompresses where it is installed, the standard
-library otherwise.  Measured on one core with 64 KiB of an int32 random walk, level 5, in
+libdeflate (the package ``deflate``) decompresses if it is installed, otherwise the standard
+library.  Measured on one core with 64 KiB of an int32 random walk, level 5, in
 microseconds: encoding 483 with libdeflate (17.6 kB), 1114 with zlib (19.0 kB);
 decoding 48 with libdeflate, 64 with isal, 140 with zlib.
 """
@@ -23,39 +23,39 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer
 
-_MOST = 1032  # bytes that DEFLATE gives for one
+_MAX_RATIO = 1032  # largest compression ratio of DEFLATE
 
 
 class Container(NamedTuple):
-    """What stands around a DEFLATE stream.
+    """Container format of a DEFLATE stream.
 
     Parameters
     ----------
     name : str
-        The codec; for messages.
+        Name of the codec, for messages.
     wbits : int
-        zlib's number for it, with a window of 32 KiB.
+        The ``wbits`` of zlib for the format, with a window of 32 KiB.
     levels : range
-        Those that may be asked for; 0 stores the bytes as they are.
-    several : bool
-        Whether one may follow the other.
+        Valid compression levels; 0 stores the bytes uncompressed.
+    multiple : bool
+        Whether one stream may follow another.
     """
 
     name: str
     wbits: int
     levels: range
-    several: bool
+    multiple: bool
 
 
-GZIP = Container("gzip", 31, range(10), several=True)
+GZIP = Container("gzip", 31, range(10), multiple=True)
 """RFC 1952; the levels of the specification's gzip codec."""
 
-ZLIB = Container("numcodecs.zlib", 15, range(-1, 10), several=False)
+ZLIB = Container("numcodecs.zlib", 15, range(-1, 10), multiple=False)
 """RFC 1950; -1 is the library's default."""
 
 
 class DeflateCodec(BytesToBytesCodec):
-    """Compress with DEFLATE; those derived from it are data classes with a level."""
+    """Compress with DEFLATE; subclasses are data classes with the field ``level``."""
 
     __slots__ = ()
 
@@ -71,64 +71,64 @@ class DeflateCodec(BytesToBytesCodec):
 
     @property
     def detects_damage(self) -> bool:
-        """Whether streams carry a checksum: always."""
+        """Whether streams contain a checksum: always True."""
         return True
 
     @abstractmethod
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Compress to one stream."""
 
-    def decode_whole(self, data: Buffer, size: int) -> Buffer | None:
-        """Decompress data that is exactly one sound stream of known size.
+    def decode_single_stream(self, data: Buffer, size: int) -> Buffer | None:
+        """Decompress data that is exactly one valid stream of known size.
 
         Parameters
         ----------
         data : Buffer
             The encoded bytes.
         size : int
-            Bytes that must come out, at least one; more is never allocated.
+            Decoded size in bytes, at least 1; no more is allocated.
 
         Returns
         -------
         Buffer or None
-            None if it is anything else, or no library can do it at once.
+            None if the data is anything else, or no library supports it.
         """
         library = libdeflate()
-        return None if library is None else library.decompressed(data, size, self.container)
+        return None if library is None else library.decompress(data, size, self.container)
 
-    def pieces(self, data: Buffer) -> Iterator[bytes]:
-        """Decompress any streams piece by piece."""
-        name, wbits, _, several = self.container
+    def iter_decoded(self, data: Buffer) -> Iterator[bytes]:
+        """Decompress all streams incrementally."""
+        name, wbits, _, multiple = self.container
         new = partial(zlib.decompressobj, wbits)
-        return _streams.inflated(data, new, zlib.error, several, name)
+        return _streams.inflate(data, new, zlib.error, multiple, name)
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Decompress all streams."""
         name = self.container.name
         if decoded_size:
-            if decoded_size > _MOST * len(data):
+            if decoded_size > _MAX_RATIO * len(data):
                 raise ChunkDecodeError(
-                    f"{len(data)} bytes of DEFLATE cannot hold {decoded_size} bytes", name
+                    f"{len(data)} bytes of DEFLATE cannot decode to {decoded_size} bytes", name
                 )
-            whole = self.decode_whole(data, decoded_size)
+            whole = self.decode_single_stream(data, decoded_size)
             if whole is not None:
                 return whole
-        return _streams.gather(self.pieces(data), decoded_size, name)
+        return _streams.gather(self.iter_decoded(data), decoded_size, name)
 
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress all streams into memory of exactly the decoded size."""
-        whole = self.decode_whole(data, len(out)) if len(out) else None
+        whole = self.decode_single_stream(data, len(out)) if len(out) else None
         if whole is None:
-            _streams.fill(out, self.pieces(data), self.container.name)
+            _streams.fill(out, self.iter_decoded(data), self.container.name)
         else:
             out[:] = whole
 
 
 @cache
 def libdeflate() -> ModuleType | None:
-    """The module that works with libdeflate; None if that is not installed."""
+    """Return the module that uses libdeflate; None if it is not installed."""
     try:
-        from zarr_codecs import libdeflate  # noqa: PLC0415 - lazy: optional
+        from zarr_codecs import libdeflate  # optional dependency
     except ImportError:
         return None
     return libdeflate

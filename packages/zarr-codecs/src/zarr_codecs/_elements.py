@@ -1,7 +1,7 @@
-"""Types of elements that filters of numcodecs name, checked against those of the array.
+"""Data types in the configuration of numcodecs filters, checked against the array.
 
-A codec sees elements in the byte order of this machine; the ``bytes`` codec
-chooses the one that is stored.  So the byte order of a type string is no matter.
+A codec receives elements in native byte order; the ``bytes`` codec chooses the stored
+byte order.  The byte order of a type string is therefore ignored.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import data_type_for
+from zarr_core.tools import data_type_for
 
 if TYPE_CHECKING:
     from zarr_core.extension import ArrayRepresentation
@@ -20,75 +20,73 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=256)
-def native(member: str, text: str, kinds: str) -> np.dtype[Any]:
-    """The dtype that a member of a configuration names, in native byte order.
+def parse_dtype(member: str, text: str, kinds: str) -> np.dtype[Any]:
+    """Return the dtype that a member of a configuration names, in native byte order.
 
     Parameters
     ----------
     member : str
-        Its name; for messages.
+        Name of the member, for messages.
     text : str
         A NumPy type string such as ``"<i4"``, or a name such as ``"int32"``.
     kinds : str
-        Letters of the kinds of dtype that are permitted.
+        The values of ``dtype.kind`` that are supported.
 
     Raises
     ------
     ValueError
-        If it is no dtype, or of another kind.
+        If the text is not a dtype, or its kind is not supported.
     """
     try:
         dtype = np.dtype(text).newbyteorder("=")
     except (TypeError, ValueError, SyntaxError) as error:
-        raise ValueError(f"{member} {text!r} is no NumPy type string") from error
+        raise ValueError(f"{member} {text!r} is not a NumPy type string") from error
     if dtype.kind not in kinds:
-        raise ValueError(f"{member} {text!r} is of a kind that the codec does not take")
+        raise ValueError(f"{member} {text!r} is not supported by the codec")
     return dtype
 
 
-def require(decoded: ArrayRepresentation, dtype: np.dtype[Any]) -> None:
-    """Refuse elements of another type than the configuration says.
+def check_dtype(decoded: ArrayRepresentation, dtype: np.dtype[Any]) -> None:
+    """Raise an error if the elements do not have the configured data type.
 
-    Taken for something else they would become other numbers.
+    Interpreted as another type, the elements would become other numbers.
 
     Raises
     ------
     ValueError
-        If they are of another type.  The integers in which NumPy keeps dates
-        and durations may be named in their place.
+        If the data types differ.  int64 is accepted for datetime64 and timedelta64,
+        which NumPy stores as int64.
     """
     found = decoded.data_type.numpy_dtype
     if found == dtype or (found.kind in "mM" and dtype == np.int64):
         return
-    raise ValueError(
-        f"the codec is configured for elements of dtype {dtype}, those of the array are {found}"
-    )
+    raise ValueError(f"the codec is configured for dtype {dtype}, but the array has dtype {found}")
 
 
-def encoded(
+def encoded_representation(
     decoded: ArrayRepresentation, dtype: np.dtype[Any], shape: tuple[int, ...] | None = None
 ) -> ArrayRepresentation:
-    """The representation of what comes out of a codec.
+    """Return the representation of the encoded chunk.
 
     Parameters
     ----------
     decoded : ArrayRepresentation
-        What goes in.
+        Representation of the decoded chunk.
     dtype : dtype
-        That of the elements that come out.
+        Data type of the encoded elements.
     shape : tuple of int, optional
-        That of the chunk that comes out; the same if not given.
+        Shape of the encoded chunk, in elements; unchanged if not given.
 
     Notes
     -----
-    The fill value stays the same number, as it does for zarr-python: it says what
-    inner chunks of a shard hold that are not stored.
+    The fill value stays the same number, as in zarr-python.  It is the value of missing
+    inner chunks of a shard.
     """
     shape = decoded.shape if shape is None else shape
     found = decoded.data_type.numpy_dtype
     if dtype == found:
         return decoded if shape == decoded.shape else replace(decoded, shape=shape)
-    is_text = found.kind in "OTUS"  # which has no number
+    is_text = found.kind in "OTUS"  # not convertible to a number
     with np.errstate(all="ignore"):
         fill_value = np.zeros((), dtype) if is_text else decoded.fill_value.astype(dtype)
     return replace(decoded, shape=shape, data_type=data_type_for(dtype), fill_value=fill_value)

@@ -1,4 +1,4 @@
-"""The one door to zfp, imported when a chunk first needs it."""
+"""Interface to zfp; the only module that imports it, on first use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from zarr_core.extension import CodecError
 
-from zarr_codecs._optional import optional
+from zarr_codecs._optional import import_optional
 
 if TYPE_CHECKING:
     from zarr_core.extension import Buffer
@@ -21,80 +21,88 @@ if TYPE_CHECKING:
 
 Mode: TypeAlias = "tuple[str, Any]"
 """``rate``, ``precision`` or ``tolerance`` with a number; ``expert`` with four integers;
-``reversible``; ``header`` if the stream says it itself."""
+``reversible``; ``header`` if the stream contains the mode in its header."""
 
 REVERSIBLE: Mode = ("reversible", None)
 HEADER: Mode = ("header", None)
 
-MOST_PLANES = 64
-"""Bit planes that zfp has at most."""
-_FULL = 7  # the header with all its parts
-_MOST_BITS = 1 << 31  # of a block; far more than there can be
+MAX_PLANES = 64
+"""Largest number of bit planes in zfp."""
+_FULL_HEADER = 7  # ZFP_HEADER_FULL
+_MAX_BITS = 1 << 31  # limit of the bits of a block, far above the possible
 _WORD = 8  # bytes; a stream is a whole number of words
-_SLACK = 64  # bytes: a header, the words that zfp reads ahead
+_SLACK = 64  # bytes: a header and the words that zfp reads ahead
 _SIDE = 4  # elements of a block, along each dimension
-_EXPONENTS = (-1075, 1 << 15)  # the lowest means that nothing is lost
+_EXPONENTS = (-1075, 1 << 15)  # limits of minexp; the lowest is lossless
 _TYPES = {"int32": 1, "int64": 2, "float32": 3, "float64": 4}
 
 
 @cache
 def _zfpy() -> Any:
-    return optional("zfpy", "zfpy", "zfp")
+    return import_optional("zfpy", "zfpy", "zfp")
 
 
 def check_expert(parameters: tuple[int, int, int, int]) -> None:
-    """Refuse parameters that zfp would.
+    """Raise an error for parameters that zfp rejects.
 
     Raises
     ------
     ValueError
-        If they contradict each other, or are beyond what zfp has.
+        If the parameters contradict each other, or are out of range.
     """
     low, high, _, exponent = parameters
-    if not 0 <= low <= high < _MOST_BITS:
-        raise ValueError(f"minbits {low} and maxbits {high} must be 0 to 2**31, minbits not larger")
+    if not 0 <= low <= high < _MAX_BITS:
+        raise ValueError(
+            f"minbits {low} and maxbits {high} must satisfy 0 <= minbits <= maxbits < 2**31"
+        )
     if not _EXPONENTS[0] <= exponent < _EXPONENTS[1]:
         raise ValueError(f"minexp must be at least {_EXPONENTS[0]}, not {exponent}")
 
 
 def compress(array: Array, mode: Mode) -> bytes:
-    """Compress to a stream without header.
+    """Compress to a stream without a header.
 
     Parameters
     ----------
     array : ndarray
-        In C order, of 1 to 4 dimensions; int32, int64, float32 or float64.
+        C-contiguous, with 1 to 4 dimensions; int32, int64, float32 or float64.
     mode : tuple
         See ``Mode``.
     """
     if mode[0] == "expert":
-        return _compressed_by_c(array, mode)
+        return _compress_with_c(array, mode)
     compressed: bytes = _zfpy().compress_numpy(array, write_header=False, **_keywords(mode))
     return compressed
 
 
 def decompress(data: Buffer, shape: tuple[int, ...], dtype: np.dtype[Any], mode: Mode) -> Array:
-    """Decompress a stream without header.
+    """Decompress a stream without a header.
 
-    zfp reads on where a stream was cut short.  So it is given more bytes than it
-    can read, and asked how many it took.  If it cannot be asked, they are once zeros
-    and once ones: what depends on them was cut short.
+    zfp reads beyond the end of a truncated stream.  The stream is therefore padded, and
+    zfp returns the number of bytes that it read.  If the C functions are not available,
+    the stream is decompressed twice, padded with zeros and with ones: different results
+    mean that the stream is truncated.
 
     Raises
     ------
     ValueError
-        If the stream is cut short, or too long for its rate.
+        If the stream is truncated, or too long for its rate.
     """
-    size, form = len(data), _form(shape, dtype, mode)
-    if not size or size % _WORD or size < form.least or (form.exactly and size > form.least):
-        raise ValueError(f"{size} bytes cannot be a stream of {shape} elements")
+    size, layout = len(data), _stream_layout(shape, dtype, mode)
+    if (
+        not size
+        or size % _WORD
+        or size < layout.min_size
+        or (layout.is_fixed_size and size > layout.min_size)
+    ):
+        raise ValueError(f"{size} bytes are not a valid stream for shape {shape}")
     c = _c_library()
     if c is None:
         _require_c(mode)
-        return _decompressed_twice(data, form, mode)
-    array = _decompressed_by_c(c, data, form, mode)
+        return _decompress_twice(data, layout, mode)
+    array = _decompress_with_c(c, data, layout, mode)
     if array is None:
-        raise ValueError("zfp refuses the parameters")
+        raise ValueError("zfp rejects the parameters")
     return array
 
 
@@ -106,72 +114,74 @@ def decompress_with_header(
     Returns
     -------
     ndarray or None
-        None if the header is not that of such a chunk, or such a chunk cannot be in so
-        few bytes; or if this build of zfpy hides the functions for it.
+        None if the header does not match the chunk, the stream is too short for the
+        chunk, or this build of zfpy does not export the C functions.
 
     Raises
     ------
     ValueError
-        If the stream is cut short.
+        If the stream is truncated.
     """
     size, c = len(data), _c_library()
     if c is None or not size or size % _WORD:
         return None
-    form = _form(shape, dtype, HEADER)
-    return _decompressed_by_c(c, data, form, HEADER)
+    layout = _stream_layout(shape, dtype, HEADER)
+    return _decompress_with_c(c, data, layout, HEADER)
 
 
 def padding_with_header(data: Buffer, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-    """Bytes that zfp may read beyond the end of a stream with a header."""
-    return _form(shape, dtype, HEADER).room(len(data)) - len(data)
+    """Return the number of bytes that zfp may read beyond the end of a stream with a header."""
+    return _stream_layout(shape, dtype, HEADER).padded_size(len(data)) - len(data)
 
 
 def _keywords(mode: Mode) -> dict[str, Any]:
     return {} if mode == REVERSIBLE else dict((mode,))
 
 
-def _cut(size: int) -> ValueError:
-    return ValueError(f"cut short after {size} bytes")
+def _truncated(size: int) -> ValueError:
+    return ValueError(f"truncated after {size} bytes")
 
 
-def _decompressed_twice(data: Buffer, form: _Form, mode: Mode) -> Array:
-    """Decompress with either padding, where zfp cannot be asked what it read."""
-    padding = form.room(len(data)) - len(data)
-    decompress_ = _zfpy()._decompress  # noqa: SLF001 - documented for streams without header
+def _decompress_twice(data: Buffer, layout: _StreamLayout, mode: Mode) -> Array:
+    """Decompress with two different paddings, without the C functions."""
+    padding = layout.padded_size(len(data)) - len(data)
+    decompress_ = _zfpy()._decompress  # noqa: SLF001 - documented for streams without a header
     first, second = (
-        decompress_(b"".join((data, filling * padding)), form.kind, form.shape, **_keywords(mode))
+        decompress_(
+            b"".join((data, filling * padding)), layout.kind, layout.shape, **_keywords(mode)
+        )
         for filling in (b"\0", b"\xff")
     )
     if first.tobytes() != second.tobytes():
-        raise _cut(len(data))
+        raise _truncated(len(data))
     array: Array = first
     return array
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """What is the same for all streams of one shape, dtype and mode.
+class _StreamLayout:
+    """Properties of all streams of one shape, dtype and mode.
 
     Parameters
     ----------
     shape : tuple of int
-        That of the elements.
+        Shape of the chunk, in elements.
     dtype : dtype
-        Theirs.
+        Data type of the elements.
     lengths : tuple of int
-        The shape as zfp has it, the fastest dimension first.
+        The shape in the order of zfp, the fastest dimension first.
     kind : int
-        The number that zfp has for it.
+        ``zfp_type`` of the elements.
     blocks : int
-        How many there are.
-    least : int
-        Bytes that a stream has at least.
-    exactly : bool
-        Whether it has exactly so many.
-    most : int
-        Bytes that zfp reads at most, from the beginning.
+        Number of blocks.
+    min_size : int
+        Smallest size of a stream, in bytes.
+    is_fixed_size : bool
+        Whether all streams have this size.
+    max_read : int
+        Largest number of bytes that zfp reads from the beginning.
     metadata : int or None
-        What a header says of shape and dtype, as zfp encodes it; None if zfp cannot be asked.
+        Shape and dtype as zfp encodes them in a header; None without the C functions.
     """
 
     shape: tuple[int, ...]
@@ -179,55 +189,58 @@ class _Form:
     lengths: tuple[int, ...]
     kind: int
     blocks: int
-    least: int
-    exactly: bool
-    most: int
+    min_size: int
+    is_fixed_size: bool
+    max_read: int
     metadata: int | None = None
 
-    def room(self, size: int) -> int:
-        """Bytes to give to zfp, the first of which are those of a stream."""
-        return max(size, self.most) + _SLACK
+    def padded_size(self, size: int) -> int:
+        """Return the size of the padded buffer for a stream of ``size`` bytes."""
+        return max(size, self.max_read) + _SLACK
 
 
 @lru_cache(maxsize=256)
-def _form(shape: tuple[int, ...], dtype: np.dtype[Any], mode: Mode) -> _Form:
+def _stream_layout(shape: tuple[int, ...], dtype: np.dtype[Any], mode: Mode) -> _StreamLayout:
     blocks = prod(-(-length // _SIDE) for length in shape)
-    each, exactly = _least_bits(len(shape), dtype, mode)
+    each, exactly = _min_block_bits(len(shape), dtype, mode)
     least = -(-blocks * each // (8 * _WORD)) * _WORD
-    # Bits of a block that have a meaning.
+    # Largest number of significant bits of a block.
     most = max(_SIDE ** len(shape) * (dtype.itemsize * 8 + 2) + 32, each)
     most_bytes = -(-blocks * most // 8)
     kind = _TYPES[dtype.name]
-    form = _Form(shape, dtype, shape[::-1], kind, blocks, least, exactly, most_bytes)
+    layout = _StreamLayout(shape, dtype, shape[::-1], kind, blocks, least, exactly, most_bytes)
     c = _c_library()
     if c is None:
-        return form
-    field = _field(c, form, None)
+        return layout
+    field = _field(c, layout, None)
     metadata = c.zfp_field_metadata(field)
     c.zfp_field_free(field)
-    return replace(form, metadata=metadata)
+    return replace(layout, metadata=metadata)
 
 
-def _least_bits(dimensions: int, dtype: np.dtype[Any], mode: Mode) -> tuple[int, bool]:
-    """Bits that a block takes at least, and whether every block takes as many."""
+def _min_block_bits(dimensions: int, dtype: np.dtype[Any], mode: Mode) -> tuple[int, bool]:
+    """Return the smallest number of bits of a block, and whether all blocks have it."""
     name, value = mode
     if name == "expert":
         return value[0], False
     if name != "rate":
         return 0, False
-    # As zfp_stream_set_rate has it: of floats the exponent always fits in.
+    # As in zfp_stream_set_rate: a block of floats always contains the exponent.
     floor = {"float32": 9, "float64": 12}.get(dtype.name, 0)
     return max(int(_SIDE**dimensions * value + 0.5), floor), True
 
 
-# --- the C functions beneath zfpy, which offer more: the mode of experts, and the bytes read ---
+# --- C functions of the library in zfpy: expert mode, number of bytes read ---
 
 _POINTER, _SIZE, _DOUBLE = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_double
 _INT, _UINT = ctypes.c_int, ctypes.c_uint
-_WORKING = {"zfp_compress": (_SIZE, 2 * [_POINTER]), "zfp_decompress": (_SIZE, 2 * [_POINTER])}
-"""What takes time, and lets other threads run: the result, the arguments."""
+_SLOW_FUNCTIONS = {
+    "zfp_compress": (_SIZE, 2 * [_POINTER]),
+    "zfp_decompress": (_SIZE, 2 * [_POINTER]),
+}
+"""Slow functions, called without the GIL: types of the result and the arguments."""
 
-_QUICK: dict[str, Any] = {
+_FAST_FUNCTIONS: dict[str, Any] = {
     "stream_open": (_POINTER, [_POINTER, _SIZE]),
     "stream_close": (None, [_POINTER]),
     "zfp_stream_open": (_POINTER, [_POINTER]),
@@ -245,16 +258,19 @@ _QUICK: dict[str, Any] = {
     "zfp_field_metadata": (ctypes.c_uint64, [_POINTER]),
     "zfp_field_free": (None, [_POINTER]),
 } | {f"zfp_field_{n}d": (_POINTER, [_POINTER, _INT, *n * [_SIZE]]) for n in range(1, 5)}
-"""What takes less time than letting other threads run."""
+"""Fast functions, called with the GIL."""
 
 
 @cache
 def _c_library() -> Any:
-    """The functions, None if this build of zfpy hides them."""
-    path = _zfpy().__file__  # and what it is linked with
+    """Return the C functions; None if this build of zfpy does not export them."""
+    path = _zfpy().__file__  # and the libraries that it is linked with
     functions = SimpleNamespace()
     try:
-        for library, types in ((ctypes.CDLL(path), _WORKING), (ctypes.PyDLL(path), _QUICK)):
+        for library, types in (
+            (ctypes.CDLL(path), _SLOW_FUNCTIONS),
+            (ctypes.PyDLL(path), _FAST_FUNCTIONS),
+        ):
             for name, (result, arguments) in types.items():
                 function: Any = getattr(library, name)
                 function.restype, function.argtypes = result, arguments
@@ -268,20 +284,20 @@ def _c_library() -> Any:
 def _require_c(mode: Mode) -> None:
     if mode[0] == "expert" and _c_library() is None:
         raise CodecError(
-            "the codec 'zfp' needs, for its mode \"expert\", the functions of the library that "
-            "the package zfpy contains; this build hides them. Install another one."
+            "mode \"expert\" of the codec 'zfp' is not supported by this build of zfpy, "
+            "which does not export the C functions of zfp; install a wheel from PyPI"
         )
 
 
-def _compressed_by_c(array: Array, mode: Mode) -> bytes:
+def _compress_with_c(array: Array, mode: Mode) -> bytes:
     _require_c(mode)
-    c, form = _c_library(), _form(array.shape, array.dtype, mode)
-    stream, field, bits = c.zfp_stream_open(None), _field(c, form, array.ctypes.data), None
+    c, layout = _c_library(), _stream_layout(array.shape, array.dtype, mode)
+    stream, field, bits = c.zfp_stream_open(None), _field(c, layout, array.ctypes.data), None
     try:
-        if not _set_mode(c, form, mode, stream):
-            raise ValueError("zfp refuses the parameters")
-        room = np.empty(c.zfp_stream_maximum_size(stream, field) + _WORD, np.uint8)
-        bits = c.stream_open(room.ctypes.data, len(room))
+        if not _set_mode(c, layout, mode, stream):
+            raise ValueError("zfp rejects the parameters")
+        buffer = np.empty(c.zfp_stream_maximum_size(stream, field) + _WORD, np.uint8)
+        bits = c.stream_open(buffer.ctypes.data, len(buffer))
         c.zfp_stream_set_bit_stream(stream, bits)
         size: int = c.zfp_compress(stream, field)
     finally:
@@ -289,49 +305,49 @@ def _compressed_by_c(array: Array, mode: Mode) -> bytes:
         c.zfp_field_free(field)
         c.zfp_stream_close(stream)
     if not size:
-        raise ValueError("zfp cannot compress these elements with such parameters")
-    return room[:size].tobytes()
+        raise ValueError("zfp cannot compress the elements with these parameters")
+    return buffer[:size].tobytes()
 
 
-def _decompressed_by_c(c: Any, data: Buffer, form: _Form, mode: Mode) -> Array | None:
-    """Decompress; None if zfp refuses the mode, or the header is not one of the form."""
-    size, array = len(data), np.empty(form.shape, form.dtype)
-    address, octets = array.ctypes.data, bytes(data).ljust(form.room(size))
-    headed = mode is HEADER
-    bits = c.stream_open(octets, len(octets))
+def _decompress_with_c(c: Any, data: Buffer, layout: _StreamLayout, mode: Mode) -> Array | None:
+    """Decompress; return None if zfp rejects the mode, or the header does not match."""
+    size, array = len(data), np.empty(layout.shape, layout.dtype)
+    address, padded = array.ctypes.data, bytes(data).ljust(layout.padded_size(size))
+    has_header = mode is HEADER
+    bits = c.stream_open(padded, len(padded))
     stream = c.zfp_stream_open(bits)
-    field = c.zfp_field_alloc() if headed else _field(c, form, address)
+    field = c.zfp_field_alloc() if has_header else _field(c, layout, address)
     try:
-        if headed:
+        if has_header:
             c.zfp_field_set_pointer(field, address)
-            if not _read_header(c, form, 8 * size, stream, field):
+            if not _read_header(c, layout, 8 * size, stream, field):
                 return None
-        elif not _set_mode(c, form, mode, stream):
+        elif not _set_mode(c, layout, mode, stream):
             return None
-        taken = c.zfp_decompress(stream, field)
+        nbytes_read = c.zfp_decompress(stream, field)
     finally:
         c.stream_close(bits)
         c.zfp_field_free(field)
         c.zfp_stream_close(stream)
-    if not taken:
-        raise ValueError("zfp cannot decompress it")
-    if taken > size:  # what it read there does not matter
-        raise _cut(size)
+    if not nbytes_read:
+        raise ValueError("zfp cannot decompress the stream")
+    if nbytes_read > size:
+        raise _truncated(size)
     return array
 
 
-def _field(c: Any, form: _Form, address: int | None) -> Any:
-    """An array as zfp has it."""
-    return c.fields[len(form.lengths)](address, form.kind, *form.lengths)
+def _field(c: Any, layout: _StreamLayout, address: int | None) -> Any:
+    """Return a ``zfp_field`` for an array."""
+    return c.fields[len(layout.lengths)](address, layout.kind, *layout.lengths)
 
 
-def _set_mode(c: Any, form: _Form, mode: Mode, stream: int) -> bool:
-    """Tell a stream of zfp its mode; whether zfp accepts it."""
+def _set_mode(c: Any, layout: _StreamLayout, mode: Mode, stream: int) -> bool:
+    """Set the mode of a zfp stream; return whether zfp accepts it."""
     name, value = mode
     if name == "reversible":
         c.zfp_stream_set_reversible(stream)
     elif name == "rate":
-        c.zfp_stream_set_rate(stream, value, form.kind, len(form.lengths), 0)
+        c.zfp_stream_set_rate(stream, value, layout.kind, len(layout.lengths), 0)
     elif name == "precision":
         c.zfp_stream_set_precision(stream, value)
     elif name == "tolerance":
@@ -341,10 +357,10 @@ def _set_mode(c: Any, form: _Form, mode: Mode, stream: int) -> bool:
     return True
 
 
-def _read_header(c: Any, form: _Form, size: int, stream: int, field: int) -> bool:
-    """Read the mode; whether the header is one of the form, in a stream of so many bits."""
-    read = c.zfp_read_header(stream, field, _FULL)
-    if not read or c.zfp_field_metadata(field) != form.metadata:
+def _read_header(c: Any, layout: _StreamLayout, size: int, stream: int, field: int) -> bool:
+    """Read the header; return whether it matches the layout in a stream of ``size`` bits."""
+    read = c.zfp_read_header(stream, field, _FULL_HEADER)
+    if not read or c.zfp_field_metadata(field) != layout.metadata:
         return False
-    least: int = _UINT.from_address(stream).value  # zfp_stream.minbits, of a block
-    return form.blocks * least <= size
+    least: int = _UINT.from_address(stream).value  # zfp_stream.minbits, per block
+    return layout.blocks * least <= size

@@ -1,4 +1,4 @@
-"""The one door to numcodecs, imported when a chunk first needs it."""
+"""Interface to numcodecs; the only module that imports it, on first use."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 @cache
 def _library() -> Any:
     try:
-        import numcodecs  # noqa: PLC0415 - lazy: it takes long to import
-        import numcodecs.fletcher32  # noqa: PLC0415 - as above
-        import numcodecs.jenkins  # noqa: PLC0415 - as above
-        import numcodecs.registry  # noqa: PLC0415 - as above
-    except Exception as error:  # numcodecs imports much, which may fail in any way
+        import numcodecs  # slow to import
+        import numcodecs.fletcher32
+        import numcodecs.jenkins
+        import numcodecs.registry
+    except Exception as error:  # its many dependencies may raise anything
         raise CodecError(
-            "the codec needs numcodecs, which cannot be imported "
+            "cannot import numcodecs, which the codec requires "
             f"({type(error).__name__}: {error}). Repair or reinstall numcodecs."
         ) from error
-    # With threads of its own c-blosc takes a lock for the whole process, and
-    # our chunks would wait for each other.
+    # With its own threads c-blosc takes a lock for the whole process, and chunks
+    # would wait for each other.
     library: Any = numcodecs
     library.blosc.use_threads = False
     return library
@@ -57,7 +57,7 @@ def _vlen(name: str) -> Any:
 
 
 def blosc_libraries() -> list[str]:
-    """Names of the compressors that this build of c-blosc contains."""
+    """Return the names of the compressors in this build of c-blosc."""
     return _blosc().list_compressors()  # type: ignore[no-any-return]  # list of str
 
 
@@ -69,7 +69,7 @@ def blosc_compress(
     Raises
     ------
     ValueError, RuntimeError
-        If c-blosc lacks the compressor, or fails.
+        If c-blosc does not contain the compressor, or fails.
     """
     return _blosc().compress(  # type: ignore[no-any-return]  # bytes
         data, cname.encode(), clevel, shuffle, blocksize, typesize
@@ -77,19 +77,19 @@ def blosc_compress(
 
 
 def blosc_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
-    """Decompress one Blosc frame, whose header was checked before.
+    """Decompress one Blosc frame with a validated header.
 
     Parameters
     ----------
     data : Buffer
         The frame.
     out : memoryview, optional
-        Memory of the size that the header declares; fresh memory if not given.
+        Memory of the size that the header declares; allocated if not given.
 
     Raises
     ------
     RuntimeError
-        If c-blosc cannot decompress it.
+        If c-blosc cannot decompress the frame.
     """
     return _blosc().decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
 
@@ -100,42 +100,42 @@ def zstd_compress(data: Buffer, level: int, checksum: bool) -> bytes:
 
 
 def zstd_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
-    """Decompress Zstandard frames, whose structure was checked before.
+    """Decompress Zstandard frames with a validated structure.
 
     Parameters
     ----------
     data : Buffer
         The frames.
     out : memoryview, optional
-        Memory of exactly the size of the content; fresh memory if not given.
+        Memory of exactly the size of the content; allocated if not given.
 
     Raises
     ------
     RuntimeError, ValueError
-        If they cannot be decompressed, or not to that size.
+        If the frames cannot be decompressed, or the size differs.
     """
     return _zstd().decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
 
 
 def lz4_compress(data: Buffer, acceleration: int) -> bytes:
-    """Compress to the size in four bytes, then one LZ4 block."""
+    """Compress to the decoded size in four bytes, followed by one LZ4 block."""
     return _lz4().compress(data, acceleration)  # type: ignore[no-any-return]  # bytes
 
 
 def lz4_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
-    """Decompress an LZ4 block after its size, which was checked before and is not 0.
+    """Decompress an LZ4 block that follows its size, which is validated and not 0.
 
     Parameters
     ----------
     data : Buffer
         Size and block.
     out : memoryview, optional
-        Memory of exactly that size; fresh memory if not given.
+        Memory of exactly that size; allocated if not given.
 
     Raises
     ------
     RuntimeError, ValueError
-        If it cannot be decompressed, or not to that size.
+        If the block cannot be decompressed, or the size differs.
     """
     return _lz4().decompress(data, out)  # type: ignore[no-any-return]  # bytes or out
 
@@ -144,15 +144,15 @@ def lz4_decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
 
 
 def fletcher32(data: Buffer) -> int:
-    """The Fletcher checksum of HDF5."""
+    """Return the Fletcher checksum of HDF5."""
     if not len(data):
-        return 0  # of nothing, which numcodecs does not take
+        return 0  # numcodecs does not accept empty data
     sealed = _library().fletcher32.Fletcher32().encode(data)
     return int.from_bytes(sealed[-4:], "little")
 
 
 def jenkins_lookup3(data: Buffer, initval: int) -> int:
-    """The "lookup3" hash of Bob Jenkins."""
+    """Return the "lookup3" hash of Bob Jenkins."""
     return _library().jenkins.jenkins_lookup3(data, initval)  # type: ignore[no-any-return]  # int
 
 
@@ -160,33 +160,33 @@ def jenkins_lookup3(data: Buffer, initval: int) -> int:
 
 
 def vlen_encode(name: str, elements: np.ndarray[Any, Any]) -> Buffer:
-    """Encode strings or bytes by ``VLenUTF8`` or ``VLenBytes``.
+    """Encode strings or bytes with ``VLenUTF8`` or ``VLenBytes``.
 
     Raises
     ------
     TypeError
-        If an element is something else.
+        If an element has another type.
     """
     if not elements.flags.writeable:
-        # numcodecs asks for memory that may be written to, and does not write.
+        # numcodecs requires writable memory, but does not write to it.
         elements = elements.view()
         try:
             elements.flags.writeable = True
-        except ValueError:  # which is nobody's to write
+        except ValueError:  # the owner of the memory is read-only
             elements = elements.copy()
     return _vlen(name).encode(elements)  # type: ignore[no-any-return]  # bytearray
 
 
 def vlen_decode(name: str, data: Buffer) -> np.ndarray[Any, Any]:
-    """Decode strings or bytes; the number of elements was checked before.
+    """Decode strings or bytes with a validated number of elements.
 
-    numcodecs compares every length with what is left of the data, so no more
-    is allocated than there is.
+    numcodecs compares every length with the remaining data, so it never allocates
+    more than the data can fill.
 
     Raises
     ------
     ValueError
-        If the data is cut short, or is no UTF-8.
+        If the data is truncated or not valid UTF-8.
     """
     return _vlen(name).decode(data)  # type: ignore[no-any-return]  # one dimension, objects
 
@@ -194,18 +194,18 @@ def vlen_decode(name: str, data: Buffer) -> np.ndarray[Any, Any]:
 # --- any codec ---
 
 
-def knows(identifier: str) -> bool:
-    """Whether numcodecs has a codec of this ``id``, or finds one by an entry point."""
+def has_codec(identifier: str) -> bool:
+    """Return whether numcodecs has a codec with this ``id``, or an entry point for it."""
     registry = _library().registry
     return identifier in registry.codec_registry or identifier in registry.entries
 
 
-def any_codec(configuration: Mapping[str, JSON]) -> Any:
-    """Make the codec of numcodecs that a configuration of version 2 describes.
+def get_codec(configuration: Mapping[str, JSON]) -> Any:
+    """Return the codec of numcodecs for a configuration of version 2.
 
     Parameters
     ----------
     configuration : mapping
-        With ``id``, which numcodecs :func:`knows`.
+        Configuration with an ``id`` for which :func:`has_codec` is true.
     """
     return _library().get_codec(dict(configuration))

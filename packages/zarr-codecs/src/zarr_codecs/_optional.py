@@ -1,4 +1,4 @@
-"""Libraries that not everybody needs, imported when a chunk first needs one."""
+"""Import of optional libraries on first use."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from typing import Any
 from zarr_core.extension import CodecError
 
 
-def optional(module: str, extra: str, codec: str) -> Any:
+def import_optional(module: str, extra: str, codec: str) -> Any:
     """Import a library that an extra of this distribution installs.
 
     Parameters
     ----------
     module : str
-        What to import.
+        Module to import.
     extra : str
         Name of the extra.
     codec : str
-        The codec that needs it; for messages.
+        Name of the codec that requires the library, for messages.
 
     Raises
     ------
     CodecError
-        If it is not there, or fails.
+        If the library is not installed, or its import fails.
     """
     try:
         return import_module(module)
     except Exception as error:  # an import may fail in any way
         raise CodecError(
-            f"the codec {codec!r} needs the package {module} ({type(error).__name__}: {error}): "
+            f"the codec {codec!r} requires the package {module}, which cannot be imported "
+            f"({type(error).__name__}: {error}); install it with "
             f"pip install 'zarr-codecs[{extra}]'"
         ) from error

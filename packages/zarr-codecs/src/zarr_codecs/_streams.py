@@ -1,4 +1,4 @@
-"""Compressed streams, decompressed piece by piece into memory of a promised size."""
+"""Incremental decompression of streams, with a limit on the decoded size."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer
 
-_FEED = 1 << 16  # bytes given to a decompressor at once; what it leaves over is copied
-_PIECE = 1 << 18  # bytes taken from it at once; still in the cache when copied
+_FEED = 1 << 16  # bytes passed to a decompressor at once; it copies unused input
+_BLOCK = 1 << 18  # bytes of output at once; still in the cache when copied
 
 
-def fill(out: memoryview, pieces: Iterable[bytes], name: str) -> None:
-    """Copy pieces into memory that they must fill exactly.
+def fill(out: memoryview, blocks: Iterable[bytes], name: str) -> None:
+    """Copy blocks into memory that they must fill exactly.
 
     Parameters
     ----------
     out : memoryview
-        Receives them.
-    pieces : iterable of bytes
-        No more of them is asked for once they are too many.
+        Destination.
+    blocks : iterable of bytes
+        Blocks; iteration stops as soon as they do not fit.
     name : str
-        The codec; for messages.
+        Name of the codec, for messages.
 
     Raises
     ------
     ChunkDecodeError
-        If they are too many or too few.
+        If the total size differs.
     """
     start = 0
-    for piece in pieces:
-        stop = start + len(piece)
+    for block in blocks:
+        stop = start + len(block)
         if stop > len(out):
             raise ChunkDecodeError(f"decodes to more than {len(out)} bytes", name)
-        out[start:stop] = piece
+        out[start:stop] = block
         start = stop
     if start != len(out):
         raise ChunkDecodeError(f"decodes to {start} bytes instead of {len(out)}", name)
 
 
-def gather(pieces: Iterator[bytes], decoded_size: int | None, name: str) -> Buffer:
-    """Join pieces; those of a promised size, if it is known."""
+def gather(blocks: Iterator[bytes], decoded_size: int | None, name: str) -> Buffer:
+    """Join blocks, and check their total size if it is known."""
     if decoded_size is None:
-        return b"".join(pieces)
-    out: Any = b""  # grows, so that no more is taken than there is, whatever was promised
-    for piece in pieces:
+        return b"".join(blocks)
+    out: Any = b""  # grows, so a wrong decoded_size does not allocate memory
+    for block in blocks:
         if not out:
-            out = piece  # most often the only one
+            out = block  # usually the only one
         elif type(out) is bytes:
-            out = bytearray(out) + piece
+            out = bytearray(out) + block
         else:
-            out += piece
+            out += block
         if len(out) > decoded_size:
             raise ChunkDecodeError(f"decodes to more than {decoded_size} bytes", name)
     if len(out) != decoded_size:
@@ -63,28 +63,28 @@ def gather(pieces: Iterator[bytes], decoded_size: int | None, name: str) -> Buff
     return whole
 
 
-def inflated(
-    data: Buffer, new: Callable[[], Any], errors: type[Exception], several: bool, name: str
+def inflate(
+    data: Buffer, new: Callable[[], Any], errors: type[Exception], multiple: bool, name: str
 ) -> Iterator[bytes]:
-    """Give what DEFLATE streams in a container of zlib or gzip hold.
+    """Yield the content of DEFLATE streams in zlib or gzip containers.
 
     Parameters
     ----------
     data : Buffer
         The encoded bytes.
     new : callable
-        Makes what decompresses one stream, with the methods of that of ``zlib``.
+        Returns a decompressor for one stream, with the methods of ``zlib.decompressobj``.
     errors : type
-        What it raises about damaged bytes.
-    several : bool
+        Errors that the decompressor raises for damaged data.
+    multiple : bool
         Whether another stream may follow the first (RFC 1952, section 2.2).
     name : str
-        The codec; for messages.
+        Name of the codec, for messages.
 
     Raises
     ------
     ChunkDecodeError
-        If a stream is damaged or cut short, or something else follows it.
+        If a stream is damaged or truncated, or other bytes follow it.
     """
     view = memoryview(data)
     position = 0
@@ -94,44 +94,44 @@ def inflated(
         while not stream.eof:
             feed: Buffer = view[position : position + _FEED]
             if not feed:
-                raise _cut(view, name)
+                raise _truncated(view, name)
             position += len(feed)
             try:
                 while True:
-                    piece = stream.decompress(feed, _PIECE)
-                    yield piece
-                    if stream.eof or len(piece) < _PIECE:
+                    block = stream.decompress(feed, _BLOCK)
+                    yield block
+                    if stream.eof or len(block) < _BLOCK:
                         break
                     feed = stream.unconsumed_tail
             except errors as error:
-                raise _damage(str(error), begin, name) from error
+                raise _damage_error(str(error), begin, name) from error
         position -= len(stream.unused_data)
-        if not several and position < len(view):
-            raise _following(position, name)
+        if not multiple and position < len(view):
+            raise _trailing_bytes(position, name)
 
 
-def decompressed(
-    data: Buffer, new: Callable[[], Any], errors: type[Exception], several: bool, name: str
+def decompress(
+    data: Buffer, new: Callable[[], Any], errors: type[Exception], multiple: bool, name: str
 ) -> Iterator[bytes]:
-    """Give what the streams of a decompressor like those of ``bz2`` and ``lzma`` hold.
+    """Yield the content of streams, with a decompressor as in ``bz2`` and ``lzma``.
 
     Parameters
     ----------
     data : Buffer
         The encoded bytes.
     new : callable
-        Makes what decompresses one stream.
+        Returns a decompressor for one stream.
     errors : type
-        What it raises about damaged bytes, besides ``EOFError`` and ``ValueError``.
-    several : bool
+        Errors other than ``EOFError`` and ``ValueError`` that it raises for damaged data.
+    multiple : bool
         Whether another stream may follow the first.
     name : str
-        The codec; for messages.
+        Name of the codec, for messages.
 
     Raises
     ------
     ChunkDecodeError
-        If a stream is damaged or cut short, or something else follows it.
+        If a stream is damaged or truncated, or other bytes follow it.
     """
     view = memoryview(data)
     position = 0
@@ -143,34 +143,34 @@ def decompressed(
             if stream.needs_input:
                 feed = view[position : position + _FEED]
                 if not feed:
-                    raise _cut(view, name)
+                    raise _truncated(view, name)
                 position += len(feed)
             try:
-                piece = stream.decompress(feed, _PIECE)
+                block = stream.decompress(feed, _BLOCK)
             except (errors, EOFError, ValueError) as error:
                 if begin:
-                    raise _following(begin, name) from error
+                    raise _trailing_bytes(begin, name) from error
                 raise ChunkDecodeError(str(error), name) from error
-            yield piece
+            yield block
         position -= len(stream.unused_data)
-        if not several and position < len(view):
-            raise _following(position, name)
+        if not multiple and position < len(view):
+            raise _trailing_bytes(position, name)
 
 
-def _cut(view: memoryview, name: str) -> ChunkDecodeError:
-    return ChunkDecodeError(f"cut short after {len(view)} bytes", name)
+def _truncated(view: memoryview, name: str) -> ChunkDecodeError:
+    return ChunkDecodeError(f"truncated after {len(view)} bytes", name)
 
 
-def _following(position: int, name: str) -> ChunkDecodeError:
+def _trailing_bytes(position: int, name: str) -> ChunkDecodeError:
     unit = "gzip member" if name == "gzip" else f"{name} stream"
-    return ChunkDecodeError(f"bytes that are no {unit} follow byte {position}", name)
+    return ChunkDecodeError(f"the bytes from byte {position} on are not a {unit}", name)
 
 
-def _damage(message: str, begin: int, name: str) -> ChunkDecodeError:
-    # zlib speaks of an incorrect data or length check, isal of an incorrect checksum.
+def _damage_error(message: str, begin: int, name: str) -> ChunkDecodeError:
+    # zlib: "incorrect data check" or "incorrect length check"; isal: "incorrect checksum".
     if "check" in message and "header" not in message:
         what = "CRC-32 or length of a gzip member" if name == "gzip" else "Adler-32 of the stream"
-        return ChecksumError(f"the {what} is not that of its content", name)
+        return ChecksumError(f"the {what} does not match its content", name)
     if begin and ("header" in message or "wrapper" in message):
-        return _following(begin, name)
+        return _trailing_bytes(begin, name)
     return ChunkDecodeError(message, name)

@@ -1,9 +1,9 @@
-"""Zstandard contexts that each thread uses again, where ``zstandard`` is installed.
+"""Zstandard contexts that each thread reuses, if ``zstandard`` is installed.
 
-numcodecs makes a context for every call, which for a small chunk takes longer
-than the compression.  Measured on one core, in microseconds, numcodecs against a
-context used again: 2 KiB decoding 21 to 4, encoding 23 to 9; 64 KiB decoding 64 to
-51, encoding 187 to 176; for 1 MiB numcodecs is the faster, as it decodes in place.
+numcodecs creates a context for every call, which for a small chunk takes longer
+than the compression.  Measured on one core, in microseconds, numcodecs and a
+reused context: 2 KiB decoding 21 and 4, encoding 23 and 9; 64 KiB decoding 64 and
+51, encoding 187 and 176; for 1 MiB numcodecs is faster because it decodes in place.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
 SMALL = 1 << 17
-"""Up to this many bytes it pays; more would also make the contexts large."""
+"""Largest size in bytes for which a reused context is faster; it also limits its memory."""
 
 
 @cache
 def _library() -> Any:
     try:
-        import zstandard  # noqa: PLC0415 - lazy: optional
+        import zstandard  # optional dependency
     except ImportError:
         return None
     return zstandard
 
 
-def is_there() -> bool:
-    """Whether the library is installed."""
+def is_available() -> bool:
+    """Return whether the library is installed."""
     return _library() is not None
 
 
 class _Contexts(threading.local):
-    """A context may be used by one thread at a time."""
+    """Contexts of a thread; only one thread at a time may use a context."""
 
     decompressor: Any = None
     compressor: Any = None
@@ -45,7 +45,7 @@ _contexts = _Contexts()
 
 
 def compress(data: Buffer, level: int, checksum: bool) -> bytes | None:
-    """Compress to one frame; None if the library is not there."""
+    """Compress to one frame; return None if the library is not installed."""
     library = _library()
     if library is None:
         return None
@@ -55,19 +55,19 @@ def compress(data: Buffer, level: int, checksum: bool) -> bytes | None:
     return _contexts.compressor.compress(data)  # type: ignore[no-any-return]  # bytes
 
 
-def decompress_whole(data: Buffer) -> bytes | None:
-    """Decompress data that is exactly one sound frame that declares its size, which is not 0.
+def decompress_frame(data: Buffer) -> bytes | None:
+    """Decompress data that is exactly one valid frame with a declared size other than 0.
 
     Parameters
     ----------
     data : Buffer
-        The encoded bytes.  The size that they declare is allocated, so it must
-        have been compared with what is expected.
+        The encoded bytes.  The declared size is allocated, so the caller must compare
+        it with the expected size first.
 
     Returns
     -------
     bytes or None
-        None if it is anything else, or the library is not there.
+        None if the data is anything else, or the library is not installed.
     """
     library = _library()
     if library is None:
@@ -78,5 +78,5 @@ def decompress_whole(data: Buffer) -> bytes | None:
         whole: bytes = _contexts.decompressor.decompress(data, allow_extra_data=False)
     except library.ZstdError:
         return None
-    # Of a header that declares nothing, it does not ask what follows.
+    # The library does not check what follows a header that declares 0 bytes.
     return whole or None

@@ -1,4 +1,4 @@
-"""What Zstandard frames say about themselves, without decompressing them.
+"""Sizes in the headers of Zstandard frames, read without decompressing them.
 
 Specification: RFC 8878, section 3.1 "Frames".
 """
@@ -20,78 +20,77 @@ _CONTENT_SIZE_BYTES = (0, 2, 4, 8)
 _RAW, _REPEATED, _COMPRESSED = 0, 1, 2
 
 
-class Extent(NamedTuple):
-    """How much frames hold.
+class ContentSize(NamedTuple):
+    """Content size of a sequence of frames.
 
     Parameters
     ----------
     declared : int or None
-        Bytes of content by the headers; None if one of them does not say.
-    most : int
-        Bytes that the blocks can hold, whatever the headers say.
+        Size in bytes by the headers; None if a header does not declare it.
+    max_size : int
+        Largest size in bytes that the blocks can decode to.
     """
 
     declared: int | None
-    most: int
+    max_size: int
 
 
 def first_content_size(data: Buffer) -> int | None:
-    """Bytes that the header of the first frame declares; None if there is no such number."""
+    """Return the content size that the first frame declares, in bytes; None if it does not."""
     if bytes(data[:4]) != _MAGIC or len(data) < 6:
         return None
     return _header(data, 4)[1]
 
 
-def extent(data: Buffer) -> Extent:
-    """Walk over all frames and their blocks.
+def content_size(data: Buffer) -> ContentSize:
+    """Return the content size by the headers of all frames and blocks.
 
     Raises
     ------
     ChunkDecodeError
-        If the data is not a sequence of whole frames.
+        If the data is not a sequence of complete frames.
     """
     declared: int | None = 0
-    most = position = 0
+    max_size = position = 0
     end = len(data)
     while position < end or not position:
         magic = bytes(data[position : position + 4])
         if magic == _MAGIC:
             position, size, blocks = _frame(data, position + 4)
             declared = None if declared is None or size is None else declared + size
-            most += blocks
+            max_size += blocks
         elif magic[1:] == _SKIPPABLE_MAGIC and magic[0] >> 4 == 5:
             position += 8 + int.from_bytes(data[position + 4 : position + 8], "little")
         else:
-            place = f"at byte {position}" if position else "at the beginning"
-            raise ChunkDecodeError(f"no Zstandard frame {place}", "zstd")
+            raise ChunkDecodeError(f"no Zstandard frame at byte {position}", "zstd")
         if position > end:
-            raise ChunkDecodeError(f"cut short after {end} bytes", "zstd")
-    return Extent(declared, most)
+            raise ChunkDecodeError(f"truncated after {end} bytes", "zstd")
+    return ContentSize(declared, max_size)
 
 
 def _frame(data: Buffer, position: int) -> tuple[int, int | None, int]:
-    """Where a frame ends, what its header declares, what its blocks can hold."""
+    """Return the end of a frame, its declared size, and the limit of its blocks."""
     end = len(data)
     if position >= end:
         return end + 1, None, 0
     trailer = 4 if data[position] & 4 else 0  # a content checksum
     position, declared = _header(data, position)
-    most = 0
+    max_size = 0
     last = False
     while not last:
         if position + 3 > end:
-            return end + 1, declared, most
+            return end + 1, declared, max_size
         block = int.from_bytes(data[position : position + 3], "little")
         last, kind, size = bool(block & 1), block >> 1 & 3, block >> 3
         if kind > _COMPRESSED:
-            raise ChunkDecodeError(f"block of a reserved type at byte {position}", "zstd")
-        most += _LARGEST_BLOCK if kind == _COMPRESSED else min(size, _LARGEST_BLOCK)
+            raise ChunkDecodeError(f"the block at byte {position} has a reserved type", "zstd")
+        max_size += _LARGEST_BLOCK if kind == _COMPRESSED else min(size, _LARGEST_BLOCK)
         position += 3 + (1 if kind == _REPEATED else size)
-    return position + trailer, declared, most
+    return position + trailer, declared, max_size
 
 
 def _header(data: Buffer, position: int) -> tuple[int, int | None]:
-    """Where the header ends that begins after the magic number, and what it declares."""
+    """Return the end of the header, and the content size that it declares."""
     descriptor = data[position]
     width = _CONTENT_SIZE_BYTES[descriptor >> 6]
     single_segment = descriptor & 0x20

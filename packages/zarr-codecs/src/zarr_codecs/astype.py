@@ -1,4 +1,4 @@
-"""numcodecs.astype codec (array -> array): elements converted to another type.
+"""numcodecs.astype codec (array -> array): conversion to another data type.
 
 Name:           numcodecs.astype
 Specification:  numcodecs, "AsType"
@@ -28,30 +28,30 @@ _KINDS = "biufcmMSU"
 
 @dataclass(frozen=True, slots=True)
 class AsTypeCodec(ArrayToArrayCodec):
-    """Store elements in another type.
+    """Store elements as another data type.
 
     Parameters
     ----------
     encode_dtype : str
-        That of what is stored, as a NumPy type string.
+        Data type of the stored elements, as a NumPy type string.
     decode_dtype : str, optional
-        That of the array's elements.  Recorded when an array is made.
+        Data type of the array.  It is recorded when an array is created.
 
     Notes
     -----
-    Values that do not fit become others, as with numcodecs.
+    Values out of range are not checked and become other values, as in numcodecs.
     """
 
     encode_dtype: str
     decode_dtype: str | None = None
 
     def __post_init__(self) -> None:
-        _elements.native("encode_dtype", self.encode_dtype, _KINDS)
+        _elements.parse_dtype("encode_dtype", self.encode_dtype, _KINDS)
         if self.decode_dtype is not None:
-            _elements.native("decode_dtype", self.decode_dtype, _KINDS)
+            _elements.parse_dtype("decode_dtype", self.decode_dtype, _KINDS)
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        """Record the type of the elements."""
+        """Record the data type of the elements."""
         dtype = decoded.data_type.numpy_dtype.str
         return self if self.decode_dtype is not None else replace(self, decode_dtype=dtype)
 
@@ -64,25 +64,27 @@ class AsTypeCodec(ArrayToArrayCodec):
             If the elements are not of ``decode_dtype``.
         """
         found = decoded.data_type.numpy_dtype.str
-        dtype = _elements.native("decode_dtype", self.decode_dtype or found, _KINDS)
-        _elements.require(decoded, dtype)
-        return _elements.encoded(decoded, self._stored())
+        dtype = _elements.parse_dtype("decode_dtype", self.decode_dtype or found, _KINDS)
+        _elements.check_dtype(decoded, dtype)
+        return _elements.encoded_representation(decoded, self._stored())
 
-    def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Convert."""
+    def encode(
+        self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, Any]:
+        """Convert to ``encode_dtype``."""
         if self.decode_dtype is not None:
-            array = array.view(_elements.native("decode_dtype", self.decode_dtype, _KINDS))
+            array = array.view(_elements.parse_dtype("decode_dtype", self.decode_dtype, _KINDS))
         return array.astype(self._stored(), copy=False)
 
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
     ) -> np.ndarray[Any, Any]:
-        """Convert back."""
+        """Convert back to the data type of the array."""
         dtype = decoded.data_type.numpy_dtype
         if self.decode_dtype is None:
             return array.astype(dtype, copy=False)
-        given = _elements.native("decode_dtype", self.decode_dtype, _KINDS)
+        given = _elements.parse_dtype("decode_dtype", self.decode_dtype, _KINDS)
         return array.astype(given, copy=False).view(dtype)
 
     def _stored(self) -> np.dtype[Any]:
-        return _elements.native("encode_dtype", self.encode_dtype, _KINDS)
+        return _elements.parse_dtype("encode_dtype", self.encode_dtype, _KINDS)

@@ -1,4 +1,4 @@
-"""bitround codec (array -> array): numbers of fewer significant bits.
+"""bitround codec (array -> array): rounding to fewer significant bits.
 
 Name:           bitround
 Specification:  zarr-extensions, codecs/bitround
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-# Bits of the mantissa, by the name of the data type.  The two components of a
-# complex number are rounded each by itself.
+# Number of mantissa bits by data type.  Both components of a complex number are
+# rounded separately.
 _MANTISSA = {
     "float16": 10,
     "float32": 23,
@@ -35,25 +35,25 @@ _MANTISSA = {
     "complex_float64": 52,
     "complex_bfloat16": 7,
 }
-_SIZE = {7: 2, 10: 2, 23: 4, 52: 8}  # bytes of a float with so many bits of mantissa
+_SIZE = {7: 2, 10: 2, 23: 4, 52: 8}  # bytes of a float by its number of mantissa bits
 _TIMES = ("numpy.datetime64", "numpy.timedelta64")
 _INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 
 
 @dataclass(frozen=True, slots=True)
 class BitroundCodec(ArrayToArrayCodec):
-    """Keep so many bits: of the mantissa of a float, after the leading zeros of an integer.
+    """Keep the first bits of the mantissa of a float, or after the leading zeros of an integer.
 
-    Rounds to the nearest, to even in the middle.  NaN stays as it is.  An integer
-    that would be rounded beyond the range of its type becomes the largest that has
-    so many bits.  Integers with a sign, and times, are rounded as their bits in
-    two's complement are, as by zarrs: to keep much of the negative ones takes
-    nearly all bits.
+    Values are rounded to nearest, ties to even.  NaN is unchanged.  An integer that
+    would be rounded beyond the range of its type becomes the largest one with
+    ``keepbits`` significant bits.  Signed integers and times are rounded as unsigned
+    integers with the same bits, as in zarrs: negative values keep their precision only
+    if nearly all bits are kept.
 
     Parameters
     ----------
     keepbits : int
-        At least 1; as many as there are, or more, change nothing.
+        Number of bits, at least 1.  Values with no more bits are unchanged.
     """
 
     keepbits: int
@@ -63,20 +63,20 @@ class BitroundCodec(ArrayToArrayCodec):
             raise ValueError(f"keepbits must be an integer of at least 1, not {self.keepbits!r}")
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
-        """The same.
+        """Return the representation unchanged.
 
         Raises
         ------
         ValueError
-            If the elements have neither mantissa nor integer value.
+            If the data type is not supported.
         """
         name = decoded.data_type.to_definition().name
         if name not in (*_MANTISSA, *_INTEGERS, *_TIMES):
-            raise ValueError("only integers, floats, complex numbers and times can be rounded")
+            raise ValueError("only integers, floats, complex numbers and times are supported")
         return decoded
 
-    def encode(self, array: Array) -> Array:
-        """Round; may return the chunk itself."""
+    def encode(self, array: Array, decoded: ArrayRepresentation) -> Array:
+        """Round the elements; may return the chunk itself."""
         kind = array.dtype.kind
         if kind in "iumM":
             return self._integers(array)
@@ -87,7 +87,7 @@ class BitroundCodec(ArrayToArrayCodec):
         return rounded.view(array.dtype).reshape(array.shape)
 
     def decode(self, array: Array, decoded: ArrayRepresentation) -> Array:
-        """The chunk as it is; what was rounded stays so."""
+        """Return the chunk unchanged."""
         return array
 
     def _integers(self, array: Array) -> Array:
@@ -99,7 +99,7 @@ class BitroundCodec(ArrayToArrayCodec):
         drop = np.maximum(_bit_lengths(bits), self.keepbits) - self.keepbits
         drop = drop.astype(bits.dtype)
         exact = drop == 0
-        # Half of what is dropped, less one where the last bit that is kept is even.
+        # Half of the dropped unit, less one if the last kept bit is 0 (ties to even).
         half = (one << (np.maximum(drop, one) - one)) - one + ((bits >> drop) & one)
         half[exact] = 0
         rounded: Array = bits + half
@@ -110,21 +110,21 @@ class BitroundCodec(ArrayToArrayCodec):
 
 
 def round_mantissa(bits: Array, mantissa: int, keepbits: int) -> Array:
-    """Round the bits of floats to fewer bits of their mantissa.
+    """Round floats, given as bits, to fewer bits of the mantissa.
 
     Parameters
     ----------
     bits : ndarray of unsigned integers
-        The floats; not changed.
+        The bits of the floats; not modified.
     mantissa : int
-        How many bits of them are the mantissa.
+        Number of bits of the mantissa.
     keepbits : int
-        How many of these are kept; fewer.
+        Number of bits that are kept, less than ``mantissa``.
 
     Returns
     -------
     ndarray
-        The bits of the floats nearest, the even one in the middle; those of a NaN unchanged.
+        The bits of the nearest floats, ties to even; NaN is unchanged.
     """
     number = bits.dtype.type
     drop = mantissa - keepbits
@@ -134,7 +134,7 @@ def round_mantissa(bits: Array, mantissa: int, keepbits: int) -> Array:
     rounded += bits
     rounded >>= number(drop)
     rounded <<= number(drop)
-    # The sum would carry the mantissa of some NaNs into the sign, and lose that of others.
+    # The sum would change the sign of some NaNs, and make others infinite.
     exponent = (1 << (8 * bits.itemsize - 1)) - (1 << mantissa)
     nan = (bits & number(exponent | ((1 << mantissa) - 1))) > number(exponent)
     if nan.any():
@@ -143,7 +143,7 @@ def round_mantissa(bits: Array, mantissa: int, keepbits: int) -> Array:
 
 
 def _mantissa(dtype: np.dtype[Any]) -> int:
-    """Bits of the mantissa of floats, or of both components of complex numbers."""
+    """Return the mantissa bits of a float, or of a component of a complex number."""
     if dtype.names:  # real part, imaginary part
         dtype = dtype[0]
     elif dtype.subdtype is not None:
@@ -154,12 +154,12 @@ def _mantissa(dtype: np.dtype[Any]) -> int:
 
 
 def _words(array: Array, size: int) -> Array:
-    """The memory of a chunk as unsigned integers, in one dimension."""
+    """Return the memory of a chunk as one-dimensional unsigned integers."""
     return np.ascontiguousarray(array).reshape(-1).view(f"u{size}")
 
 
 def _bit_lengths(values: Array) -> Array:
-    """For each unsigned integer, how many bits it has without leading zeros."""
+    """Return the bit length of each unsigned integer."""
     lengths = np.zeros(values.shape, np.uint8)
     rest = values.copy()
     step = 4 * values.itemsize

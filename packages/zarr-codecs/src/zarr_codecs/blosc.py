@@ -1,4 +1,4 @@
-"""blosc codec (bytes -> bytes): blocks that are shuffled, then compressed.
+"""blosc codec (bytes -> bytes): shuffled and compressed blocks.
 
 Name:           blosc
 Specification:  v3 codecs, "Blosc codec", version 1.0
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _CNAMES = ("lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib")
 _SHUFFLES = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
 _LARGEST_TYPESIZE = 255  # one byte of the header
-_COPY_PAYS = 1 << 15  # bytes; below, numcodecs takes longer to accept memory than to copy
+_MIN_DIRECT = 1 << 15  # bytes; below, numcodecs accepts memory slower than it copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,16 @@ class BloscCodec(BytesToBytesCodec):
     Parameters
     ----------
     cname : {"lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"}
-        Compressor inside Blosc.
+        Compressor in Blosc.
     clevel : int
-        0 (not compressed) to 9 (smallest, slowest).
+        Compression level from 0 (uncompressed) to 9 (smallest, slowest).
     shuffle : {"noshuffle", "shuffle", "bitshuffle"}, optional
-        How bytes or bits are reordered first.  None chooses, when an array is
-        made: ``"bitshuffle"`` for elements of one byte, otherwise ``"shuffle"``.
+        Whether bytes or bits are shuffled first.  None chooses when an array is
+        created: ``"bitshuffle"`` for elements of one byte, otherwise ``"shuffle"``.
     typesize : int, optional
         Stride of the shuffling, in bytes.  None chooses the size of an element.
     blocksize : int
-        Bytes in a block; 0 lets c-blosc choose.
+        Size of a block in bytes; 0 lets c-blosc choose.
     """
 
     cname: Literal["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"] = "zstd"
@@ -68,17 +68,23 @@ class BloscCodec(BytesToBytesCodec):
             )
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        """Choose what was left open, by the size of an element.
+        """Fill in the missing parameters by the size of an element.
 
         Raises
         ------
         CodecError
-            If this build of c-blosc lacks the compressor.
+            If this build of c-blosc does not contain the compressor.
+        ValueError
+            If ``typesize`` is larger than 255, the limit of a Blosc frame.  In stored
+            metadata a larger one is accepted, because some writers store the size of
+            large elements; c-blosc then does not shuffle.
         """
-        # The one that builds leave out; asking for the others would import numcodecs.
+        if self.typesize is not None and self.typesize > _LARGEST_TYPESIZE:
+            raise ValueError(f"typesize must be 1 to {_LARGEST_TYPESIZE}, not {self.typesize}")
+        # Only snappy is missing in some builds; checking the others would import numcodecs.
         if self.cname == "snappy" and "snappy" not in (present := _numcodecs.blosc_libraries()):
             raise CodecError(
-                "the installed numcodecs was built without snappy; "
+                "the installed numcodecs does not contain the compressor snappy; "
                 f'choose "cname" from {", ".join(present)}'
             )
         typesize = self.typesize
@@ -89,12 +95,12 @@ class BloscCodec(BytesToBytesCodec):
         shuffle = self.shuffle or ("bitshuffle" if typesize == 1 else "shuffle")
         return replace(self, shuffle=shuffle, typesize=typesize)
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Compress to one frame."""
         if len(data) > _blosc_header.LARGEST_CONTENT:
             raise CodecError(
-                f"a Blosc frame holds at most {_blosc_header.LARGEST_CONTENT} bytes, "
-                f"the chunk has {len(data)}; choose smaller chunks"
+                f"a Blosc frame contains at most {_blosc_header.LARGEST_CONTENT} bytes, "
+                f"but the chunk has {len(data)}; choose smaller chunks"
             )
         shuffle = _SHUFFLES[self.shuffle or "bitshuffle"]
         return _numcodecs.blosc_compress(
@@ -105,22 +111,22 @@ class BloscCodec(BytesToBytesCodec):
         """Decompress a frame."""
         size = _blosc_header.content_size(data)
         if decoded_size is not None and size != decoded_size:
-            raise _other_size(size, decoded_size)
+            raise _size_error(size, decoded_size)
         return _decompress(data) if size else b""
 
     def decode_into(self, data: Buffer, out: memoryview) -> None:
         """Decompress a frame into memory of exactly the decoded size."""
         size = _blosc_header.content_size(data)
         if size != len(out):
-            raise _other_size(size, len(out))
-        if size > _COPY_PAYS:
+            raise _size_error(size, len(out))
+        if size > _MIN_DIRECT:
             _decompress(data, out)
         elif size:
             out[:] = _decompress(data)
 
 
-def _other_size(size: int, expected: int) -> ChunkDecodeError:
-    return ChunkDecodeError(f"declares {size} bytes instead of {expected}", "blosc")
+def _size_error(size: int, expected: int) -> ChunkDecodeError:
+    return ChunkDecodeError(f"the frame declares {size} bytes instead of {expected}", "blosc")
 
 
 def _decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
@@ -130,7 +136,7 @@ def _decompress(data: Buffer, out: memoryview | None = None) -> Buffer:
         library = _blosc_header.library(data)
         if library and library not in _numcodecs.blosc_libraries():
             raise CodecError(
-                f"the chunk was compressed with {library}, "
-                "which the installed numcodecs was built without"
+                f"the chunk is compressed with {library}, "
+                "which the installed numcodecs does not contain"
             ) from error
-        raise ChunkDecodeError("c-blosc cannot decompress it", "blosc") from error
+        raise ChunkDecodeError("c-blosc cannot decompress the frame", "blosc") from error

@@ -33,7 +33,7 @@ class Bz2Codec(BytesToBytesCodec):
     Parameters
     ----------
     level : int
-        Size of the blocks that are sorted, 1 to 9 times 100 kB.
+        Block size from 1 to 9, in units of 100 kB.
     """
 
     level: int = 1
@@ -44,10 +44,10 @@ class Bz2Codec(BytesToBytesCodec):
 
     @property
     def detects_damage(self) -> bool:
-        """Whether streams carry checksums: always, a CRC-32 for each block."""
+        """Whether streams contain checksums: always True, a CRC-32 for each block."""
         return True
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Compress to one stream."""
         return bz2.compress(data, self.level)
 
@@ -61,4 +61,4 @@ class Bz2Codec(BytesToBytesCodec):
 
 
 def _content(data: Buffer) -> Iterator[bytes]:
-    return _streams.decompressed(data, bz2.BZ2Decompressor, OSError, several=True, name=_NAME)
+    return _streams.decompress(data, bz2.BZ2Decompressor, OSError, multiple=True, name=_NAME)

@@ -1,4 +1,4 @@
-"""cast_value codec (array -> array): the same numbers in another data type.
+"""cast_value codec (array -> array): conversion of numbers to another data type.
 
 Name:           cast_value
 Specification:  zarr-extensions, codecs/cast_value
@@ -15,17 +15,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from zarr_core.extension import (
-    ArrayToArrayCodec,
-    ChunkDecodeError,
-    DataType,
-    ExtensionDefinition,
-    data_type_for,
-    make_extension,
-)
+from zarr_core.extension import ArrayToArrayCodec, ChunkDecodeError, DataType, ExtensionDefinition
+from zarr_core.tools import make_extension
 
-from zarr_codecs._casting import ROUNDINGS, Rule, cast
-from zarr_codecs._real import Floats, Integers, numbers_of
+from zarr_codecs._conversion import ROUNDINGS, Rule, cast
+from zarr_codecs._number_types import Floats, Integers, number_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,21 +37,22 @@ _DIRECTIONS = ("encode", "decode")
 
 @dataclass(frozen=True, slots=True)
 class CastValueCodec(ArrayToArrayCodec):
-    """Convert every number to the number of another type that is the same, or nearest.
+    """Convert every number to the equal or nearest number of another data type.
 
     Parameters
     ----------
     data_type : str, mapping or DataType
-        The type that is stored: a real number of any kind.
+        Data type of the stored elements: an integer or real float type.
     rounding : {"nearest-even", "towards-zero", "towards-positive", "towards-negative", "nearest-away"}
-        What becomes of a number between two of the other type.
+        How numbers are rounded that the stored type cannot represent.
     out_of_range : {"clamp", "wrap"}, optional
-        What becomes of a number beyond the range of the other type: the end of the
-        range (or infinity, where there is one), or the lowest bits of an integer.
-        An error if not given.
+        Conversion of numbers beyond the range of the stored type: to the end of the
+        range (or to infinity, if the type has it), or to the lowest bits of the
+        integer.  Without it such numbers raise an error.
     scalar_map : mapping, optional
-        Under ``encode`` and ``decode``, pairs of a number and of what it becomes
-        whatever the other members say, each in the form that fill values have in JSON.
+        Lists under ``encode`` and ``decode`` with pairs of a number and its
+        replacement, as fill values in JSON.  They take precedence over the other
+        parameters.
     """
 
     data_type: Any
@@ -79,24 +74,28 @@ class CastValueCodec(ArrayToArrayCodec):
                 ExtensionDefinition.from_json(target),
                 pointer="/configuration/data_type",
             )
-            assert isinstance(target, DataType)  # which is never left out
+            assert isinstance(target, DataType)  # a data type is never ignored
         if self.rounding not in ROUNDINGS:
-            raise ValueError(f"rounding {self.rounding!r} is none of {', '.join(ROUNDINGS)}")
+            raise ValueError(
+                f"rounding must be one of {', '.join(ROUNDINGS)}, not {self.rounding!r}"
+            )
         if self.out_of_range not in (None, "clamp", "wrap"):
             raise ValueError(f'out_of_range must be "clamp" or "wrap", not {self.out_of_range!r}')
-        numbers = numbers_of(target)
+        numbers = number_type(target)
         if self.out_of_range == "wrap" and not isinstance(numbers, Integers):
-            raise ValueError('out_of_range "wrap" is for integers; data_type is none')
+            raise ValueError('out_of_range "wrap" requires an integer data_type')
         for direction, pairs in (self.scalar_map or {}).items():
             if direction not in _DIRECTIONS or any(len(pair) != 2 for pair in pairs):
-                raise ValueError('scalar_map must have pairs under "encode" and "decode" only')
+                raise ValueError(
+                    'scalar_map must contain lists of pairs under "encode" and "decode"'
+                )
         put = object.__setattr__
         if isinstance(self.data_type, DataType):
             put(self, "data_type", target.to_definition().to_json())
         put(self, "_target", target)
 
     def to_configuration(self) -> dict[str, JSON]:
-        """Give the configuration, without what says nothing."""
+        """Return the configuration without unset members."""
         configuration: dict[str, JSON] = {"data_type": self.data_type, "rounding": self.rounding}
         if self.out_of_range is not None:
             configuration["out_of_range"] = self.out_of_range
@@ -108,15 +107,15 @@ class CastValueCodec(ArrayToArrayCodec):
         return configuration
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
-        """Change the data type, and convert the fill value.
+        """Return the representation with the stored data type and the converted fill value.
 
         Raises
         ------
         ValueError
-            If the elements are no real numbers, the scalar map names some that there
-            are not, or the fill value is another one after it was converted twice.
+            If the data type is not supported, ``scalar_map`` contains an invalid number,
+            or the fill value does not survive encoding and decoding.
         """
-        casts = self._casts_of(decoded.data_type)
+        casts = self._get_casts(decoded.data_type)
         fill = decoded.fill_value
         try:
             stored = casts.encode(fill)
@@ -125,25 +124,22 @@ class CastValueCodec(ArrayToArrayCodec):
             raise ValueError(f"the fill value {fill} cannot be converted: {error}") from error
         if again != fill and not (again != again and fill != fill):
             raise ValueError(
-                f"the fill value {fill} becomes {stored}, which becomes {again}: it is lost"
+                f"the fill value {fill} is encoded as {stored}, which decodes to {again}"
             )
         return replace(decoded, data_type=self._target, fill_value=stored)
 
-    def encode(self, array: Array) -> Array:
-        """Convert to the data type that is stored."""
-        casts = self._casts.get(array.dtype)
-        if casts is None:  # not asked before what comes out
-            casts = self._casts_of(data_type_for(array.dtype))
-        return casts.encode(array)
+    def encode(self, array: Array, decoded: ArrayRepresentation) -> Array:
+        """Convert to the stored data type."""
+        return self._get_casts(decoded.data_type).encode(array)
 
     def decode(self, array: Array, decoded: ArrayRepresentation) -> Array:
         """Convert to the data type of the array."""
         try:
-            return self._casts_of(decoded.data_type).decode(array)
+            return self._get_casts(decoded.data_type).decode(array)
         except ValueError as error:
             raise ChunkDecodeError(str(error), _NAME) from error
 
-    def _casts_of(self, source: DataType) -> _Casts:
+    def _get_casts(self, source: DataType) -> _Casts:
         casts = self._casts.get(source.numpy_dtype)
         if casts is None:
             rule = Rule(self.rounding, self.out_of_range)
@@ -163,7 +159,7 @@ class CastValueCodec(ArrayToArrayCodec):
 
 @dataclass(frozen=True, slots=True)
 class _Cast:
-    """One direction, for arrays of one data type."""
+    """Conversion in one direction, for one data type of the array."""
 
     source: Integers | Floats
     target: Integers | Floats
@@ -179,9 +175,9 @@ class _Cast:
         for place, (before, after) in enumerate(scalars.get(direction, ())):
             where = f"scalar_map/{direction}/{place}"
             found.append((_scalar(source, before, where), _scalar(target, after, where)))
-        # The first of equal ones counts, so it is put in place last.
+        # The first of equal keys takes precedence, so it is assigned last.
         pairs = tuple(reversed(found))
-        numbers = numbers_of(source), numbers_of(target)
+        numbers = number_type(source), number_type(target)
         return cls(*numbers, target.numpy_dtype, rule, pairs)
 
     def __call__(self, array: Array) -> Array:
@@ -191,7 +187,7 @@ class _Cast:
         mapped = np.logical_or.reduce(matches)
         if not mapped.any():
             return cast(array, self.source, self.target, self.dtype, self.rule)
-        # What is mapped need not be convertible: something that is stands there meanwhile.
+        # Mapped numbers may not be convertible, so only the others are converted.
         rest = array[~mapped]
         result = np.empty(array.shape, self.dtype)
         result[~mapped] = cast(rest, self.source, self.target, self.dtype, self.rule)
@@ -202,14 +198,14 @@ class _Cast:
 
 @dataclass(frozen=True, slots=True)
 class _Casts:
-    """Both directions, for arrays of one data type."""
+    """Conversion in both directions, for one data type of the array."""
 
     encode: _Cast
     decode: _Cast
 
 
 def _scalar(data_type: DataType, value: JSON, where: str) -> Array:
-    """A number in the form that fill values have, in which the specification also writes a plus."""
+    """Parse a number like a fill value; the specification also allows "+Infinity"."""
     try:
         return data_type.fill_value_from_json("Infinity" if value == "+Infinity" else value)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""numcodecs.categorize codec (array -> array): strings as their numbers in a list.
+"""numcodecs.categorize codec (array -> array): strings as positions in a list of labels.
 
 Name:           numcodecs.categorize
 Specification:  numcodecs, "Categorize"
@@ -25,23 +25,22 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON
 
-_FEW = 6  # labels; so many comparisons of all elements take less than looking up each
+_MAX_COMPARED = 6  # labels; up to here comparing all elements with each label is faster
 
 
 @dataclass(frozen=True, slots=True)
 class CategorizeCodec(ArrayToArrayCodec):
-    """Store the number of a label, counted from 1.
+    """Store the position of each string in a list of labels, counted from 1.
 
     Parameters
     ----------
     labels : sequence of str
-        The strings that have a number.  Others are stored as 0, which is read as
-        the empty string.
+        The labels.  Other strings are stored as 0 and read as the empty string.
     dtype : str
-        ``"|O"`` for strings of any length, or the NumPy type string of those of a
-        fixed one.
+        ``"|O"`` for strings of variable length, or a NumPy type string for strings of
+        fixed length.
     astype : str
-        That of the numbers.
+        Data type of the stored integers, as a NumPy type string.
     """
 
     labels: Sequence[str]
@@ -53,12 +52,12 @@ class CategorizeCodec(ArrayToArrayCodec):
         if isinstance(self.labels, str) or any(type(label) is not str for label in labels):
             raise ValueError("labels must be a list of strings")
         object.__setattr__(self, "labels", labels)
-        _elements.native("dtype", self.dtype, "OU")
+        _elements.parse_dtype("dtype", self.dtype, "OU")
         if len(labels) > np.iinfo(self._stored()).max:
-            raise ValueError(f"{len(labels)} labels are more than astype {self.astype!r} can count")
+            raise ValueError(f"{len(labels)} labels are too many for astype {self.astype!r}")
 
     def to_configuration(self) -> dict[str, JSON]:
-        """Give the configuration, with a JSON array."""
+        """Return the configuration, with a JSON array."""
         return {"labels": list(self.labels), "dtype": self.dtype, "astype": self.astype}
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
@@ -69,40 +68,42 @@ class CategorizeCodec(ArrayToArrayCodec):
         ValueError
             If the elements are not of ``dtype``.
         """
-        dtype = _elements.native("dtype", self.dtype, "OU")
+        dtype = _elements.parse_dtype("dtype", self.dtype, "OU")
         if not (dtype.kind == "O" and decoded.data_type.numpy_dtype.kind in "OT"):
-            _elements.require(decoded, dtype)
-        return _elements.encoded(decoded, self._stored())
+            _elements.check_dtype(decoded, dtype)
+        return _elements.encoded_representation(decoded, self._stored())
 
-    def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Look up the numbers; of labels that are there twice, the last counts."""
+    def encode(
+        self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, Any]:
+        """Replace strings by their positions; the last of equal labels counts."""
         labels = tuple(self.labels)
-        # Of strings with null characters NumPy compares what is before these.
-        if len(labels) <= _FEW and "\0" not in "".join(labels):
+        # NumPy compares strings only up to a null character.
+        if len(labels) <= _MAX_COMPARED and "\0" not in "".join(labels):
             numbers = np.zeros(array.shape, self._stored())
             for number, label in enumerate(labels, 1):
                 numbers[array == label] = number
             return numbers
         elements = array.reshape(-1).tolist()
-        found = map(_numbers(labels).get, elements, repeat(0))
+        found = map(_positions(labels).get, elements, repeat(0))
         return np.fromiter(found, self._stored(), len(elements)).reshape(array.shape)
 
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
     ) -> np.ndarray[Any, Any]:
-        """Look up the labels."""
+        """Replace positions by their labels."""
         dtype = decoded.data_type.numpy_dtype
-        # Strings of any length are taken one by one, slower than they are made of objects.
+        # Taking from StringDType is slower than converting from objects.
         labels = np.array(["", *self.labels, ""], object if dtype.kind == "T" else dtype)
         numbers = array.reshape(-1).astype(np.intp, copy=False)
-        # The empty string is at either end, for numbers that no label has.
+        # The empty string is at both ends, for positions out of range.
         found = labels.take(numbers, mode="clip")
         return found.reshape(decoded.shape).astype(dtype, copy=False)
 
     def _stored(self) -> np.dtype[Any]:
-        return _elements.native("astype", self.astype, "iu")
+        return _elements.parse_dtype("astype", self.astype, "iu")
 
 
 @lru_cache(maxsize=64)
-def _numbers(labels: tuple[str, ...]) -> dict[str, int]:
+def _positions(labels: tuple[str, ...]) -> dict[str, int]:
     return {label: number for number, label in enumerate(labels, 1)}

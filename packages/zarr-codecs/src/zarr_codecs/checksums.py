@@ -1,4 +1,4 @@
-"""numcodecs.crc32 codec, with its four relatives (bytes -> bytes): a checksum beside the bytes.
+"""Checksum codecs of numcodecs (bytes -> bytes): a checksum before or after the bytes.
 
 Name:           numcodecs.crc32, numcodecs.crc32c, numcodecs.adler32,
                 numcodecs.fletcher32, numcodecs.jenkins_lookup3
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlacedChecksumCodec(ChecksumCodec):
-    """Store the checksum at either end.
+    """Store the checksum before or after the bytes.
 
     Parameters
     ----------
     location : {"start", "end"}
-        Where it stands.
+        Position of the checksum.
     """
 
     location: Literal["start", "end"] = "start"
@@ -42,54 +42,54 @@ class PlacedChecksumCodec(ChecksumCodec):
 
     @property
     def at_start(self) -> bool:
-        """Whether it stands before the bytes."""
+        """Whether the checksum precedes the bytes."""
         return self.location == "start"
 
 
 class Crc32Codec(PlacedChecksumCodec):
-    """Add a CRC-32, that of gzip."""
+    """Add a CRC-32, as in gzip."""
 
     __slots__ = ()
 
     name = "numcodecs.crc32"
 
     def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
+        """Return the checksum of the bytes."""
         return zlib.crc32(data)
 
 
 @dataclass(frozen=True, slots=True)
 class NumcodecsCrc32cCodec(PlacedChecksumCodec):
-    """Add a CRC-32C, as ``crc32c`` does; at the end unless told otherwise."""
+    """Add a CRC-32C, as in ``crc32c``; after the bytes by default."""
 
     location: Literal["start", "end"] = "end"
     name = "numcodecs.crc32c"
 
     def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
+        """Return the checksum of the bytes."""
         return checksum_function()(data)
 
 
 class Adler32Codec(PlacedChecksumCodec):
-    """Add an Adler-32, that of zlib."""
+    """Add an Adler-32, as in zlib."""
 
     __slots__ = ()
 
     name = "numcodecs.adler32"
 
     def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
+        """Return the checksum of the bytes."""
         return zlib.adler32(data)
 
 
 @dataclass(frozen=True, slots=True)
 class Fletcher32Codec(ChecksumCodec):
-    """Append the Fletcher checksum of HDF5, over words of 16 bits."""
+    """Append the Fletcher checksum of HDF5, of words of 16 bits."""
 
     name = "numcodecs.fletcher32"
 
     def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
+        """Return the checksum of the bytes."""
         return _numcodecs.fletcher32(data)
 
 
@@ -100,9 +100,9 @@ class JenkinsLookup3Codec(ChecksumCodec):
     Parameters
     ----------
     initval : int
-        Where the hash begins.
+        Initial value of the hash, from 0 to 2**32 - 1.
     prefix : None
-        numcodecs hashes these bytes before those of the chunk; JSON cannot hold them.
+        Bytes that numcodecs hashes before the chunk; not supported, because JSON has no bytes.
     """
 
     initval: int = 0
@@ -111,10 +111,12 @@ class JenkinsLookup3Codec(ChecksumCodec):
 
     def __post_init__(self) -> None:
         if type(self.initval) is not int or not 0 <= self.initval < 2**32:
-            raise ValueError(f"initval must be an integer of 32 bits, not {self.initval!r}")
+            raise ValueError(
+                f"initval must be an integer from 0 to 2**32 - 1, not {self.initval!r}"
+            )
         if self.prefix is not None:
-            raise ValueError("prefix must be null: JSON has no bytes")
+            raise ValueError("prefix must be null; JSON cannot represent bytes")
 
     def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
+        """Return the checksum of the bytes."""
         return _numcodecs.jenkins_lookup3(data, self.initval)

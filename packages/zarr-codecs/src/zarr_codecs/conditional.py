@@ -1,4 +1,4 @@
-"""conditional codec (bytes -> bytes): other codecs, each applied to a chunk or not.
+"""conditional codec (bytes -> bytes): codecs that are applied to some chunks only.
 
 Name:           conditional
 Specification:  zarr-extensions, codecs/conditional
@@ -14,15 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from zarr_core.extension import (
-    BytesToBytesCodec,
-    ChunkDecodeError,
-    Codec,
-    CodecChain,
-    CodecChainError,
-    ExtensionDefinition,
-    make_extension,
-)
+from zarr_core.errors import CodecChainError
+from zarr_core.extension import BytesToBytesCodec, ChunkDecodeError, Codec, ExtensionDefinition
+from zarr_core.tools import CodecChain, make_extension
 
 if TYPE_CHECKING:
     from typing import Self
@@ -33,8 +27,8 @@ if TYPE_CHECKING:
 
 CodecLike: TypeAlias = "Codec | ExtensionDefinition | str | Mapping[str, JSON]"
 Decision: TypeAlias = "Callable[[int, BytesToBytesCodec, Buffer, Buffer | None], bool]"
-"""Whether to apply a codec to a chunk: its place in ``codecs``, the codec, the bytes of the
-chunk, and what the codec makes of them, if that is to be tried (else None)."""
+"""Decides whether a codec is applied to a chunk.  Arguments: index in ``codecs``, the codec, the
+bytes of the chunk, and these bytes encoded by the codec (None without trial encoding)."""
 
 _NAME = "conditional"
 _BYTE = 8  # bits
@@ -43,7 +37,7 @@ _BYTE = 8  # bits
 def compress_if_smaller(
     place: int, codec: BytesToBytesCodec, chunk: Buffer, trial: Buffer | None
 ) -> bool:
-    """Apply a codec that, alone, makes the chunk smaller."""
+    """Apply a codec if it alone makes the chunk smaller."""
     return trial is not None and len(trial) < len(chunk)
 
 
@@ -66,61 +60,62 @@ _DECISIONS: dict[str, tuple[Decision, bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class ConditionalCodec(BytesToBytesCodec):
-    """Store a bit for each codec, which says whether it was applied; then the bytes.
+    """Store a bit for each codec that tells whether it is applied, then the bytes.
 
-    The metadata do not say when a codec is applied: who writes a chunk decides, see
-    :meth:`deciding`.  Without a decision none is, as the specification has it.
+    The metadata does not define when a codec is applied; the writer decides for each
+    chunk, see :meth:`deciding`.  By default no codec is applied, as the specification
+    requires.
 
     Parameters
     ----------
     codecs : sequence of codecs
-        Bytes -> bytes codecs, each a codec, a definition, a name or JSON; afterwards
-        a tuple of definitions.
+        Bytes -> bytes codecs, each a codec, a definition, a name or JSON; stored as a
+        tuple of definitions.
     header_bits : int, optional
-        How many bits there are, a multiple of 8; the fewest that suffice if not given.
+        Size of the header in bits, a multiple of 8; the smallest possible if not given.
 
     Raises
     ------
     ValueError
-        If a codec is of another kind, or the bits are too few or no whole bytes.
+        If a codec is not bytes -> bytes, or ``header_bits`` is too small or not a multiple of 8.
     ExtensionError
-        If a codec is not known.
+        If a codec is unknown.
     """
 
     codecs: Sequence[CodecLike]
     header_bits: int | None = None
-    _made: Codecs | None = field(default=None, repr=False, compare=False)
+    _codecs: Codecs | None = field(default=None, repr=False, compare=False)
 
-    decision: ClassVar[tuple[Decision, bool]] = (never_apply, False)  # and whether to try
+    decision: ClassVar[tuple[Decision, bool]] = (never_apply, False)  # and trial_encode
 
     def __post_init__(self) -> None:
-        if self._made is None:
-            definitions, made = _new(self.codecs)
+        if self._codecs is None:
+            definitions, created = _parse_codecs(self.codecs)
             object.__setattr__(self, "codecs", definitions)
-            object.__setattr__(self, "_made", made)
+            object.__setattr__(self, "_codecs", created)
         bits, count = self.header_bits, len(self.codecs)
         if bits is not None and (type(bits) is not int or bits < 0 or bits % _BYTE):
             raise ValueError(f"header_bits must be a multiple of {_BYTE}, not {bits!r}")
         if bits is not None and bits < count:
-            raise ValueError(f"header_bits must be at least {count}, a bit for each codec")
+            raise ValueError(f"header_bits must be at least {count}, one bit for each codec")
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        """Make the codec, and with it those inside it."""
+        """Create the codec and its inner codecs."""
         configuration: Mapping[str, Any] = definition.configuration
         definitions = tuple(map(ExtensionDefinition.from_json, configuration["codecs"]))
-        made = tuple(
+        created = tuple(
             make_extension("codec", inner, pointer=f"/configuration/codecs/{place}")
             for place, inner in enumerate(definitions)
         )
-        for inner, codec in zip(definitions, made, strict=True):
+        for inner, codec in zip(definitions, created, strict=True):
             if codec is not None and not isinstance(codec, BytesToBytesCodec):
-                raise ValueError(f"{inner.name!r} is no bytes -> bytes codec")
-        return cls(definitions, configuration.get("header_bits"), made)
+                raise ValueError(f"{inner.name!r} is not a bytes -> bytes codec")
+        return cls(definitions, configuration.get("header_bits"), created)
 
     @classmethod
     def deciding(cls, decision: str | Decision, *, trial_encode: bool = False) -> type[Self]:
-        """The codec with a decision for writing, to be given where an array is made or opened.
+        """Return the codec class with a decision for writing.
 
         Parameters
         ----------
@@ -128,21 +123,23 @@ class ConditionalCodec(BytesToBytesCodec):
             ``"compress_if_smaller"``, ``"always_apply"``, ``"never_apply"``, or a
             function; see ``Decision``.
         trial_encode : bool
-            Whether the function is given what each codec makes of the chunk.
+            Whether the function receives the chunk encoded by each codec.
 
         Raises
         ------
         ValueError
-            If no decision has that name.
+            If the name of the decision is unknown.
 
         Examples
         --------
         >>> smaller = ConditionalCodec.deciding("compress_if_smaller")
-        >>> extensions = {"codec": {"conditional": smaller}}  # of open, create_array ...
+        >>> extensions = {"codec": {"conditional": smaller}}  # for open, create_array ...
         """
         if isinstance(decision, str):
             if decision not in _DECISIONS:
-                raise ValueError(f"decision {decision!r} is none of {', '.join(_DECISIONS)}")
+                raise ValueError(
+                    f"decision must be one of {', '.join(_DECISIONS)}, not {decision!r}"
+                )
             chosen = _DECISIONS[decision]
         else:
             chosen = decision, trial_encode
@@ -150,7 +147,7 @@ class ConditionalCodec(BytesToBytesCodec):
         return type(cls.__name__, (cls,), members)
 
     def to_configuration(self) -> dict[str, JSON]:
-        """Give the configuration to write; codecs are spelt as they were read."""
+        """Return the configuration; inner codecs keep the form in which they were read."""
         definitions: Sequence[Any] = self.codecs
         configuration: dict[str, JSON] = {"codecs": [inner.to_json() for inner in definitions]}
         return configuration | (
@@ -159,75 +156,79 @@ class ConditionalCodec(BytesToBytesCodec):
 
     @property
     def skipped(self) -> tuple[ExtensionDefinition, ...]:
-        """Codecs that nobody knows and that need not be understood."""
+        """Ignored codecs: unknown, with must_understand false."""
         definitions: Sequence[Any] = self.codecs
         return tuple(d for d, codec in zip(definitions, self._inner, strict=True) if codec is None)
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        """Let the codecs fill in what depends on the chunk."""
-        made = tuple(codec and codec.resolve(decoded) for codec in self._inner)
+        """Fill in the parameters of the inner codecs that depend on the chunk."""
+        created = tuple(codec and codec.resolve(decoded) for codec in self._inner)
         definitions: list[Any] = list(self.codecs)
-        for place, codec in enumerate(made):
+        for place, codec in enumerate(created):
             configuration = {} if codec is None else codec.to_configuration()
             if codec is not None and configuration != dict(definitions[place].configuration):
                 definitions[place] = replace(
                     definitions[place], configuration=configuration, spelling=None
                 )
-        return replace(self, codecs=tuple(definitions), _made=made)
+        return replace(self, codecs=tuple(definitions), _codecs=created)
 
-    def encode(self, data: Buffer) -> Buffer:
-        """Decide about each codec, apply those that are to be, put the bits before."""
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
+        """Apply the chosen codecs, and prepend the header."""
         decide, trial_encode = self.decision
         trials: dict[int, Buffer] = {}
         mask = 0
         for place, codec in enumerate(self._inner):
-            assert codec is not None  # such an array cannot be written to
+            assert codec is not None  # arrays with ignored codecs are read-only
             if trial_encode:
-                trials[place] = codec.encode(data)
+                trials[place] = codec.encode(data, decoded_size)
             if decide(place, codec, data, trials.get(place)):
                 mask |= 1 << place
         chunk = data
         for place, codec in enumerate(self._inner):
             if mask >> place & 1 and codec is not None:
                 tried = trials.get(place) if chunk is data else None
-                chunk = codec.encode(chunk) if tried is None else tried
+                if tried is None:
+                    tried = codec.encode(chunk, decoded_size if chunk is data else None)
+                chunk = tried
         return b"".join((mask.to_bytes(self._header, "little"), chunk))
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
-        """Undo the codecs that were applied, the last one first."""
+        """Decode with the applied codecs, the last one first."""
         content, applied = self._applied(data, decoded_size)
         for codec, size in reversed(applied):
             content = codec.decode(content, size)
         if decoded_size is not None and len(content) != decoded_size:
-            raise ChunkDecodeError(f"{len(content)} bytes instead of {decoded_size}", _NAME)
+            raise ChunkDecodeError(
+                f"decodes to {len(content)} bytes instead of {decoded_size}", _NAME
+            )
         return content
 
     def decode_into(self, data: Buffer, out: memoryview) -> None:
-        """Undo the codecs that were applied, the first of them straight into ``out``."""
+        """Decode with the applied codecs, the last step directly into ``out``."""
         content, applied = self._applied(data, len(out))
         for codec, size in reversed(applied[1:]):
             content = codec.decode(content, size)
         if applied:
             applied[0][0].decode_into(content, out)
         elif len(content) != len(out):
-            raise ChunkDecodeError(f"{len(content)} bytes instead of {len(out)}", _NAME)
+            raise ChunkDecodeError(f"decodes to {len(content)} bytes instead of {len(out)}", _NAME)
         else:
             out[:] = content
 
     def _applied(
         self, data: Buffer, size: int | None
     ) -> tuple[Buffer, list[tuple[BytesToBytesCodec, int | None]]]:
-        """What follows the header, and the codecs to undo with the size that each must give."""
+        """Return the bytes after the header, and the applied codecs with their decoded sizes."""
         if len(data) < self._header:
             raise ChunkDecodeError(
-                f"{len(data)} bytes; the header alone takes {self._header}", _NAME
+                f"{len(data)} bytes are too few for a header of {self._header} bytes", _NAME
             )
         view = memoryview(data)
         mask = int.from_bytes(view[: self._header], "little")
         if mask >> len(self._inner):
             raise ChunkDecodeError(
-                f"the header {mask:#b} says that codecs were applied which are not in the "
-                f"metadata; there are {len(self._inner)}",
+                f"the header {mask:#b} refers to codecs that are not in the metadata, "
+                f"which has {len(self._inner)}",
                 _NAME,
             )
         applied = []
@@ -237,7 +238,8 @@ class ConditionalCodec(BytesToBytesCodec):
             if codec is None:
                 definition: Any = self.codecs[place]
                 raise ChunkDecodeError(
-                    f"the codec {definition.name!r} was applied, which nobody knows here", _NAME
+                    f"the codec {definition.name!r} was applied to the chunk, but it is unknown",
+                    _NAME,
                 )
             applied.append((codec, size))
             size = None if size is None else codec.encoded_size(size)
@@ -245,28 +247,28 @@ class ConditionalCodec(BytesToBytesCodec):
 
     @property
     def _header(self) -> int:
-        """Bytes before the content."""
+        """Size of the header in bytes."""
         bits = len(self.codecs) if self.header_bits is None else self.header_bits
         return -(-bits // _BYTE)
 
     @property
     def _inner(self) -> Codecs:
-        assert self._made is not None
-        return self._made
+        assert self._codecs is not None
+        return self._codecs
 
     def __hash__(self) -> int:
-        return hash((len(self.codecs), self.header_bits))  # definitions have no hash
+        return hash((len(self.codecs), self.header_bits))  # definitions are not hashable
 
 
-def _new(codecs: Sequence[CodecLike]) -> tuple[tuple[ExtensionDefinition, ...], Codecs]:
-    """Definitions and codecs for what a user gave."""
+def _parse_codecs(codecs: Sequence[CodecLike]) -> tuple[tuple[ExtensionDefinition, ...], Codecs]:
+    """Return definitions and codecs for the ``codecs`` that a user passes."""
     items = [
         ExtensionDefinition.from_json(dict(item)) if isinstance(item, Mapping) else item
         for item in codecs
     ]
     try:
-        chain = CodecChain.of("bytes", *items)  # which a chain needs; it is left out again
+        chain = CodecChain.of("bytes", *items)  # a chain requires "bytes"; removed below
     except CodecChainError as error:
         raise ValueError(f"codecs must all be bytes -> bytes codecs: {error}") from error
-    made: Any = chain.codecs[1:]
-    return chain.definitions[1:], made
+    created: Any = chain.codecs[1:]
+    return chain.definitions[1:], created

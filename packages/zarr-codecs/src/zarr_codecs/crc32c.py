@@ -1,4 +1,4 @@
-"""crc32c codec (bytes -> bytes): a checksum after the bytes.
+"""crc32c codec (bytes -> bytes): CRC-32C checksum after the bytes.
 
 Name:           crc32c
 Specification:  v3 codecs, "CRC32C checksum codec", version 1.0; RFC 3720
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Crc32cCodec(ChecksumCodec):
-    """Append a CRC-32C of the bytes, 32 bits in little endian."""
+    """Append a CRC-32C of the bytes, little-endian."""
 
     name = "crc32c"
 
     def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
+        """Return the checksum of the bytes."""
         return checksum_function()(data)
 
 
 @cache
 def checksum_function() -> Callable[[Buffer], int]:
-    """Get the function that computes the checksum of any buffer."""
-    import google_crc32c  # noqa: PLC0415 - lazy: listing codecs does not need it
-    import numpy as np  # noqa: PLC0415 - lazy: documents can be handled without NumPy
+    """Return the function that computes the checksum of any buffer."""
+    import google_crc32c
+    import numpy as np  # metadata does not need NumPy
 
     value: Any = google_crc32c.value
-    if google_crc32c.implementation != "c":  # the one in Python wants bytes
+    if google_crc32c.implementation != "c":  # the Python implementation requires bytes
         return lambda data: value(bytes(data))
 
-    # The one in C refuses a memoryview, but takes an array without copying.
+    # The C implementation does not accept a memoryview, but an array, without a copy.
     return lambda data: value(data if type(data) is bytes else np.frombuffer(data, np.uint8))

@@ -1,4 +1,4 @@
-"""numcodecs.delta codec (array -> array): the first element, then differences.
+"""numcodecs.delta codec (array -> array): differences of neighbouring elements.
 
 Name:           numcodecs.delta
 Specification:  numcodecs, "Delta"
@@ -23,18 +23,18 @@ _KINDS = "iufcm"
 
 @dataclass(frozen=True, slots=True)
 class DeltaCodec(ArrayToArrayCodec):
-    """Store differences of neighbours, in C order.
+    """Store the first element, then differences of neighbours in C order.
 
     Parameters
     ----------
     dtype : str
-        That of the array's elements, as a NumPy type string.
+        Data type of the array, as a NumPy type string.
     astype : str, optional
-        That of what is stored; the same if not given.
+        Data type of the stored elements; ``dtype`` if not given.
 
     Notes
     -----
-    Differences that do not fit into ``astype`` are cut off, as numcodecs does.
+    Differences out of the range of ``astype`` wrap around, as in numcodecs.
     """
 
     dtype: str
@@ -52,11 +52,13 @@ class DeltaCodec(ArrayToArrayCodec):
             If the elements are not of ``dtype``.
         """
         dtype, astype = self._types()
-        _elements.require(decoded, dtype)
-        return _elements.encoded(decoded, astype)
+        _elements.check_dtype(decoded, dtype)
+        return _elements.encoded_representation(decoded, astype)
 
-    def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Subtract from each element the one before it."""
+    def encode(
+        self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, Any]:
+        """Subtract its predecessor from each element."""
         dtype, astype = self._types()
         elements = array.reshape(-1).view(dtype)
         result = np.empty(array.shape, astype)
@@ -68,13 +70,13 @@ class DeltaCodec(ArrayToArrayCodec):
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
     ) -> np.ndarray[Any, Any]:
-        """Add up the differences."""
+        """Return the cumulative sum of the differences."""
         result = np.empty(decoded.shape, self._types()[0])
         np.cumsum(array.reshape(-1), out=result.reshape(-1))
         return result.view(decoded.data_type.numpy_dtype)
 
     def _types(self) -> tuple[np.dtype[Any], np.dtype[Any]]:
-        dtype = _elements.native("dtype", self.dtype, _KINDS)
-        return dtype, dtype if self.astype is None else _elements.native(
+        dtype = _elements.parse_dtype("dtype", self.dtype, _KINDS)
+        return dtype, dtype if self.astype is None else _elements.parse_dtype(
             "astype", self.astype, _KINDS
         )

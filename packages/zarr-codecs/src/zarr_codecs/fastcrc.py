@@ -1,4 +1,4 @@
-"""crc32c, numcodecs.crc32c, numcodecs.crc32 by fastcrc (bytes -> bytes): checksums.
+"""crc32c, numcodecs.crc32c and numcodecs.crc32 codecs with fastcrc (bytes -> bytes).
 
 Name:           crc32c, numcodecs.crc32c, numcodecs.crc32
 Specification:  v3 codecs, "CRC32C checksum codec", version 1.0; RFC 3720, RFC 1952
@@ -26,25 +26,25 @@ class Crc32cCodec(crc32c.Crc32cCodec):
     __slots__ = ()
 
     def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
+        """Return the checksum of the bytes."""
         return crc32.iscsi(data)
 
 
 class NumcodecsCrc32cCodec(checksums.NumcodecsCrc32cCodec):
-    """Add a CRC-32C; at the end unless told otherwise."""
+    """Add a CRC-32C; after the bytes by default."""
 
     __slots__ = ()
 
     def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
+        """Return the checksum of the bytes."""
         return crc32.iscsi(data)
 
 
 class NumcodecsCrc32Codec(checksums.Crc32Codec):
-    """Add a CRC-32, that of gzip."""
+    """Add a CRC-32, as in gzip."""
 
     __slots__ = ()
 
     def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
+        """Return the checksum of the bytes."""
         return crc32.iso_hdlc(data)

@@ -1,4 +1,4 @@
-"""numcodecs.fixedscaleoffset codec (array -> array): numbers on a scale of their own.
+"""numcodecs.fixedscaleoffset codec (array -> array): scaled and rounded numbers.
 
 Name:           numcodecs.fixedscaleoffset
 Specification:  numcodecs, "FixedScaleOffset"
@@ -31,16 +31,16 @@ class FixedScaleOffsetCodec(ArrayToArrayCodec):
     Parameters
     ----------
     scale, offset : float
-        What values are multiplied by, after what is subtracted from them.
+        Factor and offset; ``scale`` must not be 0.
     dtype : str, optional
-        That of the array's elements, as a NumPy type string.  Recorded when an
-        array is made.
+        Data type of the array, as a NumPy type string.  It is recorded when an array
+        is created.
     astype : str, optional
-        That of what is stored; the same if not given.
+        Data type of the stored elements; ``dtype`` if not given.
 
     Notes
     -----
-    Values that do not fit into ``astype`` become others, as with numcodecs.
+    Values out of the range of ``astype`` are not checked and become other values, as in numcodecs.
     """
 
     scale: float
@@ -56,10 +56,10 @@ class FixedScaleOffsetCodec(ArrayToArrayCodec):
             raise ValueError("scale must not be 0")
         for name, text in (("dtype", self.dtype), ("astype", self.astype)):
             if text is not None:
-                _elements.native(name, text, _KINDS)
+                _elements.parse_dtype(name, text, _KINDS)
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        """Record the type of the elements."""
+        """Record the data type of the elements."""
         dtype = decoded.data_type.numpy_dtype.str
         return self if self.dtype is not None else replace(self, dtype=dtype)
 
@@ -72,11 +72,15 @@ class FixedScaleOffsetCodec(ArrayToArrayCodec):
             If the elements are not of ``dtype``.
         """
         found = decoded.data_type.numpy_dtype
-        _elements.require(decoded, _elements.native("dtype", self.dtype or found.str, _KINDS))
-        return _elements.encoded(decoded, self._stored(found))
+        _elements.check_dtype(
+            decoded, _elements.parse_dtype("dtype", self.dtype or found.str, _KINDS)
+        )
+        return _elements.encoded_representation(decoded, self._stored(found))
 
-    def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Scale, then round to integers."""
+    def encode(
+        self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, Any]:
+        """Subtract the offset, scale and round."""
         scaled = (np.atleast_1d(array) - self.offset) * self.scale
         np.around(scaled, out=scaled)
         return scaled.astype(self._stored(array.dtype), copy=False).reshape(array.shape)
@@ -84,11 +88,11 @@ class FixedScaleOffsetCodec(ArrayToArrayCodec):
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
     ) -> np.ndarray[Any, Any]:
-        """Undo the scaling."""
+        """Divide by the scale and add the offset."""
         values = np.atleast_1d(array) / self.scale + self.offset
         return values.astype(decoded.data_type.numpy_dtype, copy=False).reshape(decoded.shape)
 
     def _stored(self, found: np.dtype[Any]) -> np.dtype[Any]:
-        """The dtype that is stored for elements of this one."""
+        """Return the stored dtype for elements of dtype ``found``."""
         text = self.astype or self.dtype
-        return found if text is None else _elements.native("astype", text, _KINDS)
+        return found if text is None else _elements.parse_dtype("astype", text, _KINDS)

@@ -1,39 +1,40 @@
-"""numcodecs.<id> for codecs that other distributions give to numcodecs.
+"""numcodecs.<id> codecs that other distributions register with numcodecs.
 
-Whatever stands in the entry-point group ``numcodecs.codecs`` works under its id, as
-version 3 names those of numcodecs; those that are here by name are not replaced.
+Every codec in the entry-point group ``numcodecs.codecs``, and every codec registered with
+``numcodecs.register_codec``, is available as ``numcodecs.<id>``.  The codecs of this
+distribution are not replaced.
 
 Name:           numcodecs.<id>
-Specification:  none; that of the distribution
-Configuration:  what numcodecs' ``get_config`` gives, without ``id``
+Specification:  that of the distribution
+Configuration:  result of ``get_config`` of the numcodecs codec, without ``id``
 Schema:         none; the code checks it
 Partial decode: no
-Compatible:     zarr-python, if it has a class of that name
+Compatible:     zarr-python, if it has a class with that name
 
-A codec of numcodecs does not say which of the three kinds it is, version 3 has to
-know.  It is found by trying: a codec that encodes plain bytes to elements is a filter
-(array -> array); one that gets the same bytes back is a compressor (bytes -> bytes);
-any other needs to see elements, or can only decode, and is array -> bytes.
+Version 3 distinguishes three kinds of codecs, numcodecs does not.  The kind is therefore
+determined by a probe: a codec that encodes plain bytes to elements is a filter
+(array -> array); one that restores the bytes is a compressor (bytes -> bytes); any other
+requires elements, or can only decode, and is a serializer (array -> bytes).
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
+from zarr_core.errors import MetadataError
 from zarr_core.extension import (
     ArrayToArrayCodec,
     ArrayToBytesCodec,
     BytesToBytesCodec,
     ChunkDecodeError,
     Codec,
-    MetadataError,
     Provider,
-    installed_entry_points,
-    strictjson,
 )
+from zarr_core.tools import installed_entry_points, strictjson
 
 from zarr_codecs import _elements
 
@@ -47,41 +48,65 @@ if TYPE_CHECKING:
 
 _GROUP = "numcodecs.codecs"
 _ADAPTER = "zarr_codecs.foreign:adapt"
-# It would run code from stored data; a user allows it by name, see zarr_codecs.pickle.
-_REFUSED = frozenset({"pickle"})
-_TRIED = bytes(range(64))
+_REGISTRY = "numcodecs.registry:codec_registry"
+_REGISTERED_ADAPTER = "zarr_codecs.foreign:adapt_registered"
+# It runs code from stored data; a user enables it by name, see zarr_codecs.pickle.
+_EXCLUDED = frozenset({"pickle"})
+_PROBE = bytes(range(64))
 
 
 def providers() -> Iterable[Provider]:
-    """What numcodecs would find, as codecs of version 3; nothing of it is imported."""
+    """Yield providers for the codecs that numcodecs would find, without importing them."""
     yield Provider(
         "codec", "numcodecs.base64", "numcodecs.base64:Base64", "numcodecs", "", _ADAPTER
     )
     for group, name, target, distribution, version in installed_entry_points(_GROUP):
-        if group == _GROUP and name not in _REFUSED:
+        if group == _GROUP and name not in _EXCLUDED:
             yield Provider("codec", f"numcodecs.{name}", target, distribution, version, _ADAPTER)
 
 
+def registered() -> Iterable[Provider]:
+    """Yield providers for codec classes registered with ``numcodecs.register_codec``."""
+    registry = sys.modules.get("numcodecs.registry")
+    classes = (
+        {} if registry is None else dict(registry.codec_registry)
+    )  # not imported, nothing registered
+    for name, library in classes.items():
+        if name not in _EXCLUDED:
+            distribution = library.__module__.partition(".")[0]
+            yield Provider(
+                "codec", f"numcodecs.{name}", _REGISTRY, distribution, "", _REGISTERED_ADAPTER
+            )
+
+
+providers.registered = registered  # type: ignore[attr-defined]  # called by bridges.registered
+
+
 def adapt(provider: Provider, found: Any) -> type[Codec]:
-    """Make a codec here of a codec class for numcodecs."""
-    return _adapted(provider.name, found)
+    """Return a codec class that wraps a codec class for numcodecs."""
+    return _adapt_class(provider.name, found)
+
+
+def adapt_registered(provider: Provider, found: Any) -> type[Codec]:
+    """Return a codec class that wraps a class in the registry of numcodecs."""
+    return _adapt_class(provider.name, found[provider.name.removeprefix("numcodecs.")])
 
 
 @cache
-def _adapted(name: str, library: Any) -> type[Codec]:
+def _adapt_class(name: str, library: Any) -> type[Codec]:
     if not callable(getattr(library, "from_config", None)):
-        raise TypeError(f"{library!r} is no codec class of numcodecs: it has no from_config")
+        raise TypeError(f"{library!r} is not a codec class of numcodecs: it has no from_config")
     title = f"Numcodecs_{name.removeprefix('numcodecs.')}"
     return type(title, (ForeignCodec,), {"__slots__": (), "library": library})
 
 
 class ForeignCodec(Codec):
-    """What makes the codecs of one class; not a codec itself.
+    """Factory of the codecs of one numcodecs class; not a codec itself.
 
     Attributes
     ----------
     library : type
-        The class, as numcodecs would find it.
+        The numcodecs codec class.
     """
 
     __slots__ = ()
@@ -90,63 +115,63 @@ class ForeignCodec(Codec):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        """Make the codec of the kind that it turns out to be."""
+        """Return a codec of the kind that the probe determines."""
         configuration = dict(definition.configuration)
         kind = _kind(cls.library, strictjson.encode(configuration))
         codec = cls.library.from_config(configuration)
         name = definition.name.removeprefix("numcodecs.")
-        return cast("Self", kind(codec, name))  # a codec, as whoever asks expects
+        return cast("Self", kind(codec, name))
 
 
 @lru_cache(maxsize=256)
 def _kind(library: Any, configuration: bytes) -> type[Foreign]:
-    """The kind of a codec, by what it makes of plain bytes."""
+    """Return the kind of a codec, determined by encoding and decoding plain bytes."""
     codec = library.from_config(strictjson.loads(configuration))
     try:
         with np.errstate(all="ignore"):
-            encoded = codec.encode(_TRIED)
+            encoded = codec.encode(_PROBE)
             if _are_elements(encoded):
                 return ForeignFilter
             decoded = codec.decode(_bytes_of(encoded))
-            return ForeignCompressor if _bytes_of(decoded) == _TRIED else ForeignSerializer
-    except Exception:  # in whatever way anybody's code refuses
+            return ForeignCompressor if _bytes_of(decoded) == _PROBE else ForeignSerializer
+    except Exception:  # third-party code may raise anything
         return ForeignSerializer
 
 
 def _are_elements(encoded: Any) -> bool:
-    """Whether it is more than bytes in an array, as checksums give."""
+    """Return whether the result is more than bytes in an array, which checksums return."""
     return isinstance(encoded, np.ndarray) and (
-        encoded.dtype != np.uint8 or encoded.size == len(_TRIED)
+        encoded.dtype != np.uint8 or encoded.size == len(_PROBE)
     )
 
 
 def _bytes_of(data: Any) -> bytes:
     if isinstance(data, np.ndarray):
         if data.dtype.hasobject:
-            raise TypeError("objects instead of bytes")
+            raise TypeError("the codec returned objects instead of bytes")
         return data.tobytes()  # in C order
     return bytes(data)
 
 
 def _configuration(codec: Any) -> dict[str, JSON]:
-    given = {key: value for key, value in codec.get_config().items() if key != "id"}
+    options = {key: value for key, value in codec.get_config().items() if key != "id"}
     try:
-        plain = strictjson.plain(given, "codec")
+        plain = strictjson.plain(options, "codec")
     except MetadataError as error:
-        raise ValueError(f"the codec has a configuration that is no JSON: {error}") from error
+        raise ValueError(f"the configuration of the codec is not valid JSON: {error}") from error
     return cast("dict[str, JSON]", plain)
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignCompressor(BytesToBytesCodec):
-    """A codec of numcodecs that takes bytes for bytes.
+    """A codec of numcodecs from bytes to bytes.
 
     Parameters
     ----------
     codec : numcodecs.abc.Codec
-        The codec.
+        The wrapped codec.
     identifier : str
-        Its id.
+        The ``id`` of the codec.
     """
 
     codec: Any
@@ -155,8 +180,8 @@ class ForeignCompressor(BytesToBytesCodec):
     def to_configuration(self) -> dict[str, JSON]:
         return _configuration(self.codec)
 
-    def encode(self, data: Buffer) -> Buffer:
-        # A copy where need be, since some codecs want memory that may be written to.
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
+        # Not every codec accepts buffers other than bytes.
         return _bytes_of(self.codec.encode(bytes(data)))
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
@@ -165,7 +190,7 @@ class ForeignCompressor(BytesToBytesCodec):
 
 @dataclass(frozen=True, slots=True)
 class ForeignFilter(ArrayToArrayCodec):
-    """A codec of numcodecs that makes other elements of elements.
+    """A codec of numcodecs from elements to elements.
 
     Parameters
     ----------
@@ -180,23 +205,23 @@ class ForeignFilter(ArrayToArrayCodec):
         return _configuration(self.codec)
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
-        """Try it with the fill value.
+        """Determine the representation by encoding a chunk of fill values.
 
         Raises
         ------
         ValueError
-            If it cannot encode such a chunk.
+            If the codec cannot encode the chunk.
         """
         try:
-            encoded = self.encode(np.full(decoded.shape, decoded.fill_value))
-        except Exception as error:  # anybody's code
-            raise ValueError(f"it cannot encode them: {type(error).__name__}: {error}") from error
-        return _elements.encoded(decoded, encoded.dtype, encoded.shape)
+            encoded = self.encode(np.full(decoded.shape, decoded.fill_value), decoded)
+        except Exception as error:  # third-party code may raise anything
+            raise ValueError(f"cannot encode a chunk: {type(error).__name__}: {error}") from error
+        return _elements.encoded_representation(decoded, encoded.dtype, encoded.shape)
 
-    def encode(self, array: Array) -> Array:
+    def encode(self, array: Array, decoded: ArrayRepresentation) -> Array:
         encoded = self.codec.encode(np.array(array, order="C"))
         if not isinstance(encoded, np.ndarray):
-            raise TypeError(f"gives {type(encoded).__name__} instead of an array")
+            raise TypeError(f"the codec returned {type(encoded).__name__} instead of an array")
         return encoded.reshape(array.shape) if encoded.size == array.size else encoded
 
     def decode(self, array: Array, decoded: ArrayRepresentation) -> Array:
@@ -205,7 +230,7 @@ class ForeignFilter(ArrayToArrayCodec):
 
 @dataclass(frozen=True, slots=True)
 class ForeignSerializer(ArrayToBytesCodec):
-    """A codec of numcodecs that makes bytes of elements.
+    """A codec of numcodecs from elements to bytes.
 
     Parameters
     ----------
@@ -214,8 +239,8 @@ class ForeignSerializer(ArrayToBytesCodec):
 
     Notes
     -----
-    It sees the chunk in its shape, in native byte order; what it decodes to must have as
-    many elements, in any shape, or as many bytes.
+    The codec receives the chunk in its shape and in native byte order.  The decoded data
+    must have the same number of elements, in any shape, or the same number of bytes.
     """
 
     codec: Any
@@ -234,25 +259,31 @@ class ForeignSerializer(ArrayToBytesCodec):
 Foreign = ForeignCompressor | ForeignFilter | ForeignSerializer
 
 
-def _as_chunk(given: Any, decoded: ArrayRepresentation, identifier: str) -> Array:
-    """What a codec decoded to, as elements of a chunk.
+def _as_chunk(decoded_data: Any, decoded: ArrayRepresentation, identifier: str) -> Array:
+    """Return decoded data as a chunk.
 
     Raises
     ------
     ChunkDecodeError
-        If there are more or fewer, or they are something else.
+        If the number or the type of the elements differs.
     """
     dtype = decoded.data_type.numpy_dtype
-    if isinstance(given, np.ndarray) and (given.dtype.hasobject or dtype.hasobject):
-        if given.size != decoded.size:
-            reason = f"decodes to {given.size} elements instead of {decoded.size}"
+    if isinstance(decoded_data, np.ndarray) and (decoded_data.dtype.hasobject or dtype.hasobject):
+        if decoded_data.size != decoded.size:
+            reason = f"decodes to {decoded_data.size} elements instead of {decoded.size}"
             raise ChunkDecodeError(reason, f"numcodecs.{identifier}")
-        return given.reshape(decoded.shape).astype(dtype, copy=False)
-    if isinstance(given, np.ndarray) and given.size == decoded.size and given.dtype != dtype:
-        same = given.dtype.kind == dtype.kind and given.dtype.itemsize == dtype.itemsize
-        if same:  # in the other byte order
-            return given.reshape(decoded.shape).astype(dtype)
-    octets = _bytes_of(given)
+        return decoded_data.reshape(decoded.shape).astype(dtype, copy=False)
+    if (
+        isinstance(decoded_data, np.ndarray)
+        and decoded_data.size == decoded.size
+        and decoded_data.dtype != dtype
+    ):
+        same = (
+            decoded_data.dtype.kind == dtype.kind and decoded_data.dtype.itemsize == dtype.itemsize
+        )
+        if same:  # only the byte order differs
+            return decoded_data.reshape(decoded.shape).astype(dtype)
+    octets = _bytes_of(decoded_data)
     if len(octets) != decoded.nbytes:
         reason = f"decodes to {len(octets)} bytes instead of {decoded.nbytes}"
         raise ChunkDecodeError(reason, f"numcodecs.{identifier}")

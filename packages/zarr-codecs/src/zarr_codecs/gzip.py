@@ -27,15 +27,15 @@ class GzipCodec(DeflateCodec):
     Parameters
     ----------
     level : int
-        0 (not compressed) to 9 (smallest, slowest).
+        Compression level from 0 (uncompressed) to 9 (smallest, slowest).
     """
 
     level: int = 5
     container = GZIP
 
-    def encode(self, data: Buffer) -> Buffer:
-        """Compress to one member."""
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
+        """Compress to one gzip member."""
         library = libdeflate()
         if library is None:
             return zlib.compress(data, self.level, GZIP.wbits)
-        return library.compressed(data, self.level)  # type: ignore[no-any-return]  # Buffer
+        return library.compress_gzip(data, self.level)  # type: ignore[no-any-return]  # Buffer

@@ -1,4 +1,4 @@
-"""gzip, numcodecs.gzip, numcodecs.zlib, numcodecs.adler32 by isal, Intel's ISA-L (bytes -> bytes).
+"""gzip, numcodecs.gzip, numcodecs.zlib and numcodecs.adler32 codecs with isal (bytes -> bytes).
 
 Name:           gzip, numcodecs.gzip, numcodecs.zlib, numcodecs.adler32
 Specification:  v3 codecs, "Gzip codec", version 1.0; RFC 1950, RFC 1951, RFC 1952
@@ -7,8 +7,9 @@ Schema:         schemas/codec/<name>.json
 Partial decode: no
 Compatible:     zarr-python, TensorStore, zarrs, every gzip tool
 
-ISA-L has levels 0 to 3.  Its 0 compresses as slowly as its 1, to more bytes, and none
-stores bytes as they are, as level 0 of the specification does: that is done by zlib.
+isal is Intel's ISA-L.  It has the levels 0 to 3.  Level 0 compresses as slowly as level 1,
+to more bytes.  No level stores uncompressed bytes, as level 0 of the specification does;
+level 0 therefore uses zlib.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import Buffer
 
-_ERRORS: Any = IsalError  # its stub takes the class for an instance
+_ERRORS: Any = IsalError  # the stub declares an instance
 
 # Levels -1 (the library's default) to 9; see the table in the README.
 LEVELS = {-1: 2, 1: 1, 2: 1, 3: 2, 4: 2, 5: 2, 6: 3, 7: 3, 8: 3, 9: 3}
-"""The level of ISA-L for each level of zlib but 0."""
+"""Levels of ISA-L by level of zlib, except 0."""
 
 
 class IsalCodec(DeflateCodec):
-    """Compress with ISA-L, many times as fast as zlib, to somewhat more bytes."""
+    """Compress with ISA-L, several times as fast as zlib, to more bytes."""
 
     __slots__ = ()
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Compress to one stream."""
         wbits = self.container.wbits
         if self.level == 0:
@@ -49,20 +50,20 @@ class IsalCodec(DeflateCodec):
         encoded: bytes = isal_zlib.compress(data, LEVELS[self.level], wbits)
         return encoded
 
-    def decode_whole(self, data: Buffer, size: int) -> Buffer | None:
-        """Decompress data that is exactly one sound stream of known size."""
+    def decode_single_stream(self, data: Buffer, size: int) -> Buffer | None:
+        """Decompress data that is exactly one valid stream of known size."""
         stream = isal_zlib.decompressobj(self.container.wbits)
         try:
             whole: bytes = stream.decompress(data, size)
         except _ERRORS:
-            return None  # those who look at it piece by piece say what is wrong
+            return None  # incremental decoding reports the error
         return whole if stream.eof and len(whole) == size and not stream.unused_data else None
 
-    def pieces(self, data: Buffer) -> Iterator[bytes]:
-        """Decompress any streams piece by piece."""
-        name, wbits, _, several = self.container
+    def iter_decoded(self, data: Buffer) -> Iterator[bytes]:
+        """Decompress all streams incrementally."""
+        name, wbits, _, multiple = self.container
         new = partial(isal_zlib.decompressobj, wbits)
-        return _streams.inflated(data, new, _ERRORS, several, name)
+        return _streams.inflate(data, new, _ERRORS, multiple, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class GzipCodec(IsalCodec):
     Parameters
     ----------
     level : int
-        0 (not compressed) to 9 (smallest); 1 and 2, 3 to 5, 6 to 9 are alike.
+        Compression level from 0 (uncompressed) to 9 (smallest); 1 and 2, 3 to 5, and 6 to 9 are equal.
     """
 
     level: int = 5
@@ -107,11 +108,11 @@ class NumcodecsZlibCodec(IsalCodec):
 
 
 class NumcodecsAdler32Codec(checksums.Adler32Codec):
-    """Add an Adler-32, that of zlib."""
+    """Add an Adler-32, as in zlib."""
 
     __slots__ = ()
 
     def checksum(self, data: Buffer) -> int:
-        """The checksum of bytes."""
+        """Return the checksum of the bytes."""
         checksum: int = isal_zlib.adler32(data)
         return checksum

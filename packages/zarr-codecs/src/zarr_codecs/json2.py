@@ -1,4 +1,4 @@
-"""numcodecs.json2 codec (array -> bytes): elements as JSON, before their dtype, shape.
+"""numcodecs.json2 codec (array -> bytes): elements, dtype and shape as JSON.
 
 Name:           numcodecs.json2
 Specification:  numcodecs, "JSON"
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ArrayToBytesCodec, ChunkDecodeError
 
-from zarr_codecs import _objects
+from zarr_codecs import _nested_lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,21 +30,21 @@ _NAME = "numcodecs.json2"
 
 @dataclass(frozen=True, slots=True)
 class Json2Codec(ArrayToBytesCodec):
-    """Store elements that JSON has words for.
+    """Store elements that JSON can represent.
 
     Parameters
     ----------
     encoding : str
-        How the text becomes bytes.
+        Encoding of the text.
     skipkeys, ensure_ascii, check_circular, allow_nan, sort_keys : bool
         As for :class:`json.JSONEncoder`.
     indent : int or str, optional
-        Indentation; None writes no lines.
+        Indentation; None writes a single line.
     separators : sequence of two str, optional
-        What stands between items, and between key and value.  None is ``","`` and
-        ``":"``, with a space after each if there is an indentation.
+        Separators between items, and between key and value.  None is ``","`` and
+        ``":"``, followed by a space if ``indent`` is given.
     strict : bool
-        Whether control characters in strings are refused when read.
+        Whether control characters in strings raise an error when they are read.
     """
 
     encoding: str = "utf-8"
@@ -70,11 +70,11 @@ class Json2Codec(ArrayToBytesCodec):
         object.__setattr__(self, "separators", tuple(separators))
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse elements with fields."""
-        _objects.refuse_records(decoded)
+        """Raise an error for structured data types."""
+        _nested_lists.reject_structured(decoded)
 
     def to_configuration(self) -> dict[str, JSON]:
-        """Give the configuration, with a JSON array."""
+        """Return the configuration, with a JSON array."""
         configuration: dict[str, JSON] = {
             "encoding": self.encoding,
             "skipkeys": self.skipkeys,
@@ -88,18 +88,18 @@ class Json2Codec(ArrayToBytesCodec):
         return configuration | ({} if self.indent is None else {"indent": self.indent})
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
-        """Write nested lists of elements, then their dtype and the shape."""
-        return _encoder(self).encode(_objects.to_items(array)).encode(self.encoding)
+        """Write nested lists of elements, followed by dtype and shape."""
+        return _encoder(self).encode(_nested_lists.to_items(array)).encode(self.encoding)
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """Read the elements."""
         try:
             items = _decoder(self.strict).decode(str(data, self.encoding))
         except RecursionError as error:
-            raise ChunkDecodeError("JSON that is nested too deeply", _NAME) from error
+            raise ChunkDecodeError("the JSON is nested too deeply", _NAME) from error
         except ValueError as error:
-            raise ChunkDecodeError(f"no JSON: {error}", _NAME) from error
-        return _objects.from_items(items, decoded, _NAME)
+            raise ChunkDecodeError(f"not valid JSON: {error}", _NAME) from error
+        return _nested_lists.from_items(items, decoded, _NAME)
 
 
 @lru_cache(maxsize=64)

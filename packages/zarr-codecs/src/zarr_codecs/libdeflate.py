@@ -1,4 +1,4 @@
-"""numcodecs.zlib by deflate, which is libdeflate (bytes -> bytes).
+"""numcodecs.zlib codec with libdeflate, from the package deflate (bytes -> bytes).
 
 Name:           numcodecs.zlib
 Specification:  numcodecs, "Zlib"; RFC 1950, RFC 1951
@@ -7,8 +7,8 @@ Schema:         schemas/codec/numcodecs.zlib.json
 Partial decode: no
 Compatible:     zarr-python, TensorStore (version 2), zarrs
 
-The codecs of gzip, and that of zlib for decoding, use this library by themselves where it
-is installed.  Its levels 0 to 9 are those of zlib, each to about as many bytes or fewer.
+The gzip codecs, and the zlib codec when decoding, use this library automatically if it is
+installed.  Its levels 0 to 9 correspond to those of zlib, with about the same size or smaller.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ if TYPE_CHECKING:
 
     from zarr_codecs._deflate import Container
 
-_DEFAULT = 6  # level of libdeflate
-_SIZES = 1 << 32  # what the size in a gzip trailer is counted modulo
-_PRIME = 65521  # what both halves of an Adler-32 are counted modulo
+_DEFAULT = 6  # default level of libdeflate
+_SIZES = 1 << 32  # modulus of the size in a gzip trailer
+_PRIME = 65521  # modulus of both halves of an Adler-32
 
-# libdeflate stops after the first stream, and does not say where.  So the stream is given
-# other content, by a block of zeros before it, and a trailer for both: where libdeflate finds
-# that one, the data end.  It is worked out from the trailer that the data end with.
+# libdeflate stops after the first stream without returning its end.  To make sure that the
+# stream ends where the data ends, a block of zeros is inserted before it, and the trailer at
+# the end of the data is replaced by the one for the extended content: libdeflate accepts only
+# this trailer, which is found nowhere else in the data.
 _ZEROS = 16  # bytes; the content keeps its alignment
-_BLOCK = struct.pack("<BHH", 0, _ZEROS, 0xFFFF ^ _ZEROS) + bytes(_ZEROS)  # RFC 1951, 3.2.4
+_BLOCK = struct.pack("<BHH", 0, _ZEROS, 0xFFFF ^ _ZEROS) + bytes(_ZEROS)  # RFC 1951 3.2.4
 _GZIP = b"\x1f\x8b\x08\x00"  # a member without optional fields
 _GZIP_START = _GZIP + bytes(5) + b"\xff" + _BLOCK
 _GZIP_HEADER, _ZLIB_HEADER = 10, 2  # bytes
@@ -45,66 +46,66 @@ _AT_ONCE = 1 << 18  # bytes of zeros
 
 
 class NumcodecsZlibCodec(ZlibCodec):
-    """Compress with zlib, to other bytes than the standard library does."""
+    """Compress with zlib; the bytes differ from those of the standard library."""
 
     __slots__ = ()
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Compress to one stream."""
         level = _DEFAULT if self.level == -1 else self.level
         encoded: bytearray = deflate.zlib_compress(data, level)
         return encoded
 
 
-def compressed(data: Buffer, level: int) -> Buffer:
+def compress_gzip(data: Buffer, level: int) -> Buffer:
     """Compress to one gzip member."""
     encoded: bytearray = deflate.gzip_compress(data, level)
     return encoded
 
 
-def decompressed(data: Buffer, size: int, container: Container) -> Buffer | None:
-    """Decompress data that is exactly one sound stream of known size.
+def decompress(data: Buffer, size: int, container: Container) -> Buffer | None:
+    """Decompress data that is exactly one valid stream of known size.
 
     Parameters
     ----------
     data : Buffer
         The encoded bytes.
     size : int
-        Bytes that must come out; more is never allocated, but for a few.
+        Decoded size in bytes; only a few bytes more are allocated.
     container : Container
-        What stands around the stream.
+        Container format of the stream.
 
     Returns
     -------
     Buffer or None
-        None if it is anything else, or has a header that is seldom written.
+        None if the data is anything else, or the header has optional fields.
     """
     gzip = container is GZIP
-    longer = _longer_gzip(data, size) if gzip else _longer_zlib(data)
-    if longer is None:
+    extended = _extended_gzip(data, size) if gzip else _extended_zlib(data)
+    if extended is None:
         return None
-    decompress = deflate.gzip_decompress if gzip else deflate.zlib_decompress
+    decompress_ = deflate.gzip_decompress if gzip else deflate.zlib_decompress
     try:
-        whole: bytearray = decompress(longer, _ZEROS + size)
+        whole: bytearray = decompress_(extended, _ZEROS + size)
     except deflate.DeflateError:
         return None
     return memoryview(whole)[_ZEROS:] if len(whole) == _ZEROS + size else None
 
 
-def _longer_gzip(data: Buffer, size: int) -> bytes | None:
-    """A member with zeros before its content."""
+def _extended_gzip(data: Buffer, size: int) -> bytes | None:
+    """Return a gzip member with zeros before its content."""
     end = len(data) - _GZIP_TRAILER.size
     if end < _GZIP_HEADER or data[: len(_GZIP)] != _GZIP:
         return None
     checksum, stored_size = _GZIP_TRAILER.unpack_from(data, end)
     if stored_size != size % _SIZES:
         return None
-    trailer = _GZIP_TRAILER.pack(checksum ^ _of_zeros(size), (_ZEROS + size) % _SIZES)
+    trailer = _GZIP_TRAILER.pack(checksum ^ _crc32_difference(size), (_ZEROS + size) % _SIZES)
     return b"".join((_GZIP_START, memoryview(data)[_GZIP_HEADER:end], trailer))
 
 
-def _longer_zlib(data: Buffer) -> bytes | None:
-    """A stream of zlib with zeros before its content."""
+def _extended_zlib(data: Buffer) -> bytes | None:
+    """Return a zlib stream with zeros before its content."""
     end = len(data) - _ZLIB_TRAILER.size
     if end < _ZLIB_HEADER or data[1] & _DICTIONARY:
         return None
@@ -117,8 +118,8 @@ def _longer_zlib(data: Buffer) -> bytes | None:
 
 
 @lru_cache(maxsize=256)
-def _of_zeros(size: int) -> int:
-    """What zeros before so many bytes do to their CRC-32, whatever they are."""
+def _crc32_difference(size: int) -> int:
+    """Return the XOR difference of the CRC-32 of ``size`` bytes with and without zeros before."""
     zeros = bytes(min(size, _AT_ONCE))
     alone, behind = 0, deflate.crc32(bytes(_ZEROS))
     for start in range(0, size, _AT_ONCE):

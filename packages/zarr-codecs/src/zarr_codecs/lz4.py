@@ -1,4 +1,4 @@
-"""numcodecs.lz4 codec (bytes -> bytes): one LZ4 block after its decoded size.
+"""numcodecs.lz4 codec (bytes -> bytes): the decoded size and one LZ4 block.
 
 Name:           numcodecs.lz4
 Specification:  numcodecs, "LZ4"; LZ4 block format
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _NAME = "numcodecs.lz4"
 _HEADER = 4  # bytes: the decoded size, little endian
 _LARGEST = 0x7E000000  # bytes; LZ4_MAX_INPUT_SIZE
-_MOST = 255  # a byte of a block stands for at most so many
-_NOTHING = b"\0"  # the block that holds no bytes, which the library does not read
+_MAX_RATIO = 255  # largest compression ratio
+_EMPTY_BLOCK = b"\0"  # block without content, which the library does not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Lz4Codec(BytesToBytesCodec):
     Parameters
     ----------
     acceleration : int
-        How much compression is given up for speed; 1 for as little as possible.
+        Trade-off between size and speed; 1 is the smallest, larger is faster.
     """
 
     acceleration: int = 1
@@ -42,15 +42,15 @@ class Lz4Codec(BytesToBytesCodec):
     def __post_init__(self) -> None:
         if type(self.acceleration) is not int or not -(2**31) <= self.acceleration < 2**31:
             raise ValueError(
-                f"acceleration must be an integer of 32 bits, not {self.acceleration!r}"
+                f"acceleration must be an integer from -2**31 to 2**31 - 1, not {self.acceleration!r}"
             )
 
-    def encode(self, data: Buffer) -> Buffer:
-        """Compress to the size, then one block."""
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
+        """Compress to the size, followed by one block."""
         if len(data) > _LARGEST:
             raise CodecError(
-                f"LZ4 compresses at most {_LARGEST} bytes at once, "
-                f"the chunk has {len(data)}; choose smaller chunks"
+                f"an LZ4 block contains at most {_LARGEST} bytes, "
+                f"but the chunk has {len(data)}; choose smaller chunks"
             )
         return _numcodecs.lz4_compress(data, self.acceleration)
 
@@ -65,17 +65,17 @@ class Lz4Codec(BytesToBytesCodec):
 
 
 def _content_size(data: Buffer, expected: int | None) -> int:
-    """Bytes that the header declares, once they are what is expected and possible."""
+    """Return the decoded size in the header, after validating it."""
     block = len(data) - _HEADER
     if block < 1:
-        raise ChunkDecodeError(f"{len(data)} bytes; the size and a block take more", _NAME)
+        raise ChunkDecodeError(f"{len(data)} bytes are too few for the size and a block", _NAME)
     size = int.from_bytes(data[:_HEADER], "little")
     if expected is not None and size != expected:
-        raise ChunkDecodeError(f"declares {size} bytes instead of {expected}", _NAME)
-    if size > min(_MOST * block, _LARGEST):
-        raise ChunkDecodeError(f"{size} bytes cannot come out of a block of {block} bytes", _NAME)
-    if not size and data[_HEADER:] != _NOTHING:
-        raise ChunkDecodeError("declares no bytes, and has some", _NAME)
+        raise ChunkDecodeError(f"the header declares {size} bytes instead of {expected}", _NAME)
+    if size > min(_MAX_RATIO * block, _LARGEST):
+        raise ChunkDecodeError(f"a block of {block} bytes cannot decode to {size} bytes", _NAME)
+    if not size and data[_HEADER:] != _EMPTY_BLOCK:
+        raise ChunkDecodeError("the header declares 0 bytes, but the block is not empty", _NAME)
     return size
 
 
@@ -83,5 +83,5 @@ def _decompress(data: Buffer, size: int | None, out: memoryview | None = None) -
     try:
         return _numcodecs.lz4_decompress(data, out)
     except (RuntimeError, ValueError) as error:
-        promised = "its content" if size is None else f"{size} bytes"
-        raise ChunkDecodeError(f"the block is damaged: not {promised}", _NAME) from error
+        target = "" if size is None else f" to {size} bytes"
+        raise ChunkDecodeError(f"the block cannot be decompressed{target}", _NAME) from error

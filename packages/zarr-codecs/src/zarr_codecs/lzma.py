@@ -1,4 +1,4 @@
-"""numcodecs.lzma codec (bytes -> bytes): LZMA in a container of choice.
+"""numcodecs.lzma codec (bytes -> bytes): LZMA streams.
 
 Name:           numcodecs.lzma
 Specification:  numcodecs, "LZMA"; The .xz File Format 1.2
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _NAME = "numcodecs.lzma"
 _CHECKS = (lzma.CHECK_NONE, lzma.CHECK_CRC32, lzma.CHECK_CRC64, lzma.CHECK_SHA256)
-# What a decoder needs besides its dictionary, and the dictionary of the largest preset.
+# Memory of a decoder without its dictionary; dictionary of the largest preset.
 _OVERHEAD = 1 << 20
 _LARGEST_PRESET = 1 << 26
 
@@ -37,12 +37,12 @@ class LzmaCodec(BytesToBytesCodec):
     Parameters
     ----------
     format : int
-        Container: 1 is ``.xz``, 2 the older ``.lzma``, 3 none.
+        Container format: 1 is ``.xz``, 2 is the older ``.lzma``, 3 is raw.
     check : int
-        Checksum in ``.xz``: -1 the default of the container, 0 none, 1 CRC-32,
+        Checksum in ``.xz``: -1 is the default of the container, 0 none, 1 CRC-32,
         4 CRC-64, 10 SHA-256.
     preset : int, optional
-        0 to 9, perhaps with bit 31 set (slower, smaller); None is 6.
+        0 to 9, optionally with bit 31 set (slower, smaller); None is 6.
     filters : sequence of mapping, optional
         Filters of liblzma instead of a preset, each with its ``id`` and options.
     """
@@ -58,18 +58,18 @@ class LzmaCodec(BytesToBytesCodec):
         if self.check not in (-1, *_CHECKS):
             raise ValueError(f"check must be -1, 0, 1, 4 or 10, not {self.check!r}")
         if self.check > 0 and self.format != lzma.FORMAT_XZ:
-            raise ValueError("only format 1 has a check")
+            raise ValueError(f"check {self.check!r} requires format 1, not {self.format!r}")
         if self.preset is not None and self.filters is not None:
-            raise ValueError("either preset or filters may be given, not both")
+            raise ValueError("pass either preset or filters, not both")
         if self.format == lzma.FORMAT_RAW and not self.filters:
-            raise ValueError("format 3 needs filters")
+            raise ValueError("format 3 requires filters")
         if self.preset is not None and not 0 <= self.preset & ~lzma.PRESET_EXTREME <= 9:
             raise ValueError(f"preset must be from 0 to 9, not {self.preset!r}")
         if self.filters is not None:
             object.__setattr__(self, "filters", tuple(map(_Filter, self.filters)))
 
     def to_configuration(self) -> dict[str, JSON]:
-        """Give the configuration, with a JSON array of filters if there are any."""
+        """Return the configuration; filters as a JSON array."""
         configuration: dict[str, JSON] = {"format": self.format, "check": self.check}
         if self.preset is not None:
             configuration["preset"] = self.preset
@@ -79,10 +79,10 @@ class LzmaCodec(BytesToBytesCodec):
 
     @property
     def detects_damage(self) -> bool:
-        """Whether the stream carries a checksum."""
+        """Whether the stream contains a checksum."""
         return self.format == lzma.FORMAT_XZ and self.check != lzma.CHECK_NONE
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Compress to one stream."""
         return lzma.compress(
             data, format=self.format, check=self.check, preset=self.preset, filters=self._filters()
@@ -97,13 +97,13 @@ class LzmaCodec(BytesToBytesCodec):
         _streams.fill(out, self._content(data), _NAME)
 
     def _content(self, data: Buffer) -> Iterator[bytes]:
-        several = self.format == lzma.FORMAT_XZ
-        return _streams.decompressed(data, self._decompressor, lzma.LZMAError, several, _NAME)
+        multiple = self.format == lzma.FORMAT_XZ
+        return _streams.decompress(data, self._decompressor, lzma.LZMAError, multiple, _NAME)
 
     def _decompressor(self) -> lzma.LZMADecompressor:
         if self.format == lzma.FORMAT_RAW:
             return lzma.LZMADecompressor(self.format, filters=self._filters())
-        # A header may ask for a dictionary of 4 GiB; this is what the configuration asks for.
+        # A header can request a dictionary of 4 GiB; limit it to that of the configuration.
         largest = max(
             [int(item.get("dict_size", 0)) for item in self.filters or ()], default=_LARGEST_PRESET
         )
@@ -115,9 +115,9 @@ class LzmaCodec(BytesToBytesCodec):
 
 
 class _Filter(dict[str, Any]):
-    """A filter that can be hashed, because codecs are values."""
+    """A hashable filter, because codecs are hashable."""
 
     __slots__ = ()
 
-    def __hash__(self) -> int:  # type: ignore[override]  # a dictionary has none
+    def __hash__(self) -> int:  # type: ignore[override]  # dict.__hash__ is None
         return hash(tuple(sorted(self.items())))

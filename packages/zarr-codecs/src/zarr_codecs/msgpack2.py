@@ -1,4 +1,4 @@
-"""numcodecs.msgpack2 codec (array -> bytes): elements as MessagePack, with their dtype, shape.
+"""numcodecs.msgpack2 codec (array -> bytes): elements, dtype and shape as MessagePack.
 
 Name:           numcodecs.msgpack2
 Specification:  numcodecs, "MsgPack"; MessagePack
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ArrayToBytesCodec, ChunkDecodeError
 
-from zarr_codecs import _objects
-from zarr_codecs._optional import optional
+from zarr_codecs import _nested_lists
+from zarr_codecs._optional import import_optional
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ _NAME = "numcodecs.msgpack2"
 
 @dataclass(frozen=True, slots=True)
 class MsgPack2Codec(ArrayToBytesCodec):
-    """Store elements that MessagePack has words for.
+    """Store elements that MessagePack can represent.
 
     Parameters
     ----------
@@ -45,15 +45,15 @@ class MsgPack2Codec(ArrayToBytesCodec):
     raw: bool = False
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse chunks without dimensions, which numcodecs could not read, and fields."""
-        _objects.refuse_records(decoded)
+        """Raise an error for structured data types and zero-dimensional chunks."""
+        _nested_lists.reject_structured(decoded)
         if not decoded.shape:
-            raise ValueError("chunks without dimensions cannot be stored so")
+            raise ValueError("zero-dimensional chunks are not supported by the codec")
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
-        """Write nested lists of elements, then their dtype and the shape."""
+        """Write nested lists of elements, followed by dtype and shape."""
         packed: bytes = _library().packb(
-            _objects.to_items(array),
+            _nested_lists.to_items(array),
             use_single_float=self.use_single_float,
             use_bin_type=self.use_bin_type,
         )
@@ -66,12 +66,12 @@ class MsgPack2Codec(ArrayToBytesCodec):
             items = library.unpackb(data, raw=self.raw)
         except (ValueError, RecursionError, library.UnpackException) as error:
             reason = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise ChunkDecodeError(f"no MessagePack ({reason})", _NAME) from error
+            raise ChunkDecodeError(f"not valid MessagePack ({reason})", _NAME) from error
         if self.raw and isinstance(items, list) and len(items) > 1 and type(items[-2]) is bytes:
             items[-2] = items[-2].decode("ascii", "replace")
-        return _objects.from_items(items, decoded, _NAME)
+        return _nested_lists.from_items(items, decoded, _NAME)
 
 
 @cache
 def _library() -> Any:
-    return optional("msgpack", "msgpack", _NAME)
+    return import_optional("msgpack", "msgpack", _NAME)

@@ -1,4 +1,4 @@
-"""numcodecs.bitround codec (array -> array): floats with the last bits rounded off.
+"""numcodecs.bitround codec (array -> array): rounding to fewer bits of the mantissa.
 
 Name:           numcodecs.bitround
 Specification:  numcodecs, "BitRound"
@@ -19,17 +19,17 @@ from zarr_core.extension import ArrayToArrayCodec
 if TYPE_CHECKING:
     from zarr_core.extension import ArrayRepresentation
 
-_MANTISSA = {2: 10, 4: 23, 8: 52}  # bits of it in floats of so many bytes
+_MANTISSA = {2: 10, 4: 23, 8: 52}  # mantissa bits by size of the float in bytes
 
 
 @dataclass(frozen=True, slots=True)
 class NumcodecsBitRoundCodec(ArrayToArrayCodec):
-    """Keep so many bits of the mantissa.
+    """Keep the first bits of the mantissa.
 
     Parameters
     ----------
     keepbits : int
-        0 to 10, 23 or 52, which is the number of bits that there are.
+        Number of bits, from 0 to the size of the mantissa: 10, 23 or 52.
     """
 
     keepbits: int
@@ -39,25 +39,27 @@ class NumcodecsBitRoundCodec(ArrayToArrayCodec):
             raise ValueError(f"keepbits must be an integer of at least 0, not {self.keepbits!r}")
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
-        """The same.
+        """Return the representation unchanged.
 
         Raises
         ------
         ValueError
-            If the elements are no floats, or have fewer bits.
+            If the elements are not floats, or the mantissa has fewer bits.
         """
         dtype = decoded.data_type.numpy_dtype
         if dtype.kind != "f" or dtype.itemsize not in _MANTISSA:
-            raise ValueError("only floats of 16, 32 or 64 bits can be rounded")
+            raise ValueError("only float16, float32 and float64 are supported")
         if self.keepbits > _MANTISSA[dtype.itemsize]:
             raise ValueError(
-                f"keepbits {self.keepbits}, but the mantissa of {dtype} "
+                f"keepbits {self.keepbits} is out of range: the mantissa of {dtype} "
                 f"has {_MANTISSA[dtype.itemsize]} bits"
             )
         return decoded
 
-    def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Round to nearest, to even in the middle."""
+    def encode(
+        self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, Any]:
+        """Round to nearest, ties to even."""
         drop = _MANTISSA[array.dtype.itemsize] - self.keepbits
         if not drop:
             return array
@@ -74,5 +76,5 @@ class NumcodecsBitRoundCodec(ArrayToArrayCodec):
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
     ) -> np.ndarray[Any, Any]:
-        """The chunk as it is; what was rounded stays so."""
+        """Return the chunk unchanged."""
         return array

@@ -1,4 +1,4 @@
-"""numcodecs.blosc, .zstd, .gzip codecs (bytes -> bytes): as those of version 3, otherwise configured.
+"""numcodecs.blosc, .zstd and .gzip codecs (bytes -> bytes): version 3 codecs, other options.
 
 Name:           numcodecs.blosc, numcodecs.zstd, numcodecs.gzip
 Specification:  numcodecs, "Blosc", "Zstd", "GZip"
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     _Shuffle = Literal["noshuffle", "shuffle", "bitshuffle"]
 
 _SHUFFLES: dict[int, _Shuffle] = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}
-_AUTOMATIC = -1  # bits for elements of one byte, otherwise bytes
+_AUTOMATIC = -1  # bit shuffle for elements of one byte, otherwise byte shuffle
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +38,16 @@ class NumcodecsBloscCodec(BytesToBytesCodec):
     Parameters
     ----------
     cname : {"lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"}
-        Compressor inside Blosc.
+        Compressor in Blosc.
     clevel : int
-        0 (not compressed) to 9 (smallest, slowest).
+        Compression level from 0 (uncompressed) to 9 (smallest, slowest).
     shuffle : int
-        0 nothing, 1 bytes, 2 bits, -1 bits for elements of one byte and otherwise bytes.
+        0 is none, 1 byte, 2 bit, -1 bit for elements of one byte and byte otherwise.
     blocksize : int
-        Bytes in a block; 0 lets c-blosc choose.
+        Size of a block in bytes; 0 lets c-blosc choose.
     typesize : int, optional
         Stride of the shuffling, in bytes.  None is the size of an element when an
-        array is made, and 1 in metadata that does not say it, as for zarr-python.
+        array is created, and 1 in stored metadata, as in zarr-python.
     """
 
     cname: Literal["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"] = "lz4"
@@ -67,7 +67,7 @@ class NumcodecsBloscCodec(BytesToBytesCodec):
         object.__setattr__(self, "_blosc", blosc)
 
     def to_configuration(self) -> dict[str, JSON]:
-        """Give the configuration; ``typesize`` only if there is one."""
+        """Return the configuration; ``typesize`` only if it is set."""
         configuration: dict[str, JSON] = {
             "cname": self.cname,
             "clevel": self.clevel,
@@ -77,19 +77,19 @@ class NumcodecsBloscCodec(BytesToBytesCodec):
         return configuration | ({} if self.typesize is None else {"typesize": self.typesize})
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        """Choose the stride that was left open, by the size of an element.
+        """Fill in a missing ``typesize`` by the size of an element.
 
         Raises
         ------
         CodecError
-            If this build of c-blosc lacks the compressor.
+            If this build of c-blosc does not contain the compressor.
         """
         open_stride = replace(self._blosc, typesize=self.typesize)
         return replace(self, typesize=open_stride.resolve(decoded).typesize)
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Compress to one frame."""
-        return self._blosc.encode(data)
+        return self._blosc.encode(data, decoded_size)
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Decompress a frame."""
@@ -102,7 +102,7 @@ class NumcodecsBloscCodec(BytesToBytesCodec):
 
 @dataclass(frozen=True, slots=True)
 class NumcodecsZstdCodec(ZstdCodec):
-    """Compress with Zstandard, configured as :class:`ZstdCodec` is."""
+    """Compress with Zstandard, with the parameters of :class:`ZstdCodec`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class NumcodecsGzipCodec(GzipCodec):
     Parameters
     ----------
     level : int
-        0 (not compressed) to 9 (smallest, slowest).
+        Compression level from 0 (uncompressed) to 9 (smallest, slowest).
     """
 
     level: int = 1

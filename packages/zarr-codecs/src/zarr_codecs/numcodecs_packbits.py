@@ -1,4 +1,4 @@
-"""numcodecs.packbits codec (array -> array): eight truth values in a byte.
+"""numcodecs.packbits codec (array -> array): eight booleans per byte.
 
 Name:           numcodecs.packbits
 Specification:  numcodecs, "PackBits"
@@ -26,22 +26,26 @@ _NAME = "numcodecs.packbits"
 
 @dataclass(frozen=True, slots=True)
 class NumcodecsPackBitsCodec(ArrayToArrayCodec):
-    """Store a byte that counts the bits without meaning at the end, then all bits."""
+    """Store the number of padding bits in one byte, then all bits."""
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
-        """One dimension of bytes.
+        """Return the representation of one-dimensional bytes.
 
         Raises
         ------
         ValueError
-            If the elements are no truth values.
+            If the data type is not bool.
         """
         if decoded.data_type.numpy_dtype != np.bool_:
-            raise ValueError("only elements of the data type bool can be packed")
-        return _elements.encoded(decoded, np.dtype(np.uint8), (1 + -(-decoded.size // 8),))
+            raise ValueError("only the data type bool is supported")
+        return _elements.encoded_representation(
+            decoded, np.dtype(np.uint8), (1 + -(-decoded.size // 8),)
+        )
 
-    def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Pack the bits, the first element into the highest."""
+    def encode(
+        self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, Any]:
+        """Pack the bits, the first element in the highest bit."""
         result = np.empty(1 + -(-array.size // 8), np.uint8)
         result[0] = -array.size % 8
         result[1:] = np.packbits(array.reshape(-1))
@@ -54,7 +58,7 @@ class NumcodecsPackBitsCodec(ArrayToArrayCodec):
         padding = -decoded.size % 8
         if array[0] != padding:
             raise ChunkDecodeError(
-                f"the first byte says that {array[0]} bits have no meaning, it should be {padding}",
+                f"the first byte declares {array[0]} padding bits instead of {padding}",
                 _NAME,
             )
         bits = np.unpackbits(array[1:], count=decoded.size)

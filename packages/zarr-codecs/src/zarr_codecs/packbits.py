@@ -1,4 +1,4 @@
-"""packbits codec (array -> bytes): elements of a few bits one after the other.
+"""packbits codec (array -> bytes): some bits of each element, without gaps.
 
 Name:           packbits
 Specification:  zarr-extensions, codecs/packbits
@@ -15,7 +15,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from zarr_core.extension import ArrayToBytesCodec, Box, ChunkDecodeError, take
+from zarr_core.extension import BasicIndexer, ChunkDecodeError, PartialDecodeCodec
+from zarr_core.tools import take
 
 from zarr_codecs import _bits
 
@@ -25,38 +26,36 @@ if TYPE_CHECKING:
     from zarr_core.extension import (
         ArrayRepresentation,
         Buffer,
+        ByteReader,
         ExtensionDefinition,
         Selection,
-        ValueReader,
     )
 
     Array = np.ndarray[Any, Any]
 
 _NAME = "packbits"
-# The schema of the registry has other words than its text.
+# The schema in the registry uses other names than the text of the specification.
 _SYNONYMS = {"start_bit": "first_bit", "end_bit": "last_bit"}
 _PADDINGS = {"start_byte": "first_byte", "end_byte": "last_byte"}
 
 
 @dataclass(frozen=True, slots=True)
-class PackbitsCodec(ArrayToBytesCodec):
-    """Store so many bits of each element, from the lowest bit of the first byte on.
+class PackbitsCodec(PartialDecodeCodec):
+    """Store some bits of each element, starting with the lowest bit of the first byte.
 
     Parameters
     ----------
     padding_encoding : {"none", "first_byte", "last_byte"}
-        Where a byte says how many bits at the end have no meaning.
+        Position of a byte with the number of padding bits at the end.
     first_bit, last_bit : int, optional
-        The bits of an element, or of each component of a complex one, that are
-        stored: from 0, the lowest, to the highest if not given.  The others are
-        read as 0; those above, of an integer with a sign, as the last one.
+        First and last stored bit of an element, or of each component of a complex
+        element, counted from the lowest; all bits if not given.  Other bits are read
+        as 0.  For signed integers, bits above ``last_bit`` are copies of it.
     """
 
     padding_encoding: Literal["none", "first_byte", "last_byte"] = "none"
     first_bit: int | None = None
     last_bit: int | None = None
-
-    decodes_parts = True
 
     def __post_init__(self) -> None:
         if self.padding_encoding not in ("none", "first_byte", "last_byte"):
@@ -66,28 +65,30 @@ class PackbitsCodec(ArrayToBytesCodec):
             )
         for bit in (self.first_bit, self.last_bit):
             if bit is not None and (type(bit) is not int or bit < 0):
-                raise ValueError(f"bits must be integers of at least 0, not {bit!r}")
+                raise ValueError(
+                    f"first_bit and last_bit must be integers of at least 0, not {bit!r}"
+                )
         if self.last_bit is not None and self.last_bit < (self.first_bit or 0):
             raise ValueError(f"last_bit {self.last_bit} is less than first_bit {self.first_bit}")
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        """Make the codec; the words of the registry's schema are understood too."""
+        """Create the codec; names from the schema in the registry are accepted too."""
         members: dict[str, Any] = {}
         for name, value in definition.configuration.items():
             meant = _SYNONYMS.get(name, name)
             if meant in members:
-                raise ValueError(f"{meant} is given twice, by two names")
+                raise ValueError(f"{meant} is given twice, as {name} and by another name")
             members[meant] = value
         padding = members.get("padding_encoding", "none")
         return cls(**members | {"padding_encoding": _PADDINGS.get(padding, padding)})
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse elements that have no such bits."""
+        """Raise an error if the elements do not have the bits."""
         self._layout(decoded)
 
     def encoded_size(self, decoded: ArrayRepresentation) -> int:
-        """The bits of all elements in whole bytes, with the byte that counts the others."""
+        """Return the size of the packed bits, with the byte for the padding."""
         return self._layout(decoded).nbytes(decoded.size) + (self.padding_encoding != "none")
 
     def encode(self, array: Array, decoded: ArrayRepresentation) -> Buffer:
@@ -103,7 +104,7 @@ class PackbitsCodec(ArrayToBytesCodec):
         """Unpack the bits."""
         if len(data) != self.encoded_size(decoded):
             raise ChunkDecodeError(
-                f"{len(data)} bytes instead of {self.encoded_size(decoded)}", _NAME
+                f"has {len(data)} bytes instead of {self.encoded_size(decoded)}", _NAME
             )
         layout = self._layout(decoded)
         octets = np.frombuffer(data, np.uint8)
@@ -113,18 +114,18 @@ class PackbitsCodec(ArrayToBytesCodec):
             count, octets = (octets[0], octets[1:]) if first else (octets[-1], octets[:-1])
             if count != padding:
                 raise ChunkDecodeError(
-                    f"a byte says that {count} bits have no meaning, it should be {padding}", _NAME
+                    f"the padding byte declares {count} bits instead of {padding}", _NAME
                 )
         if padding and octets[-1] >> (8 - padding):
             raise ChunkDecodeError("the bits after the last element are not 0", _NAME)
         dtype = decoded.data_type.numpy_dtype
         return layout.unpack(octets, decoded.size, dtype).reshape(decoded.shape)
 
-    def decode_part(
-        self, reader: ValueReader, decoded: ArrayRepresentation, selection: Selection, out: Array
+    def partial_decode(
+        self, reader: ByteReader, decoded: ArrayRepresentation, selection: Selection, out: Array
     ) -> None:
-        """Read the bytes from the first to the last element of a box; otherwise all."""
-        if not isinstance(selection, Box):
+        """Read the bytes from the first to the last selected element, or the whole chunk."""
+        if not isinstance(selection, BasicIndexer):
             out[...] = take(self.decode(reader.read(0, reader.size), decoded), selection)
             return
         if not out.size:
@@ -136,7 +137,7 @@ class PackbitsCodec(ArrayToBytesCodec):
         )
         steps = [part.step * stride for part, stride in zip(selection.index, strides, strict=True)]
         last = start + sum((n - 1) * step for n, step in zip(out.shape, steps, strict=True))
-        first = start // 8 * 8  # elements that begin a byte
+        first = start // 8 * 8  # an element that begins at a byte
         count = last + 1 - first
         offset = layout.nbytes(first) + (self.padding_encoding == "first_byte")
         octets = np.frombuffer(reader.read(offset, layout.nbytes(count)), np.uint8)

@@ -1,4 +1,4 @@
-"""numcodecs.pcodec codec (array -> bytes): numbers compressed by pco.
+"""numcodecs.pcodec codec (array -> bytes): numbers compressed with pco.
 
 Name:           numcodecs.pcodec
 Specification:  numcodecs, "PCodec"; pco, standalone format
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from zarr_core.extension import ArrayToBytesCodec, ChunkDecodeError
 
-from zarr_codecs._optional import optional
+from zarr_codecs._optional import import_optional
 
 if TYPE_CHECKING:
     from zarr_core.extension import ArrayRepresentation, Buffer
@@ -28,22 +28,22 @@ _SIZES = {"i": (2, 4, 8), "u": (2, 4, 8), "f": (2, 4, 8)}
 
 @dataclass(frozen=True, slots=True)
 class PcodecCodec(ArrayToBytesCodec):
-    """Compress numbers without loss.
+    """Compress numbers losslessly.
 
     Parameters
     ----------
     level : int
-        0 (fastest) to 12 (smallest).
+        Compression level from 0 (fastest) to 12 (smallest).
     mode_spec : {"auto", "classic"}
-        Whether a structure is looked for, such as multiples of 0.1.
+        Whether pco searches for structure, such as multiples of 0.1.
     delta_spec : {"auto", "none", "no_op", "try_consecutive", "try_lookback"}
         How differences are taken; ``"none"`` and ``"no_op"`` are the same.
     paging_spec : {"equal_pages_up_to"}
-        How a chunk is cut into pages.
+        How a chunk is divided into pages.
     delta_encoding_order : int, optional
-        How often differences are taken, 0 to 7.
+        Order of the differences, 0 to 7.
     equal_pages_up_to : int
-        Most numbers of a page.
+        Largest number of elements of a page.
     """
 
     level: int = 8
@@ -55,27 +55,27 @@ class PcodecCodec(ArrayToBytesCodec):
 
     def __post_init__(self) -> None:
         if self.delta_encoding_order is None and self.delta_spec == "try_consecutive":
-            raise ValueError('delta_spec "try_consecutive" needs a delta_encoding_order')
+            raise ValueError('delta_spec "try_consecutive" requires delta_encoding_order')
         if self.delta_encoding_order is not None and self.delta_spec not in (
             "auto",
             "try_consecutive",
         ):
-            raise ValueError('delta_encoding_order is for delta_spec "try_consecutive" only')
+            raise ValueError('delta_encoding_order requires delta_spec "try_consecutive" or "auto"')
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse elements that are no numbers of 16, 32 or 64 bits."""
+        """Raise an error unless the elements are numbers of 16, 32 or 64 bits."""
         dtype = decoded.data_type.numpy_dtype
         if dtype.itemsize not in _SIZES.get(dtype.kind, ()):
-            raise ValueError("only integers and floats of 16, 32 or 64 bits can be stored so")
+            raise ValueError("only integers and floats of 16, 32 or 64 bits are supported")
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
-        """Compress to one file."""
+        """Compress to one pco file."""
         elements = np.ascontiguousarray(array).reshape(-1)
         compressed: bytes = _standalone().simple_compress(elements, _settings(self))
         return compressed
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
-        """Decompress the file into memory of the chunk's size; pco checks all that it reads."""
+        """Decompress a pco file; pco validates the data."""
         result = np.empty(decoded.size, decoded.data_type.numpy_dtype)
         try:
             progress = _standalone().simple_decompress_into(bytes(data), result)
@@ -92,13 +92,13 @@ class PcodecCodec(ArrayToBytesCodec):
 
 @cache
 def _standalone() -> Any:
-    return optional("pcodec.standalone", "pcodec", _NAME)
+    return import_optional("pcodec.standalone", "pcodec", _NAME)
 
 
 @lru_cache(maxsize=64)
 def _settings(codec: PcodecCodec) -> Any:
-    """The configuration as the library has it."""
-    library = optional("pcodec", "pcodec", _NAME)
+    """Return the configuration as an object of the library."""
+    library = import_optional("pcodec", "pcodec", _NAME)
     deltas, order = library.DeltaSpec, codec.delta_encoding_order
     match codec.delta_spec:
         case "auto":

@@ -1,11 +1,11 @@
-"""numcodecs.pickle codec (array -> bytes): the chunk as Python pickles it.
+"""numcodecs.pickle codec (array -> bytes): pickled chunks.
 
-Unpickling runs whatever the one who wrote the chunk wants, so no entry point gives
-this codec a name.  Who trusts the data allows it for a while:
+Unpickling can run any code that is in the chunk, so the codec has no entry point.  For
+trusted data, enable it explicitly:
 
 >>> from zarr_codecs.pickle import PickleCodec
 >>> import zarr_core as zarr
->>> with zarr.extensions({"codec": {"numcodecs.pickle": PickleCodec}}):
+>>> with zarr.override_extensions({"codec": {"numcodecs.pickle": PickleCodec}}):
 ...     pass  # open the array here
 
 Name:           numcodecs.pickle
@@ -33,12 +33,12 @@ _NAME = "numcodecs.pickle"
 
 @dataclass(frozen=True, slots=True)
 class PickleCodec(ArrayToBytesCodec):
-    """Store any Python objects; decoding may do anything.
+    """Store any Python objects; decoding can run arbitrary code.
 
     Parameters
     ----------
     protocol : int
-        Version of the format that is written.
+        Version of the pickle protocol that is written.
     """
 
     protocol: int = pickle.HIGHEST_PROTOCOL
@@ -54,20 +54,20 @@ class PickleCodec(ArrayToBytesCodec):
         """Pickle the chunk."""
         if array.dtype.kind == "T":
             array = array.astype(object)
-        # Its order of elements in memory is pickled with it.
+        # The memory order of an array is pickled too; make it C order.
         return pickle.dumps(np.ascontiguousarray(array).reshape(array.shape), self.protocol)
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """Unpickle the chunk."""
         try:
             array = pickle.loads(data)
-        except Exception as error:  # it runs any code
+        except Exception as error:  # a pickle can run any code
             raise ChunkDecodeError(f"{type(error).__name__}: {error}", _NAME) from error
         dtype = decoded.data_type.numpy_dtype
         stored = np.dtype(object) if dtype.kind == "T" else dtype
         if not isinstance(array, np.ndarray) or array.size != decoded.size:
-            raise ChunkDecodeError(f"no array of {decoded.size} elements", _NAME)
+            raise ChunkDecodeError(f"not an array of {decoded.size} elements", _NAME)
         if array.dtype != stored and array.dtype.newbyteorder("=") != stored:
             raise ChunkDecodeError(f"elements of dtype {array.dtype} instead of {stored}", _NAME)
-        # Chunks of order "F" are pickled with their dimensions the other way round.
+        # Chunks of order "F" are pickled with reversed dimensions.
         return array.reshape(-1, order="A").reshape(decoded.shape).astype(dtype, copy=False)

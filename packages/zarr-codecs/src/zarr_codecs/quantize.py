@@ -1,4 +1,4 @@
-"""numcodecs.quantize codec (array -> array): floats rounded to some decimal digits.
+"""numcodecs.quantize codec (array -> array): floats rounded to decimal digits.
 
 Name:           numcodecs.quantize
 Specification:  numcodecs, "Quantize"
@@ -27,17 +27,17 @@ _KINDS = "f"
 
 @dataclass(frozen=True, slots=True)
 class QuantizeCodec(ArrayToArrayCodec):
-    """Keep so many decimal digits, by a power of two that compressors like.
+    """Round to decimal digits, with a power of two as the step, which compresses well.
 
     Parameters
     ----------
     digits : int
-        Digits after the decimal point; negative for those before it.
+        Number of digits after the decimal point; negative for digits before it.
     dtype : str, optional
-        That of the array's elements, as a NumPy type string.  Recorded when an
-        array is made.
+        Data type of the array, as a NumPy type string.  It is recorded when an array
+        is created.
     astype : str, optional
-        That of what is stored; the same if not given.
+        Data type of the stored elements; ``dtype`` if not given.
     """
 
     digits: int
@@ -49,11 +49,11 @@ class QuantizeCodec(ArrayToArrayCodec):
             raise ValueError(f"digits must be an integer, not {self.digits!r}")
         for name, text in (("dtype", self.dtype), ("astype", self.astype)):
             if text is not None:
-                _elements.native(name, text, _KINDS)
+                _elements.parse_dtype(name, text, _KINDS)
         self._scale()
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        """Record the type of the elements."""
+        """Record the data type of the elements."""
         dtype = decoded.data_type.numpy_dtype.str
         return self if self.dtype is not None else replace(self, dtype=dtype)
 
@@ -63,14 +63,18 @@ class QuantizeCodec(ArrayToArrayCodec):
         Raises
         ------
         ValueError
-            If the elements are not of ``dtype``, or are no floats.
+            If the elements are not of ``dtype``, or are not floats.
         """
         found = decoded.data_type.numpy_dtype
-        _elements.require(decoded, _elements.native("dtype", self.dtype or found.str, _KINDS))
-        return _elements.encoded(decoded, self._stored(found))
+        _elements.check_dtype(
+            decoded, _elements.parse_dtype("dtype", self.dtype or found.str, _KINDS)
+        )
+        return _elements.encoded_representation(decoded, self._stored(found))
 
-    def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Round."""
+    def encode(
+        self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, Any]:
+        """Round the elements."""
         scale = self._scale()
         rounded: np.ndarray[Any, Any] = np.atleast_1d(array) * scale
         np.around(rounded, out=rounded)
@@ -80,19 +84,19 @@ class QuantizeCodec(ArrayToArrayCodec):
     def decode(
         self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
     ) -> np.ndarray[Any, Any]:
-        """Change the type back; what was rounded stays so."""
+        """Convert back to the data type of the array."""
         return array.astype(decoded.data_type.numpy_dtype, copy=False)
 
     def _stored(self, found: np.dtype[Any]) -> np.dtype[Any]:
-        """The dtype that is stored for elements of this one."""
+        """Return the stored dtype for elements of dtype ``found``."""
         text = self.astype or self.dtype
-        return found if text is None else _elements.native("astype", text, _KINDS)
+        return found if text is None else _elements.parse_dtype("astype", text, _KINDS)
 
     def _scale(self) -> float:
-        """The power of two next to the power of ten, found as numcodecs does."""
+        """Return the power of two that replaces the power of ten, as in numcodecs."""
         try:
             exponent = math.log10(10.0**-self.digits)
             exponent = math.floor(exponent) if exponent < 0 else math.ceil(exponent)
             return float(2.0 ** math.ceil(math.log2(10.0**-exponent)))
         except (OverflowError, ValueError) as error:
-            raise ValueError(f"digits {self.digits} are more than floats have") from error
+            raise ValueError(f"digits {self.digits} is out of the range of floats") from error

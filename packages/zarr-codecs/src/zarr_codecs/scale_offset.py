@@ -1,4 +1,4 @@
-"""scale_offset codec (array -> array): numbers less an offset, times a factor.
+"""scale_offset codec (array -> array): numbers minus an offset, times a scale.
 
 Name:           scale_offset
 Specification:  zarr-extensions, codecs/scale_offset
@@ -15,10 +15,11 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import ArrayToArrayCodec, ChunkDecodeError, data_type_for
+from zarr_core.extension import ArrayToArrayCodec, ChunkDecodeError
+from zarr_core.tools import data_type_for
 
-from zarr_codecs._casting import Rule, cast
-from zarr_codecs._real import Floats, Integers, numbers_of
+from zarr_codecs._conversion import Rule, cast
+from zarr_codecs._number_types import Floats, Integers, number_type
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON, ArrayRepresentation, DataType
@@ -31,33 +32,33 @@ _FLOAT64 = Floats(53, -1022, (2 - 2.0**-52) * 2.0**1023)
 
 @dataclass(frozen=True, slots=True)
 class ScaleOffsetCodec(ArrayToArrayCodec):
-    """Store ``(element - offset) * scale``, computed as the data type computes.
+    """Store ``(element - offset) * scale``, computed in the data type of the array.
 
     Parameters
     ----------
     offset, scale : JSON, optional
-        In the form that fill values of the data type have; 0 and 1 if not given.
+        Numbers in the form of fill values of the data type; 0 and 1 if not given.
     """
 
     offset: JSON = None
     scale: JSON = None
-    _arithmetics: dict[np.dtype[Any], _Whole | _Real] = field(
+    _arithmetics: dict[np.dtype[Any], _IntegerArithmetic | _FloatArithmetic] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
 
     def to_configuration(self) -> dict[str, JSON]:
-        """Give the members that there are."""
+        """Return the configuration without unset members."""
         members = {"offset": self.offset, "scale": self.scale}
         return {name: value for name, value in members.items() if value is not None}
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
-        """The same, with the fill value that it becomes.
+        """Return the representation with the encoded fill value.
 
         Raises
         ------
         ValueError
-            If the elements are no real numbers, ``offset`` or ``scale`` are none of
-            these, or what becomes of the fill value is none.
+            If the data type is not supported, ``offset`` or ``scale`` is invalid, or the
+            fill value cannot be encoded.
         """
         arithmetic = self._arithmetic(decoded.data_type)
         try:
@@ -68,35 +69,35 @@ class ScaleOffsetCodec(ArrayToArrayCodec):
             ) from error
         return replace(decoded, fill_value=fill_value)
 
-    def encode(self, array: Array) -> Array:
-        """Subtract, then multiply."""
+    def encode(self, array: Array, decoded: ArrayRepresentation) -> Array:
+        """Subtract the offset, then multiply."""
         arithmetic = self._arithmetics.get(array.dtype)
-        if arithmetic is None:  # not asked before what comes out
+        if arithmetic is None:  # encoded_representation was not called
             arithmetic = self._arithmetic(data_type_for(array.dtype))
         return arithmetic.encode(np.atleast_1d(array)).reshape(array.shape)
 
     def decode(self, array: Array, decoded: ArrayRepresentation) -> Array:
-        """Divide, then add."""
+        """Divide, then add the offset."""
         try:
             result = self._arithmetic(decoded.data_type).decode(np.atleast_1d(array))
         except ValueError as error:
             raise ChunkDecodeError(str(error), _NAME) from error
         return result.reshape(decoded.shape)
 
-    def _arithmetic(self, data_type: DataType) -> _Whole | _Real:
+    def _arithmetic(self, data_type: DataType) -> _IntegerArithmetic | _FloatArithmetic:
         arithmetic = self._arithmetics.get(data_type.numpy_dtype)
         if arithmetic is None:
-            numbers, dtype = numbers_of(data_type), data_type.numpy_dtype
+            numbers, dtype = number_type(data_type), data_type.numpy_dtype
             offset = _scalar(data_type, "offset", self.offset)
             scale = _scalar(data_type, "scale", self.scale)
             if scale == 0 or not all(isfinite(number or 0) for number in (offset, scale)):
                 raise ValueError(
-                    f"offset {offset} and scale {scale} must be finite, scale also not 0"
+                    f"offset {offset} and scale {scale} must be finite, and scale must not be 0"
                 )
             arithmetic = (
-                _Whole(numbers, dtype, offset or 0, 1 if scale is None else scale)
+                _IntegerArithmetic(numbers, dtype, offset or 0, 1 if scale is None else scale)
                 if isinstance(numbers, Integers)
-                else _Real(numbers, dtype, offset, scale)
+                else _FloatArithmetic(numbers, dtype, offset, scale)
             )
             self._arithmetics[data_type.numpy_dtype] = arithmetic
         return arithmetic
@@ -109,8 +110,8 @@ class ScaleOffsetCodec(ArrayToArrayCodec):
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
-    """Arithmetic of integers.  Where the ends of a chunk are in range, all of it is."""
+class _IntegerArithmetic:
+    """Integer arithmetic; only the minimum and maximum of a chunk are checked."""
 
     numbers: Integers
     dtype: np.dtype[Any]
@@ -135,12 +136,12 @@ class _Whole:
         self._check(low // self.scale + self.offset, high // self.scale + self.offset)
         number = wide.dtype.type
         if abs(self.scale) != 1 and (wide % number(self.scale)).any():
-            raise ValueError(f"a number is not divisible by the scale {self.scale}")
+            raise ValueError(f"a stored number is not divisible by the scale {self.scale}")
         result: Array = wide // number(self.scale) + number(self.offset)
         return result.astype(self.dtype, copy=False)
 
     def _wide(self, array: Array) -> tuple[Array, int, int]:
-        """The numbers in a dtype of NumPy, the smallest, the largest."""
+        """Return the numbers in a dtype of NumPy, the smallest and the largest."""
         if self.numbers.bits < 8:
             array = array.astype(np.int8 if self.numbers.signed else np.uint8)
         return array, int(array.min()), int(array.max())
@@ -149,14 +150,14 @@ class _Whole:
         for end in ends:
             if not self.numbers.low <= end <= self.numbers.high:
                 raise ValueError(
-                    f"{end} is out of range; the data type has {self.numbers.low} to "
+                    f"{end} is out of range: the data type has {self.numbers.low} to "
                     f"{self.numbers.high}"
                 )
 
 
 @dataclass(frozen=True, slots=True)
-class _Real:
-    """Arithmetic of floating-point numbers, rounded to their type after each step."""
+class _FloatArithmetic:
+    """Floating-point arithmetic, rounded to the data type after each step."""
 
     numbers: Floats
     dtype: np.dtype[Any]
@@ -180,22 +181,22 @@ class _Real:
             if native:
                 into = None if result is array else result
                 result = step(result, self.dtype.type(number), out=into)
-            else:  # by way of float64, after which these are rounded once
+            else:  # computed in float64 and rounded once
                 exact = step(result.astype(np.float64), number)
                 result = cast(exact, _FLOAT64, self.numbers, self.dtype, Rule())
         if native and result is not array:
             sound = np.isfinite(result)
             if not sound.all() and (np.isfinite(array) & ~sound).any():
-                raise ValueError(f"a number beyond the range of {self.dtype} came out")
+                raise ValueError(f"a result is out of the range of {self.dtype}")
         return result
 
 
 def _scalar(data_type: DataType, name: str, value: JSON) -> Any:
-    """A number in the form that fill values have; None if there is none."""
+    """Parse a number like a fill value; None stays None."""
     if value is None:
         return None
     try:
         number = data_type.fill_value_from_json(value)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
-    return int(number[()]) if isinstance(numbers_of(data_type), Integers) else float(number[()])
+    return int(number[()]) if isinstance(number_type(data_type), Integers) else float(number[()])

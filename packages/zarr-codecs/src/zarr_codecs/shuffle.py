@@ -1,4 +1,4 @@
-"""numcodecs.shuffle codec (bytes -> bytes): first bytes of all elements, second bytes, ...
+"""numcodecs.shuffle codec (bytes -> bytes): bytes grouped by position in the element.
 
 Name:           numcodecs.shuffle
 Specification:  numcodecs, "Shuffle"; HDF5 shuffle filter
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from zarr_core.extension import ArrayRepresentation, Buffer
 
 _NAME = "numcodecs.shuffle"
-_DEFAULT = 4  # bytes; what numcodecs takes if it is not told
-_WIDE = 64  # bytes; elements up to here are moved byte by byte, which is faster
+_DEFAULT = 4  # bytes; the default of numcodecs
+_WIDE = 64  # bytes; up to this element size copying strided rows is faster
 
 
 @dataclass(frozen=True, slots=True)
 class ShuffleCodec(BytesToBytesCodec):
-    """Put bytes together that have the same place in their element.
+    """Store the first bytes of all elements, then the second bytes, and so on.
 
     Parameters
     ----------
     elementsize : int, optional
-        Bytes of an element; 0 and 1 change nothing.  None is the size of the array's
-        elements when an array is made, and 4 in metadata that does not say it.
+        Size of an element in bytes; 0 and 1 do not shuffle.  None is the size of an
+        element when an array is created, and 4 in stored metadata.
     """
 
     elementsize: int | None = None
@@ -45,16 +45,16 @@ class ShuffleCodec(BytesToBytesCodec):
             raise ValueError(f"elementsize must be an integer of at least 0, not {size!r}")
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        """Record the size of an element, if none was chosen."""
+        """Record the size of an element if it is not set."""
         if self.elementsize is not None:
             return self
         return replace(self, elementsize=decoded.data_type.item_size or 1)
 
     def encoded_size(self, decoded_size: int) -> int:
-        """As many bytes."""
+        """Return the decoded size."""
         return decoded_size
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Shuffle the bytes."""
         width = self._width()
         if width == 1:
@@ -62,14 +62,14 @@ class ShuffleCodec(BytesToBytesCodec):
         source = np.frombuffer(data, np.uint8)
         if len(source) % width:
             raise CodecError(
-                f"{_NAME}: {len(source)} bytes are no whole number of elements of {width} bytes"
+                f"{_NAME}: {len(source)} bytes are not a multiple of the element size {width}"
             )
         out = np.empty_like(source)
         _shuffle(source.reshape(-1, width), out.reshape(width, -1))
         return out.data
 
     def decode(self, data: Buffer, decoded_size: int | None) -> Buffer:
-        """Put the bytes back."""
+        """Restore the order of the bytes."""
         self._check(data, len(data) if decoded_size is None else decoded_size)
         if self._width() == 1:
             return data
@@ -78,7 +78,7 @@ class ShuffleCodec(BytesToBytesCodec):
         return out.data
 
     def decode_into(self, data: Buffer, out: memoryview) -> None:
-        """Put the bytes back, into memory of the same size."""
+        """Restore the order of the bytes in memory of the same size."""
         self._check(data, len(out))
         if self._width() == 1:
             out[:] = data
@@ -93,7 +93,7 @@ class ShuffleCodec(BytesToBytesCodec):
             raise ChunkDecodeError(f"decodes to {len(data)} bytes instead of {size}", _NAME)
         if size % self._width():
             raise ChunkDecodeError(
-                f"{size} bytes are no whole number of elements of {self._width()} bytes", _NAME
+                f"{size} bytes are not a multiple of the element size {self._width()}", _NAME
             )
 
     def _unshuffle(self, data: Buffer, out: np.ndarray[Any, Any]) -> None:
@@ -102,7 +102,7 @@ class ShuffleCodec(BytesToBytesCodec):
 
 
 def _shuffle(source: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
-    """Transpose bytes.  Strided rows of bytes are copied faster than NumPy transposes."""
+    """Transpose bytes; copying strided rows is faster than a transpose in NumPy."""
     rows, columns = source.shape
     if rows < columns and rows <= _WIDE:
         for row in range(rows):

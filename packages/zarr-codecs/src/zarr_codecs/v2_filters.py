@@ -1,8 +1,8 @@
-"""v2.filters codec (array -> bytes): numcodecs one after the other, as version 2 ran them.
+"""v2.filters codec (array -> bytes): a list of numcodecs codecs, as in version 2.
 
-For what version 3 has no order or no name for: codecs that nobody here knows, such
-as those of other distributions; filters after a compressor; filters that take
-elements for others.  Documents of version 3 never have it.
+Represents lists of filters that version 3 cannot express: codecs without a name in
+version 3, filters after a compressor, and filters that reinterpret elements.  It never
+occurs in metadata documents of version 3.
 
 Name:           v2.filters
 Specification:  version 2, "Filters"; numcodecs
@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from zarr_core.errors import UnknownExtensionError
 from zarr_core.extension import (
     ArrayToBytesCodec,
     BytesToBytesCodec,
@@ -25,9 +26,8 @@ from zarr_core.extension import (
     Codec,
     CodecError,
     ExtensionDefinition,
-    UnknownExtensionError,
-    make_extension,
 )
+from zarr_core.tools import make_extension
 
 from zarr_codecs import _numcodecs
 from zarr_codecs.foreign import Foreign
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON, ArrayRepresentation, Buffer
 
 _NAME = "v2.filters"
-# Those that are here and have a safe decoder of their own.
+# Codecs without the prefix "numcodecs." in version 3.
 _UNPREFIXED = ("vlen-utf8", "vlen-bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class V2FiltersCodec(ArrayToBytesCodec):
-    """Run codecs of numcodecs.
+    """Run a list of numcodecs codecs.
 
     Parameters
     ----------
     dtype : str or list
-        Data type of the chunk in the words of version 2, with its byte order.
+        Data type of the chunk in the form of version 2, with its byte order.
     codecs : sequence of mapping
-        Configurations of numcodecs in the order of encoding, each with its ``id``.
+        Configurations of numcodecs codecs in the order of encoding, each with an ``id``.
     """
 
     dtype: JSON
@@ -61,11 +61,11 @@ class V2FiltersCodec(ArrayToBytesCodec):
 
     def __post_init__(self) -> None:
         try:
-            dtype = np.dtype(_description(self.dtype))
+            dtype = np.dtype(_to_descr(self.dtype))
         except (TypeError, ValueError, SyntaxError) as error:
-            raise ValueError(f"dtype {self.dtype!r} is no data type of version 2") from error
+            raise ValueError(f"dtype {self.dtype!r} is not a data type of version 2") from error
         if dtype.hasobject and dtype.kind != "O":
-            raise ValueError("objects within structures cannot be stored")
+            raise ValueError("structured data types with object fields are not supported")
         object.__setattr__(self, "_dtype", dtype)
         steps = tuple(_step(dict(config), place) for place, config in enumerate(self.codecs))
         object.__setattr__(self, "_steps", steps)
@@ -74,38 +74,38 @@ class V2FiltersCodec(ArrayToBytesCodec):
         return hash((repr(self.dtype), repr(self.codecs)))
 
     def to_configuration(self) -> dict[str, JSON]:
-        """Give the configuration."""
+        """Return the configuration."""
         return {"dtype": self.dtype, "codecs": [dict(config) for config in self.codecs]}
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse elements of another size than those of ``dtype``, and objects as they are."""
+        """Raise an error if the elements do not match ``dtype``, or objects have no codec."""
         found = decoded.data_type.numpy_dtype
         if self._dtype.kind == "O":
             if found.kind not in "OT":
-                raise ValueError(f"dtype '|O', but elements are {found}")
+                raise ValueError(f"dtype '|O' does not match the elements, which are {found}")
             if not self.codecs:
-                raise ValueError("objects need a codec that makes bytes of them")
+                raise ValueError("the dtype '|O' requires an object codec, such as vlen-utf8")
         elif found.hasobject or found.kind == "T" or found.itemsize != self._dtype.itemsize:
-            raise ValueError(f"dtype {self.dtype!r}, but elements are {found}")
+            raise ValueError(f"dtype {self.dtype!r} does not match the elements, which are {found}")
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
-        """Run the codecs."""
-        # A copy, since some codecs want memory that may be written to.
-        chunk: Any = _lendable(np.array(array, self._dtype, order="C"))
+        """Encode with all codecs."""
+        # A copy, because some codecs require writable memory.
+        chunk: Any = _with_buffer(np.array(array, self._dtype, order="C"))
         for name, codec, own in self._steps:
             if name == "pickle" and isinstance(own, ArrayToBytesCodec):
                 chunk = own.encode(chunk, decoded)
                 continue
             try:
                 chunk = codec.encode(chunk)
-            except Exception as error:  # anybody's code
+            except Exception as error:  # third-party code may raise anything
                 raise CodecError(
                     f"the codec {name!r} cannot encode a chunk: {type(error).__name__}: {error}"
                 ) from error
         return _bytes_of(chunk, self._steps[-1][0] if self._steps else _NAME)
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
-        """Undo the codecs, the last one first; what comes out must be a chunk."""
+        """Decode with all codecs, the last one first, and validate the chunk."""
         chunk: Any = data
         for place in range(len(self._steps) - 1, -1, -1):
             name, codec, own = self._steps[place]
@@ -120,16 +120,16 @@ class V2FiltersCodec(ArrayToBytesCodec):
                     chunk = codec.decode(chunk)
             except CodecError:
                 raise
-            except Exception as error:  # anybody's code
+            except Exception as error:  # third-party code may raise anything
                 raise ChunkDecodeError(f"{type(error).__name__}: {error}", name) from error
         return self._chunk(chunk, decoded)
 
     def _chunk(self, chunk: Any, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
-        """What the codecs gave as elements, in the order and of the shape of the chunk."""
+        """Return the decoded data as elements in the order and shape of the chunk."""
         array: np.ndarray[Any, Any]
         if self._dtype.kind == "O":
             if not isinstance(chunk, np.ndarray) or chunk.dtype.kind not in "OT":
-                raise ChunkDecodeError("decodes to something else than objects", _NAME)
+                raise ChunkDecodeError("does not decode to objects", _NAME)
             array = chunk
         else:
             octets = np.frombuffer(_bytes_of(chunk, _NAME), np.uint8)
@@ -147,25 +147,24 @@ class V2FiltersCodec(ArrayToBytesCodec):
         return array.astype(decoded.data_type.numpy_dtype, copy=False)
 
 
-def _description(dtype: Any) -> Any:
-    """A structure as NumPy wants it: tuples in a list."""
+def _to_descr(dtype: Any) -> Any:
+    """Convert a structured data type to a list of tuples, as NumPy requires."""
     if isinstance(dtype, str):
         return dtype
     if not isinstance(dtype, list):
         raise TypeError(f"{dtype!r} is neither a type string nor a list of fields")
     return [
-        (name, _description(inner), *(tuple(part) for part in shape))
-        for name, inner, *shape in dtype
+        (name, _to_descr(inner), *(tuple(part) for part in shape)) for name, inner, *shape in dtype
     ]
 
 
 def _step(config: dict[str, JSON], place: int) -> tuple[str, Any, Codec | None]:
-    """The id, what numcodecs has for it, and what is here for it.
+    """Return the id of a codec, the numcodecs codec, and the codec of this library.
 
     Raises
     ------
     UnknownExtensionError
-        If numcodecs knows no such codec, or it is pickle and not allowed.
+        If numcodecs does not have the codec, or it is pickle and not enabled.
     """
     name = str(config["id"])
     rest = {key: value for key, value in config.items() if key != "id"}
@@ -175,28 +174,28 @@ def _step(config: dict[str, JSON], place: int) -> tuple[str, Any, Codec | None]:
     try:
         own = make_extension("codec", definition, pointer=pointer)
     except UnknownExtensionError:
-        if name == "pickle":  # which nothing else may decode
+        if name == "pickle":  # numcodecs must not decode it
             raise
     if isinstance(own, Foreign):
         return name, own.codec, None
-    # In the middle of a list there is no chunk, but whatever the codec before it made.
+    # A later codec does not receive a chunk, but the output of the previous codec.
     if place and isinstance(own, ArrayToBytesCodec) and name != "pickle":
         own = None
     if name == "pickle":
         return name, None, own
-    if not _numcodecs.knows(name):
+    if not _numcodecs.has_codec(name):
         hint = (
-            "Install the package that provides it to numcodecs "
+            "Install the package that provides this codec to numcodecs "
             "(entry-point group numcodecs.codecs)."
         )
         if isinstance(own, Codec):
-            hint = f"Install what it needs: pip install 'zarr-codecs[{name.rstrip('2')}]'"
+            hint = f"Install its dependencies with pip install 'zarr-codecs[{name.rstrip('2')}]'"
         raise UnknownExtensionError("codec", name, pointer, hint=hint)
-    return name, _numcodecs.any_codec(config), own
+    return name, _numcodecs.get_codec(config), own
 
 
-def _lendable(chunk: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The chunk, as octets of an element each where NumPy would not lend its memory: with dates."""
+def _with_buffer(chunk: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the chunk; as void elements if NumPy cannot export its buffer (fields with dates)."""
     if chunk.dtype.names is None:
         return chunk
     try:
@@ -207,15 +206,17 @@ def _lendable(chunk: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _bytes_of(data: Any, name: str) -> Buffer:
-    """Anything that a codec of numcodecs may give, as bytes."""
+    """Return the result of a numcodecs codec as bytes."""
     if isinstance(data, bytes | bytearray):
         return data
     try:
         array = np.asarray(data if isinstance(data, np.ndarray) else memoryview(data))
     except (TypeError, ValueError) as error:
-        raise CodecError(f"the codec {name!r} gave no bytes: {type(data).__name__}") from error
+        raise CodecError(
+            f"the codec {name!r} returned {type(data).__name__} instead of bytes"
+        ) from error
     if array.dtype.hasobject or array.dtype.kind == "T":
-        raise CodecError(f"the codec {name!r} gave objects instead of bytes")
+        raise CodecError(f"the codec {name!r} returned objects instead of bytes")
     if array.flags.f_contiguous and not array.flags.c_contiguous:
         array = array.T
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

@@ -1,4 +1,4 @@
-"""vlen-utf8, vlen-bytes codecs (array -> bytes): each element after its length.
+"""vlen-utf8 and vlen-bytes codecs (array -> bytes): each element after its length.
 
 Name:           vlen-utf8, vlen-bytes
 Specification:  zarr-extensions, codecs/vlen-utf8, codecs/vlen-bytes; numcodecs, "VLen"
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 _LENGTH = 4  # bytes of the number of elements, and of the length of each
 _OF_BYTES = ("bytes", "variable_length_bytes")
-# What ends the elements while they are read: no data go on with it by chance.
+# Random sentinel that is appended while reading, to find the end of the elements.
 _END = os.urandom(8).hex()
 _END_STORED = len(_END).to_bytes(_LENGTH, "little") + _END.encode()
 
 
 @dataclass(frozen=True, slots=True)
 class VlenUtf8Codec(ArrayToBytesCodec):
-    """Store strings in UTF-8; None is stored as the empty one, as by numcodecs."""
+    """Store strings as UTF-8; None is stored as the empty string, as in numcodecs."""
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse elements that are no strings of any length."""
+        """Raise an error unless the elements are strings of variable length."""
         name = decoded.data_type.to_definition().name
         if decoded.data_type.numpy_dtype.kind not in "OT" or name in _OF_BYTES:
-            raise ValueError("only strings of variable length can be stored so")
+            raise ValueError("only strings of variable length are supported")
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
-        """Store the number of strings, then each after its length."""
+        """Store the number of strings, then each string after its length."""
         return _numcodecs.vlen_encode("VLenUTF8", np.ascontiguousarray(array))
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
@@ -51,15 +51,15 @@ class VlenUtf8Codec(ArrayToBytesCodec):
 
 @dataclass(frozen=True, slots=True)
 class VlenBytesCodec(ArrayToBytesCodec):
-    """Store byte strings; None is stored as the empty one, as by numcodecs."""
+    """Store byte strings; None is stored as the empty one, as in numcodecs."""
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse elements that are no byte strings of any length."""
+        """Raise an error unless the elements are byte strings of variable length."""
         if decoded.data_type.numpy_dtype.kind != "O":
-            raise ValueError("only byte strings of variable length can be stored so")
+            raise ValueError("only byte strings of variable length are supported")
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
-        """Store the number of byte strings, then each after its length."""
+        """Store the number of byte strings, then each one after its length."""
         return _numcodecs.vlen_encode("VLenBytes", np.ascontiguousarray(array))
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
@@ -68,16 +68,16 @@ class VlenBytesCodec(ArrayToBytesCodec):
 
 
 def byte_strings(data: Buffer, count: int, name: str) -> np.ndarray[Any, Any]:
-    """Read so many byte strings, each after its length, and nothing after them.
+    """Read byte strings, each after its length.
 
     Parameters
     ----------
     data : Buffer
-        The number of elements, then these.
+        The number of elements, followed by the elements.
     count : int
-        How many there must be.
+        Expected number of elements.
     name : str
-        The codec; for messages.
+        Name of the codec, for messages.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def byte_strings(data: Buffer, count: int, name: str) -> np.ndarray[Any, Any]:
     Raises
     ------
     ChunkDecodeError
-        If there are more or fewer, or the data are cut short.
+        If the number of elements differs, the data is truncated, or other bytes follow.
     """
     return _elements("VLenBytes", _END.encode(), data, count, name)
 
@@ -94,7 +94,7 @@ def byte_strings(data: Buffer, count: int, name: str) -> np.ndarray[Any, Any]:
 def _elements(
     codec: str, end: str | bytes, data: Buffer, count: int, name: str
 ) -> np.ndarray[Any, Any]:
-    """Let numcodecs read, which does not say where it stopped: so something must be there."""
+    """Decode with numcodecs, which does not report where it stops, hence the sentinel."""
     _check_count(data, count, name)
     more = (count + 1).to_bytes(_LENGTH, "little")
     ended = b"".join((more, memoryview(data)[_LENGTH:], _END_STORED))
@@ -113,17 +113,17 @@ def _elements(
 
 
 def _check_count(data: Buffer, count: int, name: str) -> None:
-    """Compare the number of elements that data declare with that of the chunk.
+    """Compare the declared number of elements with that of the chunk.
 
     Raises
     ------
     ChunkDecodeError
-        If it is another, or the data are too short to hold so many.
+        If it differs, or the data is too short for it.
     """
     if len(data) < _LENGTH:
-        raise ChunkDecodeError(f"{len(data)} bytes; the number of elements takes {_LENGTH}", name)
+        raise ChunkDecodeError(f"{len(data)} bytes are too few for the number of elements", name)
     declared = int.from_bytes(data[:_LENGTH], "little")
     if declared != count:
         raise ChunkDecodeError(f"declares {declared} elements instead of {count}", name)
     if len(data) < (1 + count) * _LENGTH:
-        raise ChunkDecodeError(f"{len(data)} bytes cannot hold {count} elements", name)
+        raise ChunkDecodeError(f"{len(data)} bytes are too few for {count} elements", name)

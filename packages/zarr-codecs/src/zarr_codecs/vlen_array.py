@@ -1,4 +1,4 @@
-"""numcodecs.vlen-array codec (array -> bytes): each element, an array, after its length.
+"""numcodecs.vlen-array codec (array -> bytes): arrays as elements, each after its length.
 
 Name:           numcodecs.vlen-array
 Specification:  numcodecs, "VLenArray"
@@ -30,12 +30,12 @@ _form = attrgetter("__class__", "dtype", "ndim")
 
 @dataclass(frozen=True, slots=True)
 class VlenArrayCodec(ArrayToBytesCodec):
-    """Store arrays of one dimension.
+    """Store one-dimensional arrays of variable length.
 
     Parameters
     ----------
     dtype : str
-        That of their elements as they are stored, as a NumPy type string.
+        Data type of the elements of the stored arrays, as a NumPy type string.
     """
 
     dtype: str
@@ -43,20 +43,20 @@ class VlenArrayCodec(ArrayToBytesCodec):
     def __post_init__(self) -> None:
         dtype = self._dtype()
         if dtype.kind not in _KINDS or dtype.hasobject or not dtype.itemsize:
-            raise ValueError(f"dtype {self.dtype!r} is of a kind that cannot be stored")
+            raise ValueError(f"dtype {self.dtype!r} is not supported by the codec")
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse elements that are no objects."""
+        """Raise an error unless the elements are objects."""
         if decoded.data_type.numpy_dtype.kind != "O":
-            raise ValueError("only objects, which are arrays of any length, can be stored so")
+            raise ValueError("only arrays of objects are supported")
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
-        """Store the number of arrays, then each after its length in bytes."""
+        """Store the number of arrays, then each array after its length in bytes."""
         dtype = self._dtype()
         elements = array.reshape(-1).tolist()
         try:
             forms = set(map(_form, elements))
-        except AttributeError:  # of something that is no array
+        except AttributeError:  # an element is not an array
             forms = set()
         if forms != {(np.ndarray, dtype, 1)}:
             elements = [_as_array(element, dtype) for element in elements]
@@ -64,16 +64,17 @@ class VlenArrayCodec(ArrayToBytesCodec):
         return _numcodecs.vlen_encode("VLenBytes", octets)
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
-        """Read the arrays; each has memory of its own, which may be written to."""
+        """Read the arrays; each has its own writable memory."""
         dtype, count = self._dtype(), decoded.size
         pieces = byte_strings(data, count, _NAME).tolist()
         ends = np.fromiter(map(len, pieces), np.int64, count)
         if (odd := ends % dtype.itemsize).any():
             number = int(odd.argmax())
             raise ChunkDecodeError(
-                f"element {number} has {ends[number]} bytes, no whole number of {dtype}", _NAME
+                f"element {number} has {ends[number]} bytes, not a multiple of the size of {dtype}",
+                _NAME,
             )
-        # Of one array, parts are taken faster than arrays are made.
+        # Slicing one array is faster than creating many.
         whole = np.frombuffer(b"".join(pieces), dtype)
         stops = (ends.cumsum() // dtype.itemsize).tolist()
         parts = map(whole.__getitem__, map(slice, [0, *stops], stops))
@@ -83,13 +84,13 @@ class VlenArrayCodec(ArrayToBytesCodec):
         try:
             return np.dtype(self.dtype)
         except (TypeError, ValueError, SyntaxError) as error:
-            raise ValueError(f"dtype {self.dtype!r} is no NumPy type string") from error
+            raise ValueError(f"dtype {self.dtype!r} is not a NumPy type string") from error
 
 
 def _as_array(element: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """What an element is as an array; None, and the 0 that memory is filled with, are empty."""
+    """Convert an element to an array; None and 0 (initial memory) are empty arrays."""
     empty = element is None or (np.isscalar(element) and element == 0)
     values = np.asarray(() if empty else element, dtype)
     if values.ndim != 1:
-        raise CodecError(f"{_NAME}: every element must be an array of one dimension")
+        raise CodecError(f"{_NAME}: every element must be a one-dimensional array")
     return values

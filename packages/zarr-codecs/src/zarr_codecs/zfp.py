@@ -1,4 +1,4 @@
-"""zfp codec (array -> bytes): blocks of numbers compressed by zfp.
+"""zfp codec (array -> bytes): blocks of numbers compressed with zfp.
 
 Name:           zfp
 Specification:  zarr-extensions, codecs/zfp; zfp 1.0
@@ -36,33 +36,33 @@ _MEMBERS = {
 _PLAIN = ("int32", "int64", "float32", "float64")
 _FLOATS = ("float16", "bfloat16")  # stored as float32
 _TIMES = ("numpy.datetime64", "numpy.timedelta64")  # stored as int64
-_FEW_BITS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (2, 4, 8, 16)}
-_LARGEST = {"uint32": "int32", "uint64": "int64"}  # stored as these
+_SMALL_INTEGERS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (2, 4, 8, 16)}
+_UNSIGNED = {"uint32": "int32", "uint64": "int64"}  # stored as these
 _DIMENSIONS = 4
-_PROMOTED = 31  # bits that are in use of integers of 32 bits
+_PROMOTED_BITS = 31  # significant bits of promoted integers
 
 
 @dataclass(frozen=True, slots=True)
 class ZfpCodec(ArrayToBytesCodec):
-    """Compress numbers, with or without loss; there is no header.
+    """Compress numbers, lossily or losslessly, without a header.
 
-    Integers of less than 32 bits are stored as their multiples of 32 bits, floats of 16
-    bits as those of 32.  ``uint32`` and ``uint64`` are stored as integers with a sign,
-    so they cannot be larger than those.
+    Integers of less than 32 bits are scaled to int32, and floats of 16 bits are stored as
+    float32.  ``uint32`` and ``uint64`` are stored as signed integers, so the upper half of
+    their range is not supported.
 
     Parameters
     ----------
     mode : {"reversible", "fixed_accuracy", "fixed_rate", "fixed_precision", "expert"}
-        Which of the others counts.
+        Compression mode; it determines which of the other parameters is required.
     tolerance : float, optional
-        ``fixed_accuracy``: the largest absolute error.
+        For ``fixed_accuracy``: largest absolute error.
     rate : float, optional
-        ``fixed_rate``: bits of an element.
+        For ``fixed_rate``: bits per element.
     precision : int, optional
-        ``fixed_precision``: bits that are kept of an element, at least 1.
+        For ``fixed_precision``: number of bit planes that are kept, at least 1.
     minbits, maxbits, maxprec, minexp : int, optional
-        ``expert``: bits of a block, at least and at most; bit planes that are kept;
-        the exponent of the lowest of them.
+        For ``expert``: smallest and largest number of bits of a block, number of bit
+        planes that are kept, and exponent of the lowest bit plane.
     """
 
     mode: Literal["reversible", "fixed_accuracy", "fixed_rate", "fixed_precision", "expert"]
@@ -84,37 +84,37 @@ class ZfpCodec(ArrayToBytesCodec):
                 given = getattr(self, member) is not None
                 if given is not (member in needed):
                     raise ValueError(
-                        f"mode {self.mode!r} {'has no' if given else 'needs'} {member}"
+                        f"mode {self.mode!r} {'does not accept' if given else 'requires'} {member}"
                     )
         for member in ("tolerance", "rate"):
             value = getattr(self, member)
             if value is not None and not (isfinite(value) and value >= 0):
-                raise ValueError(f"{member} must be at least 0, not {value!r}")
+                raise ValueError(f"{member} must be finite and at least 0, not {value!r}")
         if self.mode == "fixed_rate" and not self.rate:
-            raise ValueError("rate must be more than 0")
+            raise ValueError("rate must be greater than 0")
         for member in ("precision", "maxprec"):
             value = getattr(self, member)
-            if value is not None and not 1 <= value <= _libzfp.MOST_PLANES:
-                raise ValueError(f"{member} must be 1 to {_libzfp.MOST_PLANES}, not {value!r}")
-        object.__setattr__(self, "_mode", self._as_library())
+            if value is not None and not 1 <= value <= _libzfp.MAX_PLANES:
+                raise ValueError(f"{member} must be from 1 to {_libzfp.MAX_PLANES}, not {value!r}")
+        object.__setattr__(self, "_mode", self._library_mode())
         if self.mode == "expert":
             _libzfp.check_expert(self._mode[1])
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse what zfp has no blocks for."""
+        """Raise an error for data types and shapes that zfp does not support."""
         name = decoded.data_type.to_definition().name
-        known = (*_PLAIN, *_FLOATS, *_TIMES, *_FEW_BITS, *_LARGEST)
+        known = (*_PLAIN, *_FLOATS, *_TIMES, *_SMALL_INTEGERS, *_UNSIGNED)
         if name not in known:
-            raise ValueError(f"only elements of {', '.join(known)} can be stored so")
+            raise ValueError(f"only the data types {', '.join(known)} are supported")
         if len(decoded.shape) > _DIMENSIONS:
             raise ValueError(
-                f"only chunks of up to {_DIMENSIONS} dimensions can be stored so; "
-                "the codec reshape before this one can reduce them"
+                f"only chunks with up to {_DIMENSIONS} dimensions are supported; "
+                "use the codec reshape before zfp to reduce them"
             )
 
     def encode(self, array: Array, decoded: ArrayRepresentation) -> Buffer:
         """Compress to one stream."""
-        promoted = _promoted(array, _name(decoded.data_type))
+        promoted = _promote(array, _name(decoded.data_type))
         elements = np.ascontiguousarray(promoted if promoted.ndim else promoted.reshape(1))
         return _libzfp.compress(elements, self._mode)
 
@@ -122,13 +122,15 @@ class ZfpCodec(ArrayToBytesCodec):
         """Decompress the stream."""
         name = _name(decoded.data_type)
         try:
-            array = _libzfp.decompress(data, decoded.shape or (1,), _carrier(name), self._mode)
+            array = _libzfp.decompress(
+                data, decoded.shape or (1,), _promoted_dtype(name), self._mode
+            )
         except ValueError as error:
             raise ChunkDecodeError(str(error), _NAME) from error
-        elements = _demoted(array, name, decoded.data_type.numpy_dtype)
+        elements = _demote(array, name, decoded.data_type.numpy_dtype)
         return elements if decoded.shape else elements.reshape(())
 
-    def _as_library(self) -> _libzfp.Mode:
+    def _library_mode(self) -> _libzfp.Mode:
         members = _MEMBERS[self.mode]
         if not members:
             return _libzfp.REVERSIBLE
@@ -143,23 +145,23 @@ def _name(data_type: DataType) -> str:
 
 
 @cache
-def _carrier(name: str) -> np.dtype[Any]:
-    """The dtype in which zfp gets elements of a data type."""
-    if name in _FEW_BITS:
+def _promoted_dtype(name: str) -> np.dtype[Any]:
+    """Return the dtype that elements of a data type are promoted to."""
+    if name in _SMALL_INTEGERS:
         return np.dtype(np.int32)
     if name in _FLOATS:
         return np.dtype(np.float32)
     if name in _TIMES:
         return np.dtype(np.int64)
-    dtype: np.dtype[Any] = np.dtype(_LARGEST.get(name, name))
+    dtype: np.dtype[Any] = np.dtype(_UNSIGNED.get(name, name))
     return dtype
 
 
-def _promoted(array: Array, name: str) -> Array:
-    """Elements in a dtype that zfp has ("Compression", step 1)."""
-    dtype = _carrier(name)
-    if name in _FEW_BITS:
-        bits = _FEW_BITS[name]
+def _promote(array: Array, name: str) -> Array:
+    """Promote elements to a dtype that zfp supports ("Compression", step 1)."""
+    dtype = _promoted_dtype(name)
+    if name in _SMALL_INTEGERS:
+        bits = _SMALL_INTEGERS[name]
         wide = (
             array.astype(np.int8 if bits < 8 and name[0] == "i" else np.uint8)
             if bits < 8
@@ -168,26 +170,26 @@ def _promoted(array: Array, name: str) -> Array:
         wide = wide.astype(np.int32)
         if name[0] == "u":
             wide = wide - np.int32(1 << (bits - 1))
-        shifted: Array = wide << np.int32(_PROMOTED - bits)
+        shifted: Array = wide << np.int32(_PROMOTED_BITS - bits)
         return shifted
-    if name in _LARGEST and array.size and array.max() > np.iinfo(dtype).max:
-        raise ValueError(f"{array.max()} is more than {dtype} has, as which it is to be stored")
+    if name in _UNSIGNED and array.size and array.max() > np.iinfo(dtype).max:
+        raise ValueError(f"{array.max()} is out of range: {name} is stored as {dtype}")
     return array.view(dtype) if name in _TIMES else array.astype(dtype, copy=False)
 
 
-def _demoted(array: Array, name: str, dtype: np.dtype[Any]) -> Array:
-    """Elements in their own dtype again ("Decompression", step 2)."""
+def _demote(array: Array, name: str, dtype: np.dtype[Any]) -> Array:
+    """Convert promoted elements to their own dtype ("Decompression", step 2)."""
     if array.dtype == dtype:
         return array
-    if name in _FEW_BITS:
-        bits = _FEW_BITS[name]
+    if name in _SMALL_INTEGERS:
+        bits = _SMALL_INTEGERS[name]
         half = 1 << (bits - 1)
-        narrow = np.clip(array >> np.int32(_PROMOTED - bits), -half, half - 1)
+        narrow = np.clip(array >> np.int32(_PROMOTED_BITS - bits), -half, half - 1)
         if name[0] == "u":
             narrow += np.int32(half)
         result: Array = narrow.astype(dtype)
         return result
-    if name in _LARGEST:
+    if name in _UNSIGNED:
         return np.maximum(array, 0).astype(dtype)
     if name in _TIMES:
         return array.view(dtype)

@@ -1,4 +1,4 @@
-"""numcodecs.zfpy codec (array -> bytes): blocks of numbers compressed by zfp.
+"""numcodecs.zfpy codec (array -> bytes): blocks of numbers compressed with zfp.
 
 Name:           numcodecs.zfpy
 Specification:  numcodecs, "ZFPY"; zfp 1.0
@@ -19,7 +19,7 @@ import numpy as np
 from zarr_core.extension import ArrayToBytesCodec, ChunkDecodeError
 
 from zarr_codecs import _libzfp
-from zarr_codecs._optional import optional
+from zarr_codecs._optional import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,20 +37,20 @@ _SIDE = 4  # elements of a block, along each dimension
 
 @dataclass(frozen=True, slots=True)
 class ZfpyCodec(ArrayToBytesCodec):
-    """Compress numbers, with or without loss.
+    """Compress numbers, lossily or losslessly.
 
     Parameters
     ----------
     mode : {2, 3, 4}
-        Which of the other parameters counts: ``rate``, ``precision`` or ``tolerance``.
+        Parameter that is used: 2 ``rate``, 3 ``precision``, 4 ``tolerance``.
     tolerance : float
-        Largest absolute error; negative for none.
+        Largest absolute error; a negative one is lossless.
     rate : float
-        Bits for each element.
+        Bits per element.
     precision : int
-        Bits that are kept of each element.
+        Number of bit planes that are kept.
     compression_kwargs : mapping, optional
-        Written by numcodecs as well; it says the same again.
+        Redundant member that numcodecs writes; it is ignored.
     """
 
     mode: int = 4
@@ -62,14 +62,14 @@ class ZfpyCodec(ArrayToBytesCodec):
     def __post_init__(self) -> None:
         if self.mode not in _PARAMETERS:
             raise ValueError(f"mode must be 2, 3 or 4, not {self.mode!r}")
-        object.__setattr__(self, "compression_kwargs", None)  # so that the codec can be hashed
+        object.__setattr__(self, "compression_kwargs", None)  # makes the codec hashable
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse what zfp has no blocks for."""
+        """Raise an error for data types and shapes that zfp does not support."""
         if decoded.data_type.numpy_dtype.name not in _DTYPES:
-            raise ValueError(f"only elements of {', '.join(_DTYPES)} can be stored so")
+            raise ValueError(f"only the data types {', '.join(_DTYPES)} are supported")
         if not 1 <= len(decoded.shape) <= _DIMENSIONS:
-            raise ValueError(f"only chunks of 1 to {_DIMENSIONS} dimensions can be stored so")
+            raise ValueError(f"only chunks with 1 to {_DIMENSIONS} dimensions are supported")
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Compress to one stream with a full header."""
@@ -82,9 +82,10 @@ class ZfpyCodec(ArrayToBytesCodec):
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """Decompress the stream.
 
-        zfp reads on where a stream was cut short.  So it is given more bytes than it
-        can read, and asked how many it took.  If it cannot be asked, they are once zeros
-        and once ones: what depends on them was cut short.
+        zfp reads beyond the end of a truncated stream.  The stream is therefore padded, and
+        zfp returns the number of bytes that it read.  If the C functions are not available,
+        the stream is decompressed twice, padded with zeros and with ones: different results
+        mean that the stream is truncated.
         """
         try:
             array = _libzfp.decompress_with_header(
@@ -97,17 +98,17 @@ class ZfpyCodec(ArrayToBytesCodec):
         padding = _padding(data, decoded)
         first, second = (_decompress(data, filling * padding) for filling in (b"\0", b"\xff"))
         if first.shape != decoded.shape or first.dtype != decoded.data_type.numpy_dtype:
-            raise ChunkDecodeError("decodes to another shape or dtype", _NAME)
+            raise ChunkDecodeError("decodes to a different shape or dtype", _NAME)
         if first.tobytes() != second.tobytes():
-            raise _cut(data)
+            raise _truncated(data)
         return first
 
 
 def _padding(data: Buffer, decoded: ArrayRepresentation) -> int:
-    """Bytes that zfp may read beyond the end, once the header is that of the chunk."""
+    """Return the size of the padding, after validating the header."""
     dtype = decoded.data_type.numpy_dtype
     if len(data) % _WORD or not len(data):
-        raise _cut(data)
+        raise _truncated(data)
     try:
         header = _library().header(bytes(data[:_HEADER]) + bytes(_HEADER))
     except ValueError as error:
@@ -115,16 +116,14 @@ def _padding(data: Buffer, decoded: ArrayRepresentation) -> int:
     shape = tuple(header[axis] for axis in ("nw", "nz", "ny", "nx") if header[axis])
     if shape != decoded.shape or np.dtype(header["type"]) != dtype:
         raise ChunkDecodeError(
-            f"declares shape {shape}, dtype {np.dtype(header['type'])} "
+            f"the header declares shape {shape}, dtype {np.dtype(header['type'])} "
             f"instead of {decoded.shape}, {dtype}",
             _NAME,
         )
     blocks = prod(-(-length // _SIDE) for length in shape)
-    least: int = header["config"]["expert"][
-        "minbits"
-    ]  # of a block; it may be filled up with nothing
+    least: int = header["config"]["expert"]["minbits"]  # per block
     if blocks * least > len(data) * 8:
-        raise _cut(data)
+        raise _truncated(data)
     return _libzfp.padding_with_header(data, shape, dtype)
 
 
@@ -136,10 +135,10 @@ def _decompress(data: Buffer, padding: bytes) -> np.ndarray[Any, Any]:
     return array
 
 
-def _cut(data: Buffer) -> ChunkDecodeError:
-    return ChunkDecodeError(f"cut short after {len(data)} bytes", _NAME)
+def _truncated(data: Buffer) -> ChunkDecodeError:
+    return ChunkDecodeError(f"truncated after {len(data)} bytes", _NAME)
 
 
 @cache
 def _library() -> Any:
-    return optional("zfpy", "zfpy", _NAME)
+    return import_optional("zfpy", "zfpy", _NAME)

@@ -27,12 +27,12 @@ class ZlibCodec(DeflateCodec):
     Parameters
     ----------
     level : int
-        0 (not compressed) to 9 (smallest, slowest); -1 is the library's default, 6.
+        Compression level from 0 (uncompressed) to 9 (smallest, slowest); -1 is the default of zlib, 6.
     """
 
     level: int = 1
     container = ZLIB
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Compress to one stream."""
         return zlib.compress(data, self.level)

@@ -28,14 +28,14 @@ class ZstdCodec(BytesToBytesCodec):
     Parameters
     ----------
     level : int
-        -131072 (fastest) to 22 (smallest); 0 is the library's default, 3.
+        Compression level from -131072 (fastest) to 22 (smallest); 0 is the default of Zstandard, 3.
     checksum : bool
-        Whether to store a checksum of the content, which is verified when read.
+        Whether to store a checksum of the content, which is verified when the chunk is read.
 
     Notes
     -----
-    The specification says that ``checksum`` "should be omitted if false".  It is
-    written all the same, as zarr-python does: zarrs cannot read arrays without it.
+    The specification says that ``checksum`` "should be omitted if false".  It is always
+    written, as in zarr-python, because zarrs cannot read arrays without it.
     """
 
     level: int = 0
@@ -49,10 +49,10 @@ class ZstdCodec(BytesToBytesCodec):
 
     @property
     def detects_damage(self) -> bool:
-        """Whether frames carry a checksum."""
+        """Whether frames contain a checksum."""
         return self.checksum
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Compress to one frame."""
         encoded = None
         if len(data) <= _zstandard.SMALL:
@@ -70,10 +70,10 @@ class ZstdCodec(BytesToBytesCodec):
         if declared == 0:
             return b""
         if declared is None:
-            # Its size is not known before: one that is promised is given, none more.
+            # The frames do not declare a size; the expected size limits the memory.
             size = decoded_size
             return _decompress(data, None if size is None else memoryview(bytearray(size)))
-        whole = _zstandard.decompress_whole(data) if declared <= _zstandard.SMALL else None
+        whole = _zstandard.decompress_frame(data) if declared <= _zstandard.SMALL else None
         return _decompress(data) if whole is None else whole
 
     def decode_into(self, data: Buffer, out: memoryview) -> None:
@@ -86,26 +86,30 @@ class ZstdCodec(BytesToBytesCodec):
 
 
 def _one_frame(data: Buffer, size: int) -> Buffer | None:
-    """Decompress data that is one small frame of so much content; None if it is anything else."""
-    if size > _zstandard.SMALL or not _zstandard.is_there():
+    """Decompress data that is one small frame of known size; return None otherwise."""
+    if size > _zstandard.SMALL or not _zstandard.is_available():
         return None
     if _zstd_frame.first_content_size(data) != size:
         return None
-    whole = _zstandard.decompress_whole(data)
+    whole = _zstandard.decompress_frame(data)
     return whole if whole is not None and len(whole) == size else None
 
 
 def _declared(data: Buffer, expected: int | None) -> int | None:
-    """Get what the frames declare to hold, if that is possible and expected."""
-    declared, most = _zstd_frame.extent(data)
-    if declared == 0 and most:  # of which nobody would look at the blocks
-        raise ChunkDecodeError("declares 0 bytes, but has blocks that are not empty", "zstd")
+    """Return the content size that the frames declare, after validating it."""
+    declared, max_size = _zstd_frame.content_size(data)
+    if declared == 0 and max_size:  # the blocks would never be decoded
+        raise ChunkDecodeError("the frames declare 0 bytes, but their blocks are not empty", "zstd")
     if declared is not None:
         if expected is not None and declared != expected:
-            raise ChunkDecodeError(f"declares {declared} bytes instead of {expected}", "zstd")
+            raise ChunkDecodeError(
+                f"the frames declare {declared} bytes instead of {expected}", "zstd"
+            )
         expected = declared
-    if expected is not None and expected > most:
-        raise ChunkDecodeError(f"its blocks hold at most {most} bytes, not {expected}", "zstd")
+    if expected is not None and expected > max_size:
+        raise ChunkDecodeError(
+            f"the blocks decode to at most {max_size} bytes, not {expected}", "zstd"
+        )
     return declared
 
 

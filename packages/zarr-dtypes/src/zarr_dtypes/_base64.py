@@ -1,4 +1,4 @@
-"""Bytes in JSON documents, as a string in base64 or a list of integers."""
+"""Encode bytes in JSON, as a base64 string or a list of integers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def bytes_from_json(value: JSON, what: str) -> bytes:
     Parameters
     ----------
     value : JSON
-        A string in base64 (RFC 4648, section 4, with padding), or a list of integers from
+        A base64 string (RFC 4648, section 4, with padding), or a list of integers from
         0 to 255.
     what : str
-        What they are, for the message.
+        The name of the value for error messages.
 
     Raises
     ------
     ValueError
-        If it is neither.
+        If the value is neither.
     """
     if isinstance(value, str):
         try:
@@ -32,12 +32,12 @@ def bytes_from_json(value: JSON, what: str) -> bytes:
         except (binascii.Error, ValueError):
             pass
     elif isinstance(value, list) and all(type(item) is int and 0 <= item <= 255 for item in value):
-        return bytes(value)  # type: ignore[arg-type]  # the line above has looked at each
+        return bytes(value)  # type: ignore[arg-type]  # checked above
     raise ValueError(
-        f"{what} is a string in base64, or a list of integers from 0 to 255, not {value!r}"
+        f"{what} must be a base64 string or a list of integers from 0 to 255, not {value!r}"
     )
 
 
 def bytes_to_json(value: bytes) -> JSON:
-    """Encode bytes in base64, the form that every reader knows."""
+    """Encode bytes in base64, which every reader supports."""
     return base64.b64encode(value).decode("ascii")

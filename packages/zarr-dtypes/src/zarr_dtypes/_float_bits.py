@@ -1,4 +1,4 @@
-"""Layouts of small floating-point numbers: which bits stand for which number."""
+"""Bit layouts of small floating-point numbers."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from math import copysign, inf
 
 @dataclass(frozen=True, slots=True)
 class FloatLayout:
-    """How the bits of a floating-point type are used: sign, exponent, significand.
+    """The bit layout of a floating-point type: sign, exponent and significand.
 
     Parameters
     ----------
     bits : int
-        Bits of a number, those that stand for something.
+        Number of used bits.
     significand : int
         Bits after the binary point.
     bias : int
-        What the stored exponent is larger by.
+        The exponent bias.
     largest : int
         Bits of the largest finite number.
     infinity : int or None
         Bits of positive infinity; None if there is no infinity.
     nan : int or None
-        Bits of what the fill value ``"NaN"`` stands for; None if there is no NaN.
+        Bits of the fill value ``"NaN"``; None if there is no NaN.
     """
 
     bits: int
@@ -36,32 +36,32 @@ class FloatLayout:
 
     @property
     def sign(self) -> int:
-        """The bit of the sign; 0 if all numbers are positive."""
+        """The sign bit; 0 if all numbers are positive."""
         return 0 if self.largest >> (self.bits - 1) else 1 << (self.bits - 1)
 
     @property
     def has_negative_zero(self) -> bool:
-        """Whether the sign alone is a zero; in the others it is the only NaN."""
+        """Whether the sign bit alone is negative zero; otherwise it is the only NaN."""
         return self.sign != 0 and self.nan != self.sign
 
     def nearest(self, number: float) -> int:
-        """The bits of the value nearest to a number; of two, the one whose last bit is 0.
+        """Return the bits of the nearest value, with ties to even.
 
         Parameters
         ----------
         number : int or float
-            Integers of any size, fractions, infinities; no NaN.
+            Any integer, fraction or infinity, but not NaN.
 
         Raises
         ------
         OverflowError
-            If it is too large, or an infinity, and the type has no infinity.
+            If the number is too large or infinite, and the type has no infinity.
         ValueError
-            If it is negative, and all values of the type are positive.
+            If the number is negative, and the type has no negative values.
         """
         negative = number < 0 or (isinstance(number, float) and copysign(1, number) < 0)
         if negative and number and not self.sign:
-            raise ValueError("it has positive numbers alone")
+            raise ValueError("the type has only positive numbers")
         magnitude = self._magnitude(abs(number))
         if negative and (magnitude or self.has_negative_zero):
             return magnitude | self.sign
@@ -72,25 +72,25 @@ class FloatLayout:
         if number not in (0, inf):
             exact = Fraction(number)
             exponent = _exponent(exact)
-            # Below the smallest normal number, steps stay as they are there.
+            # Subnormal numbers have the step of the smallest normal number.
             lowest = 1 - self.bias if self.significand else -self.bias
             exponent = max(exponent, lowest)
             steps = round(exact / Fraction(2) ** (exponent - self.significand))
             if self.significand:
                 magnitude = steps + ((exponent + self.bias - 1) << self.significand)
-            else:  # the exponent is all there is, also of the smallest
+            else:  # no significand, and no subnormal numbers
                 magnitude = max(steps - 1 + exponent + self.bias, 0)
         elif number == 0:
             magnitude = 0
         if magnitude <= self.largest:
             return magnitude
         if self.infinity is None:
-            raise OverflowError("it has no infinity")
+            raise OverflowError("the type has no infinity")
         return self.infinity
 
 
 def _exponent(number: Fraction) -> int:
-    """The largest power of two that is not above a positive number."""
+    """Return the exponent of the largest power of two that does not exceed a number."""
     exponent = number.numerator.bit_length() - number.denominator.bit_length()
     return exponent if Fraction(2) ** exponent <= number else exponent - 1
 
@@ -109,4 +109,4 @@ LAYOUTS = {
     "float6_e3m2fn": FloatLayout(6, 2, 3, 0x1F),
     "float4_e2m1fn": FloatLayout(4, 1, 1, 0x7),
 }
-"""By the name of the data type."""
+"""Layouts by the name of the data type."""

@@ -1,4 +1,4 @@
-"""The configuration ``length_bytes``, which several data types have alone."""
+"""The configuration ``length_bytes`` of several data types."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ if TYPE_CHECKING:
     from zarr_core.extension import ExtensionDefinition
 
 LARGEST = 2**31 - 1
-"""Bytes that an element of a NumPy array may have."""
+"""Maximum number of bytes of an element of a NumPy array."""
 
 
 def length_of(definition: ExtensionDefinition) -> int:
-    """The member ``length_bytes``, which the schema has found to be an integer."""
+    """Return ``length_bytes``, which the schema requires to be an integer."""
     length = definition.configuration["length_bytes"]
     assert isinstance(length, int)
     return length
 
 
 def check_length(length: int) -> None:
-    """Refuse what no element can have.
+    """Check the length of an element.
 
     Raises
     ------
     ValueError
-        If it is not 1 to 2**31 - 1.
+        If the length is not between 1 and 2**31 - 1.
     """
     if not 1 <= length <= LARGEST:
-        raise ValueError(f"an element has 1 to {LARGEST} bytes, not {length}")
+        raise ValueError(f"an element must have 1 to {LARGEST} bytes, not {length}")

@@ -1,4 +1,4 @@
-"""What the numbers that NumPy has from ml_dtypes have in common."""
+"""The base class of data types that use ml_dtypes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr_core.extension import DataType, ExtensionDefinition
 
-from zarr_dtypes._ml_dtypes import dtype_called, name_in
-from zarr_dtypes._unused_bits import cleared
+from zarr_dtypes._ml_dtypes import dtype_named, name_in
+from zarr_dtypes._unused_bits import clear_upper_bits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SmallNumber(DataType):
-    """A number of few bits, whose data type has the name of the dtype.
+    """A data type of small numbers, with the name of its dtype.
 
     Parameters
     ----------
@@ -29,16 +29,16 @@ class SmallNumber(DataType):
     Attributes
     ----------
     known : mapping of str to int
-        The names of a class, each with the bits that stand for something.
+        The names of a class, with their numbers of used bits.
     target : str
-        The class, ``module:Class``; for messages.
+        The class, ``module:Class``, for error messages.
 
     Raises
     ------
     ValueError
-        If the name is none of them.
+        If the name is not one of them.
     ExtensionLoadError
-        If ml_dtypes is missing.
+        If ml_dtypes is not installed.
     """
 
     known: ClassVar[Mapping[str, int]]
@@ -48,8 +48,10 @@ class SmallNumber(DataType):
 
     def __post_init__(self) -> None:
         if self.name not in self.known:
-            raise ValueError(f"{self.name!r} is none of {', '.join(self.known)}")
-        dtype_called(self.name, self.target)
+            raise ValueError(
+                f"unknown data type {self.name!r}; expected one of {', '.join(self.known)}"
+            )
+        dtype_named(self.name, self.target)
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
@@ -65,11 +67,11 @@ class SmallNumber(DataType):
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
-        return dtype_called(self.name, self.target)
+        return dtype_named(self.name, self.target)
 
     @property
     def unused_bits(self) -> bool:
         return self.known[self.name] % 8 != 0
 
     def clear_unused_bits(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        return cleared(array, self.known[self.name]) if self.unused_bits else array
+        return clear_upper_bits(array, self.known[self.name]) if self.unused_bits else array

@@ -1,7 +1,6 @@
-"""What points in time share with durations: counts of a unit of time.
+"""The base class of points in time and durations, which count units of time.
 
-An element is a signed integer of 64 bits.  The smallest stands for no time at all,
-NaT.
+An element is a signed integer of 64 bits.  The smallest represents NaT.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ if TYPE_CHECKING:
 Unit: TypeAlias = Literal[
     "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"
 ]
-"""Units of time as NumPy has them; ``generic`` says nothing about the unit."""
+"""Units of time, as in NumPy; ``generic`` means without a unit."""
 
 _UNITS: frozenset[str] = frozenset(Unit.__args__)  # type: ignore[attr-defined]  # of a Literal
-_SPELLINGS = {"\N{GREEK SMALL LETTER MU}s": "us"}  # the specification has both
+_SPELLINGS = {"\N{GREEK SMALL LETTER MU}s": "us"}  # the specification allows both
 _LARGEST_SCALE = 2**31 - 1
 _NAT = -(2**63)
 
 
 @dataclass(frozen=True, slots=True)
 class TimeType(DataType):
-    """A count of so many units of time.
+    """A count of time steps.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ class TimeType(DataType):
         ``"Y"``, ``"M"``, ``"W"``, ``"D"``, ``"h"``, ``"m"``, ``"s"``, ``"ms"``, ``"us"`` (or
         ``"μs"``), ``"ns"``, ``"ps"``, ``"fs"``, ``"as"`` or ``"generic"``.
     scale_factor : int
-        How many of them one step is, 1 to 2**31 - 1.
+        Number of units per step, 1 to 2**31 - 1.
     """
 
     unit: Unit
@@ -46,14 +45,18 @@ class TimeType(DataType):
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", _SPELLINGS.get(self.unit, self.unit))
         if self.unit not in _UNITS:
-            raise ValueError(f"the unit {self.unit!r} is none of {', '.join(sorted(_UNITS))}")
+            raise ValueError(
+                f"unknown unit {self.unit!r}; expected one of {', '.join(sorted(_UNITS))}"
+            )
         if not 1 <= self.scale_factor <= _LARGEST_SCALE:
-            raise ValueError(f"a scale factor is 1 to {_LARGEST_SCALE}, not {self.scale_factor}")
+            raise ValueError(
+                f"the scale factor must be 1 to {_LARGEST_SCALE}, not {self.scale_factor}"
+            )
 
     @classmethod
     @abstractmethod
     def _names(cls) -> tuple[str, str]:
-        """The name in metadata, and the name of the dtype."""
+        """Return the name in metadata and the name of the dtype."""
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
@@ -65,7 +68,7 @@ class TimeType(DataType):
         if dtype.type is not getattr(np, cls._names()[1]):
             return None
         unit, scale_factor = np.datetime_data(dtype)
-        return cls(unit, scale_factor)  # type: ignore[arg-type]  # NumPy has these units alone
+        return cls(unit, scale_factor)  # type: ignore[arg-type]  # NumPy has only these units
 
     def to_definition(self) -> ExtensionDefinition:
         configuration: dict[str, JSON] = {"unit": self.unit, "scale_factor": self.scale_factor}
@@ -76,7 +79,7 @@ class TimeType(DataType):
         return np.dtype(f"{self._names()[1]}[{self.scale_factor}{self.unit}]")
 
     def default_fill_value(self) -> np.ndarray[Any, Any]:
-        """No time: zero would be a point in time like any other."""
+        """Return NaT, as zero is a valid point in time."""
         return self._counted(_NAT)
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
@@ -84,7 +87,7 @@ class TimeType(DataType):
             return self._counted(_NAT)
         if not isinstance(value, int) or isinstance(value, bool) or not _NAT <= value < -_NAT:
             raise ValueError(
-                f'a fill value of type {self._names()[0]} is "NaT", or an integer from -2**63 to '
+                f'a fill value of type {self._names()[0]} must be "NaT" or an integer from -2**63 to '
                 f"2**63 - 1 written without fraction or exponent, not {value!r}"
             )
         return self._counted(value)
@@ -101,7 +104,7 @@ class TimeType(DataType):
         try:
             given = np.asarray(self._given(value)).reshape(())
             if given.dtype.kind == "m" and self.numpy_dtype.kind == "M":
-                raise ValueError("a duration is no point in time")
+                raise ValueError("a duration is not a point in time")
             if np.isnat(given):
                 return self._counted(_NAT)
             converted = given.astype(self.numpy_dtype)
@@ -114,7 +117,7 @@ class TimeType(DataType):
 
     @abstractmethod
     def _given(self, value: Any) -> Any:
-        """What a user gave, as NumPy's scalar of the kind, in a unit of its own."""
+        """Convert a value to a NumPy scalar of this kind, with its own unit."""
 
     def _counted(self, count: int) -> np.ndarray[Any, Any]:
         return np.array(count, np.int64).view(self.numpy_dtype)

@@ -1,4 +1,4 @@
-"""Bits of a byte that stand for nothing, in types of less than eight bits."""
+"""Unused bits of data types with less than eight bits."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 
-def cleared(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    """A copy, in C order, of which each byte keeps its lowest bits alone.
+def clear_upper_bits(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
+    """Return a copy, in C order, with all but the lowest bits of each byte set to zero.
 
     Parameters
     ----------
     array : ndarray
-        Elements that each consist of one number a byte.
+        Elements of one byte per number.
     bits : int
-        How many bits of a byte are kept.
+        Number of bits to keep in each byte.
     """
     copy = np.array(array, order="C")
     octets = copy.reshape(-1).view(np.uint8)

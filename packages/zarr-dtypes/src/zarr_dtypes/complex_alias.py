@@ -1,4 +1,4 @@
-"""Further names of NumPy's complex numbers.
+"""Other names of NumPy's complex numbers.
 
 Name:           complex_float32, complex_float64
 Specification:  zarr-extensions, data-types/<name>
@@ -7,7 +7,7 @@ Schema:         schemas/data_type/<name>.json
 Fill value:     a list of real and imaginary part
 NumPy:          complex64, complex128
 
-New arrays get the names of the core specification, which more readers know.
+New arrays have the names of the core specification, which more readers support.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import DataType, ExtensionDefinition, make_extension
+from zarr_core.extension import DataType, ExtensionDefinition
+from zarr_core.tools import make_extension
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,7 @@ _MEANING = {"complex_float32": "complex64", "complex_float64": "complex128"}
 
 @dataclass(frozen=True, slots=True)
 class ComplexAlias(DataType):
-    """A complex number, by another name.
+    """A complex number under another name.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class ComplexAlias(DataType):
     def from_definition(cls, definition: ExtensionDefinition) -> ComplexAlias:
         meant = ExtensionDefinition(_MEANING[definition.name])
         data_type: DataType | None = make_extension("data_type", meant)
-        assert data_type is not None  # a data type is never left out
+        assert data_type is not None  # a data type is never ignored
         return cls(data_type)
 
     def to_definition(self) -> ExtensionDefinition:

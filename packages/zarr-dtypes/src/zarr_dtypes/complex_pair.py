@@ -5,12 +5,12 @@ Name:           complex_bfloat16, complex_float16, complex_float8_*, complex_flo
 Specification:  zarr-extensions, data-types/<name>
 Configuration:  none
 Schema:         schemas/data_type/<name>.json
-Fill value:     a list of real and imaginary part, each in a form that their type has
+Fill value:     a list of real and imaginary part, each in a form of its data type
 NumPy:          records of the fields "real" and "imag"
 
-NumPy has complex numbers of 64 bits and more.  Those of 32 bits that ml_dtypes has
-since 0.6 are taken where values are given, but not handed out: they change places
-of the two parts where bytes are swapped, and their ``.imag`` is zero.
+NumPy has complex numbers of 64 bits and more.  The 32-bit types of ml_dtypes (0.6 and
+newer) are accepted as input, but not returned: byte swapping exchanges their parts, and
+their ``.imag`` is zero.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition, make_extension
+from zarr_core.extension import DataType, ExtensionDefinition
+from zarr_core.tools import make_extension
 
 from zarr_dtypes._ml_dtypes import complex_name
 
@@ -34,12 +35,12 @@ _OF_ML_DTYPES = {"complex32": "complex_float16", "bcomplex32": "complex_bfloat16
 
 @dataclass(frozen=True, slots=True)
 class ComplexPair(DataType):
-    """A complex number: two floating-point numbers one after the other.
+    """A complex number that is stored as two floating-point numbers.
 
     Parameters
     ----------
     part : DataType
-        The type of the real part, also of the imaginary part.
+        The data type of the real and of the imaginary part.
     """
 
     part: DataType
@@ -60,7 +61,7 @@ class ComplexPair(DataType):
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> ComplexPair | None:
-        """Complex numbers of ml_dtypes; records of any fields are the data type ``struct``."""
+        """Accept complex types of ml_dtypes; records are the data type ``struct``."""
         name = _name_of(dtype)
         return cls(_part_of(name)) if name else None
 
@@ -87,12 +88,12 @@ class ComplexPair(DataType):
         )
 
     def as_elements(self, value: Any) -> Any:
-        """Records of the two parts of numbers, which NumPy would put into both."""
+        """Convert numbers to records; NumPy would assign the number to both parts."""
         given = np.asarray(value)
         if given.dtype.names is not None:
             return given
         if name := _name_of(given.dtype):
-            # As records: a cast to larger numbers would change the bits of NaN.
+            # A view keeps the bits of NaN; a cast to larger numbers would change them.
             parts = _part_of(name).numpy_dtype
             native = given.astype(given.dtype.newbyteorder("="), copy=False)
             given = native.view([("real", parts), ("imag", parts)])
@@ -104,28 +105,28 @@ class ComplexPair(DataType):
     def fill_value_from_json(self, value: JSON) -> NDArray:
         if not isinstance(value, list) or len(value) != 2:
             raise ValueError(
-                f"a fill value of type {self.name} is a list of real and imaginary part, "
+                f"a fill value of type {self.name} must be a list of real and imaginary part, "
                 f"not {value!r}"
             )
         real, imaginary = (self.part.fill_value_from_json(item) for item in value)
         return self._joined(real, imaginary)
 
     def fill_value_to_json(self, value: NDArray) -> JSON:
-        # As arrays: what NumPy makes scalars of are copies in native order.
+        # As arrays, because NumPy scalars have native byte order.
         return [self.part.fill_value_to_json(np.asarray(value[name])) for name in ("real", "imag")]
 
     def cast(self, value: Any) -> NDArray:
         if isinstance(value, list | tuple):
             if len(value) != 2:
-                raise ValueError(f"{self.name} can hold real and imaginary part, not {value!r}")
+                raise ValueError(f"{self.name} cannot hold {value!r}; pass real and imaginary part")
             parts = tuple(value)
         elif isinstance(value, np.ndarray | np.generic):
             if value.ndim:
-                raise ValueError(f"{self.name} can hold one number, not {value!r}")
+                raise ValueError(f"{self.name} cannot hold {value!r}; pass one number")
             element = np.asarray(value)
             names = element.dtype.names
             if names is not None and set(names) != {"real", "imag"}:
-                raise ValueError(f"{self.name} has the fields real and imag, not {names}")
+                raise ValueError(f"{self.name} requires the fields real and imag, not {names}")
             if element.dtype.kind == "c":
                 parts = (element.real, element.imag)
             elif names is not None or complex_name(element.dtype):
@@ -148,11 +149,11 @@ class ComplexPair(DataType):
 def _part_of(name: str) -> DataType:
     part = ExtensionDefinition(name.removeprefix(_PREFIX))
     data_type: DataType | None = make_extension("data_type", part)
-    assert data_type is not None  # a data type is never left out
+    assert data_type is not None  # a data type is never ignored
     return data_type
 
 
 def _name_of(dtype: np.dtype[Any]) -> str | None:
-    """The data type of complex numbers of ml_dtypes, if these are some."""
+    """Return the data type of a complex type of ml_dtypes, else None."""
     name = complex_name(dtype)
     return _OF_ML_DTYPES[name] if name else None

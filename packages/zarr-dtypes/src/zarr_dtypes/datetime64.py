@@ -20,7 +20,7 @@ from zarr_dtypes._time import TimeType
 
 @dataclass(frozen=True, slots=True)
 class DateTime64(TimeType):
-    """A point in time, as steps since the beginning of 1970."""
+    """A point in time, as steps since 1970-01-01."""
 
     @classmethod
     def _names(cls) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The data type ``fixed_length_utf32``: strings up to a number of code points, as NumPy's ``U``.
+"""The data type ``fixed_length_utf32``: fixed-length strings, as NumPy's ``U``.
 
 Name:           fixed_length_utf32
 Specification:  zarr-extensions, data-types/fixed_length_utf32
@@ -26,12 +26,12 @@ _UNIT = 4  # bytes of a code point
 
 @dataclass(frozen=True, slots=True)
 class FixedLengthUTF32(DataType):
-    """Strings of at most so many code points.
+    """Strings of limited length.
 
     Parameters
     ----------
     length : int
-        Code points for which each has room: bytes divided by 4.
+        Maximum number of code points: the number of bytes divided by 4.
     """
 
     length: int
@@ -56,8 +56,10 @@ class FixedLengthUTF32(DataType):
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         if not isinstance(value, str):
-            raise ValueError(f"a fill value of type {self._described} is a string, not {value!r}")
-        # Those beyond the length must not be there, not even as padding.
+            raise ValueError(
+                f"a fill value of type {self._described} must be a string, not {value!r}"
+            )
+        # Longer values are invalid, even if the rest is padding.
         if len(value) > self.length:
             raise ValueError(self._too_long(value))
         return self._padded(value)
@@ -67,23 +69,23 @@ class FixedLengthUTF32(DataType):
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
         given = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-        if type(given) is int and given == 0:  # what numpy.zeros has
+        if type(given) is int and given == 0:  # the elements of numpy.zeros
             given = ""
         if not isinstance(given, str):
-            raise ValueError(f"{self._described} can hold strings, not {value!r}")
+            raise ValueError(f"{self._described} requires a string, not {value!r}")
         if len(given.rstrip("\0")) > self.length:
             raise ValueError(self._too_long(given))
-        given.encode()  # a document is UTF-8, which has no surrogates; UnicodeError is a ValueError
+        given.encode()  # raises for surrogates; UnicodeError is a ValueError
         return self._padded(given.rstrip("\0"))
 
     def _padded(self, text: str) -> np.ndarray[Any, Any]:
         padded = np.zeros((), self.numpy_dtype)
-        if text:  # memory that is not touched is not taken
+        if text:  # untouched memory is not allocated
             padded[()] = text
         return padded
 
     def _too_long(self, text: str) -> str:
-        return f"{self._described} has room for {self.length} characters, not for {len(text)}"
+        return f"{self._described} can hold at most {self.length} characters, not {len(text)}"
 
     @property
     def _described(self) -> str:

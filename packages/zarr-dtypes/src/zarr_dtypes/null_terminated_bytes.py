@@ -1,10 +1,10 @@
-"""The data type ``null_terminated_bytes``: byte strings up to a length, as NumPy's ``S``.
+"""The data type ``null_terminated_bytes``: fixed-length byte strings, as NumPy's ``S``.
 
 Name:           null_terminated_bytes
-Specification:  none; what zarr-python (3.1 and later) writes
+Specification:  none; written by zarr-python (3.1 and later)
 Configuration:  {"length_bytes": 10}
 Schema:         schemas/data_type/null_terminated_bytes.json
-Fill value:     base64; a list of integers from 0 to 255 is read as well
+Fill value:     base64; a list of integers from 0 to 255 is accepted, too
 NumPy:          S10; null bytes at the end are padding, not content
 """
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NullTerminatedBytes(DataType):
-    """Byte strings of at most so many bytes.
+    """Byte strings of limited length.
 
     Parameters
     ----------
     length : int
-        Bytes that each takes, 1 to 2**31 - 1.
+        Bytes per element, 1 to 2**31 - 1.
     """
 
     length: int
@@ -67,17 +67,19 @@ class NullTerminatedBytes(DataType):
         given = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
         if isinstance(given, str) and given.isascii():
             given = given.encode("ascii")  # as NumPy does
-        if type(given) is int and given == 0:  # what numpy.zeros has
+        if type(given) is int and given == 0:  # the elements of numpy.zeros
             given = b""
         if not isinstance(given, bytes | bytearray | memoryview):
-            raise ValueError(f"{self._described} can hold bytes, not {value!r}")
+            raise ValueError(f"{self._described} requires bytes, not {value!r}")
         return self._padded(bytes(given))
 
     def _padded(self, data: bytes) -> np.ndarray[Any, Any]:
         if len(data) > self.length and data[self.length :].strip(b"\0"):
-            raise ValueError(f"{self._described} can hold {self.length} bytes, not {len(data)}")
+            raise ValueError(
+                f"{self._described} can hold at most {self.length} bytes, not {len(data)}"
+            )
         padded = np.zeros((), self.numpy_dtype)
-        if data:  # memory that is not touched is not taken
+        if data:  # untouched memory is not allocated
             padded[()] = data
         return padded
 

@@ -1,11 +1,11 @@
-"""The data type ``raw_bytes``: elements of a fixed size that nobody interprets.
+"""The data type ``raw_bytes``: opaque elements of fixed size.
 
 Name:           raw_bytes
-Specification:  none; what zarr-python (3.1 and later) writes for the specification's r*
+Specification:  none; written by zarr-python (3.1 and later) for the specification's r*
 Configuration:  {"length_bytes": 3}
 Schema:         schemas/data_type/raw_bytes.json
-Fill value:     base64; a list of integers from 0 to 255 is read as well
-NumPy:          V3; new arrays of that dtype get the specification's name, r24
+Fill value:     base64; a list of integers from 0 to 255 is accepted, too
+NumPy:          V3; new arrays of that dtype have the specification's name, r24
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ class RawBytes(DataType):
         return bytes_to_json(value.tobytes())
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
-        if type(value) is int and value == 0:  # what numpy.zeros has
+        if type(value) is int and value == 0:  # the elements of numpy.zeros
             return self.default_fill_value()
         if isinstance(value, np.generic | np.ndarray):
             fits = value.dtype.kind in "VS" and not value.ndim
             return self._exact(value.tobytes() if fits else b"")
         if not isinstance(value, bytes | bytearray | memoryview):
-            raise ValueError(f"{self._described} can hold bytes, not {value!r}")
+            raise ValueError(f"{self._described} requires bytes, not {value!r}")
         return self._exact(bytes(value))
 
     def _exact(self, data: bytes) -> np.ndarray[Any, Any]:
         if len(data) != self.length:
-            raise ValueError(f"{self._described} holds {self.length} bytes, not {len(data)}")
+            raise ValueError(f"{self._described} requires {self.length} bytes, not {len(data)}")
         return np.frombuffer(data, self.numpy_dtype).reshape(())
 
     @property

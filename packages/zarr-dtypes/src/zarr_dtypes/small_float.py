@@ -1,17 +1,17 @@
-"""The data types of floating-point numbers that NumPy has from ml_dtypes.
+"""Data types of the floating-point numbers of ml_dtypes.
 
 Name:           bfloat16, float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fnuz,
                 float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float6_e2m3fn, float6_e3m2fn,
                 float4_e2m1fn, float8_e4m3fn
-Specification:  zarr-extensions, data-types/<name>; none for float8_e4m3fn, which TensorStore has
+Specification:  zarr-extensions, data-types/<name>; none for float8_e4m3fn, which TensorStore writes
 Configuration:  none
 Schema:         schemas/data_type/<name>.json
-Fill value:     a number, "NaN", "Infinity", "-Infinity" as far as the type has them, or "0x"
+Fill value:     a number, "NaN", "Infinity", "-Infinity" if the type has them, or "0x"
                 with the bits
-NumPy:          the dtype of ml_dtypes that has the same name
+NumPy:          the dtype of ml_dtypes of the same name
 
-``float8_e4m3`` has infinities, ``float8_e4m3fn`` has none: the same bits are other
-numbers.  Neither is ever taken for the other.
+``float8_e4m3`` has infinities, ``float8_e4m3fn`` has none: the same bits are different
+numbers.  Neither is read as the other.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from zarr_core.tools import strictjson
 
 from zarr_dtypes._float_bits import LAYOUTS
 from zarr_dtypes._ml_dtypes import is_real
@@ -42,14 +43,14 @@ class SmallFloat(SmallNumber):
     Parameters
     ----------
     name : str
-        ``"bfloat16"``, ``"float8_e4m3"`` ... as above.
+        ``"bfloat16"``, ``"float8_e4m3"``, and so on.
 
     Raises
     ------
     ValueError
-        If the name is none of them.
+        If the name is not one of them.
     ExtensionLoadError
-        If ml_dtypes is missing.
+        If ml_dtypes is not installed.
     """
 
     known: ClassVar[Mapping[str, int]] = {name: layout.bits for name, layout in LAYOUTS.items()}
@@ -70,7 +71,9 @@ class SmallFloat(SmallNumber):
             given = int(match[1], 16)
             bits = given if given < 1 << layout.bits else None
         if bits is None:
-            raise ValueError(f"a fill value of type {self.name} is {self._forms}, not {value!r}")
+            raise ValueError(
+                f"a fill value of type {self.name} must be {self._forms}, not {value!r}"
+            )
         return self._of(bits)
 
     def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
@@ -82,23 +85,23 @@ class SmallFloat(SmallNumber):
             return "NaN" if bits == layout.nan else f"0x{bits:0{max(self._digits)}x}"
         if isinf(number):
             return "Infinity" if number > 0 else "-Infinity"
-        return number  # all digits of it, so that readers who round badly get it too
+        return number  # with all digits, for readers that round incorrectly
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
         if isinstance(value, str):
             return self.fill_value_from_json(value)
         if isinstance(value, np.generic | np.ndarray):
             if value.ndim or not is_real(value.dtype):
-                raise ValueError(f"{self.name} can hold one real number, not {value!r}")
+                raise ValueError(f"{self.name} requires one real number, not {value!r}")
             if value.dtype.newbyteorder("=") == self.numpy_dtype:
-                # Bit for bit.
+                # Keeps all bits.
                 return self.clear_unused_bits(np.array(value, self.numpy_dtype))
             value = value.item() if value.dtype.kind in "biu" else float(value)
         if not isinstance(value, int | float):
-            raise ValueError(f"{self.name} can hold a number, not {value!r}")
+            raise ValueError(f"{self.name} requires a number, not {value!r}")
         result = self._nearest(value)
         if isinf(float(result[()])) and (isinstance(value, int) or not isinf(value)):
-            raise ValueError(f"{value!r} is beyond the range of {self.name}")
+            raise ValueError(f"{value!r} is out of range for {self.name}")
         return result
 
     def _nearest(self, number: float) -> np.ndarray[Any, Any]:
@@ -108,20 +111,21 @@ class SmallFloat(SmallNumber):
                 raise ValueError(f"{self.name} has no NaN")
             return self._of(layout.nan)
         try:
-            return self._of(layout.nearest(number))
+            # Rounds the decimal text once, not first to float64.
+            return self._of(layout.nearest(strictjson.round_to_odd(number)))
         except OverflowError as error:
-            raise ValueError(f"{number!r} is beyond the range of {self.name}: {error}") from error
+            raise ValueError(f"{number!r} is out of range for {self.name}: {error}") from error
         except ValueError as error:
             raise ValueError(f"{self.name} cannot hold {number!r}: {error}") from error
 
     def _of(self, bits: int) -> np.ndarray[Any, Any]:
-        # Not by way of a float, which would make signalling NaNs quiet.
+        # Not through a float, which would make signalling NaNs quiet.
         dtype = self.numpy_dtype
         return np.array(bits, f"u{dtype.itemsize}").view(dtype)
 
     @property
     def _digits(self) -> tuple[int, ...]:
-        """How many hexadecimal digits the bits may have: those of the number, of the bytes."""
+        """The allowed numbers of hexadecimal digits: for the used bits, and for whole bytes."""
         return (-(-LAYOUTS[self.name].bits // 4), 2 * self.numpy_dtype.itemsize)
 
     @property

@@ -1,13 +1,13 @@
-"""The data types of integers of less than eight bits, which NumPy has from ml_dtypes.
+"""Data types of the integers of ml_dtypes with less than eight bits.
 
 Name:           int2, int4, uint2, uint4
 Specification:  zarr-extensions, data-types/<name>
 Configuration:  none
 Schema:         schemas/data_type/<name>.json
 Fill value:     an integer
-NumPy:          the dtype of ml_dtypes that has the same name, one element a byte
+NumPy:          the dtype of ml_dtypes of the same name, one byte per element
 
-The upper bits of a byte stand for nothing.  They are read as if they were zero, and
+The upper bits of a byte are unused.  They are ignored when reading, and
 written as zero.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SmallInteger(SmallNumber):
-    """An integer of 2 or 4 bits, in two's complement if it is signed.
+    """An integer of 2 or 4 bits, in two's complement if signed.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class SmallInteger(SmallNumber):
     Raises
     ------
     ValueError
-        If the name is none of them.
+        If the name is not one of them.
     ExtensionLoadError
-        If ml_dtypes is missing.
+        If ml_dtypes is not installed.
     """
 
     known: ClassVar[Mapping[str, int]] = {"int2": 2, "int4": 4, "uint2": 2, "uint4": 4}
@@ -48,32 +48,34 @@ class SmallInteger(SmallNumber):
 
     @property
     def range(self) -> tuple[int, int]:
-        """The smallest and the largest number."""
+        """The smallest and largest number."""
         bits = self.known[self.name]
         if self.name.startswith("u"):
             return 0, (1 << bits) - 1
         return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
     def as_elements(self, value: Any) -> Any:
-        """Refuse numbers that do not fit, of which ml_dtypes would keep the lowest bits.
+        """Raise for numbers out of range, of which ml_dtypes would keep the lowest bits.
 
-        Arrays are cast without a look, as NumPy does it with its own integers.
+        Arrays are cast without a check, as by NumPy for its own integers.
         """
         if hasattr(value, "__array__"):
             return value
         given = np.asarray(value)
         low, high = self.range
         if given.dtype.kind in "iufO" and given.size:
-            # A fraction is cut off, as NumPy does it; NaN is within no range.
+            # Fractions are truncated, as in NumPy; NaN is out of range.
             outside = [item for item in given.flat if not low - 1 < item < high + 1]
             if outside:
-                raise OverflowError(f"{self.name} can hold {low} to {high}, not {outside[0]}")
+                raise OverflowError(
+                    f"{outside[0]} is out of range for {self.name} ({low} to {high})"
+                )
         return given
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         if not isinstance(value, int) or isinstance(value, bool):
             raise ValueError(
-                f"a fill value of type {self.name} is an integer, written without fraction or "
+                f"a fill value of type {self.name} must be an integer, written without fraction or "
                 f"exponent, not {value!r}"
             )
         return self._exact(value)
@@ -83,16 +85,16 @@ class SmallInteger(SmallNumber):
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
         if isinstance(value, np.generic | np.ndarray) and not value.ndim:
-            value = np.asarray(value).tolist()  # where scalars of ml_dtypes are Python's numbers
+            value = np.asarray(value).tolist()  # converts scalars of ml_dtypes to Python numbers
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if not isinstance(value, int):  # Python's bool is one, and fits
-            raise ValueError(f"{self.name} can hold integers, not {value!r}")
+        if not isinstance(value, int):  # bool is a subclass
+            raise ValueError(f"{self.name} requires an integer, not {value!r}")
         return self._exact(int(value))
 
     def _exact(self, value: int) -> np.ndarray[Any, Any]:
         low, high = self.range
         if not low <= value <= high:
-            raise ValueError(f"{self.name} can hold {low} to {high}, not {value}")
+            raise ValueError(f"{value} is out of range for {self.name} ({low} to {high})")
         octet = np.array(value & ((1 << self.known[self.name]) - 1), np.uint8)
         return octet.view(self.numpy_dtype)

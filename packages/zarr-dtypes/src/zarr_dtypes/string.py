@@ -1,11 +1,11 @@
-"""The data type ``string``: Unicode strings of any length.
+"""The data type ``string``: variable-length Unicode strings.
 
 Name:           string
 Specification:  zarr-extensions, data-types/string
 Configuration:  none
 Fill value:     a string
-NumPy:          StringDType(), without an object for missing strings
-Codec:          vlen-utf8, if none is named
+NumPy:          StringDType(), without a missing value
+Codec:          vlen-utf8 by default
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OBJECT = np.dtype(object)
 
 @dataclass(frozen=True, slots=True)
 class String(DataType):
-    """Strings, each as long as it is."""
+    """Variable-length strings."""
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> String:
@@ -36,11 +36,11 @@ class String(DataType):
         if isinstance(dtype, np.dtypes.StringDType):
             if hasattr(dtype, "na_object"):
                 raise ValueError(
-                    f"{dtype} has a value for missing strings, which the data type string has "
-                    "not; cast to numpy.dtypes.StringDType() first"
+                    f"{dtype} has a missing value, which the data type string does not "
+                    "support; cast to numpy.dtypes.StringDType() first"
                 )
             return cls()
-        # What numpy.dtype(str) is.
+        # This is numpy.dtype(str).
         return cls() if dtype.kind == "U" and not dtype.itemsize else None
 
     def to_definition(self) -> ExtensionDefinition:
@@ -59,15 +59,15 @@ class String(DataType):
         return False
 
     def as_elements(self, value: Any) -> Any:
-        """Refuse what is missing, of which NumPy would make the text ``None`` or ``nan``."""
+        """Raise for missing values, which NumPy would convert to the text ``None`` or ``nan``."""
         dtype = getattr(value, "dtype", _OBJECT)
         if isinstance(value, str) or not (dtype == _OBJECT or hasattr(dtype, "na_object")):
             return value
         for item in np.asarray(value, _OBJECT).flat:
             if not isinstance(item, str) and _is_missing(item):
                 raise ValueError(
-                    f"{item!r} is no string, and the data type string has no value for what is "
-                    "missing; say what stands for it, such as an empty string"
+                    f"{item!r} is not a string, and the data type string has no missing value; "
+                    "replace missing values, for example with an empty string"
                 )
         return value
 
@@ -76,7 +76,7 @@ class String(DataType):
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         if not isinstance(value, str):
-            raise ValueError(f"a fill value of type string is a string, not {value!r}")
+            raise ValueError(f"a fill value of type string must be a string, not {value!r}")
         return np.array(value, _DTYPE)
 
     def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
@@ -84,16 +84,16 @@ class String(DataType):
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
         given = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-        if type(given) is int and given == 0:  # what numpy.zeros has
+        if type(given) is int and given == 0:  # the elements of numpy.zeros
             given = ""
         if not isinstance(given, str):
-            raise ValueError(f"string can hold strings, not {value!r}")
+            raise ValueError(f"string requires a string, not {value!r}")
         return np.array(given, _DTYPE)
 
 
 def _is_missing(item: Any) -> bool:
-    """Whether it is None, NaN, NaT or what pandas has for these."""
+    """Return whether an item is None, NaN, NaT or a missing value of pandas."""
     try:
         return item is None or bool(item != item)
-    except (TypeError, ValueError):  # it does not even know whether it is itself
+    except (TypeError, ValueError):  # pandas.NA has no truth value
         return True

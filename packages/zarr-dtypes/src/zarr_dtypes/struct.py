@@ -4,18 +4,20 @@ Name:           struct
 Specification:  zarr-extensions, data-types/struct
 Configuration:  {"fields": [{"name": "x", "data_type": "float32"}, ...]}
 Schema:         schemas/data_type/struct.json
-Fill value:     an object with the fill value of every field; the packed bytes, little-endian,
-                in base64 are read as well
-NumPy:          [("x", "f4"), ...], the fields one after the other without gaps
+Fill value:     an object with the fill value of each field; packed little-endian bytes
+                in base64 are accepted, too
+NumPy:          [("x", "f4"), ...], without gaps between fields
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from zarr_core.extension import DataType, ExtensionDefinition, data_type_for, make_extension
+from zarr_core.extension import DataType, ExtensionDefinition
+from zarr_core.tools import data_type_for, listed, make_extension, quoted
 
 from zarr_dtypes._base64 import bytes_from_json
 from zarr_dtypes._length import check_length
@@ -40,8 +42,8 @@ class Struct(DataType):
     Raises
     ------
     ValueError
-        If a name is empty or there twice, a field has no fixed size, or all of them
-        together have more than 2**31 - 1 bytes.
+        If a name is empty or not unique, a field has no fixed size, or the fields
+        have more than 2**31 - 1 bytes in total.
     """
 
     fields: tuple[tuple[str, DataType], ...]
@@ -50,15 +52,15 @@ class Struct(DataType):
     def __post_init__(self) -> None:
         names = [name for name, _ in self.fields]
         if not all(names) or not names:
-            raise ValueError("a struct has fields, each with a name")
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"there is more than one field called {', '.join(map(repr, twice))}")
+            raise ValueError("a struct must have fields with nonempty names")
+        if twice := sorted(name for name, count in Counter(names).items() if count > 1):
+            raise ValueError(f"duplicate field names {listed(twice)}")
         total = 0
         for name, data_type in self.fields:
             if data_type.item_size is None:
                 kind = data_type.to_definition().name
                 raise ValueError(
-                    f"elements of type {kind} have no fixed size, as the field {name!r} must have"
+                    f"the field {name!r} must have a fixed size, but elements of type {kind} do not"
                 )
             total += data_type.item_size
         check_length(total)
@@ -70,7 +72,7 @@ class Struct(DataType):
         listed: Any = definition.configuration["fields"]
         return cls(
             tuple(
-                (item["name"], made_field(item["data_type"], f"{number}/data_type"))
+                (item["name"], field_data_type(item["data_type"], f"{number}/data_type"))
                 for number, item in enumerate(listed)
             )
         )
@@ -85,7 +87,7 @@ class Struct(DataType):
             part, offset, *title = dtype.fields[name]
             if title:
                 raise ValueError(
-                    f"the field {name!r} has a title, {title[0]!r}: only names are stored"
+                    f"the field {name!r} has a title, {title[0]!r}, which is not supported"
                 )
             if offset != end:
                 raise ValueError(_gap(name, offset, end))
@@ -122,7 +124,7 @@ class Struct(DataType):
         return copy
 
     def default_fill_value(self) -> NDArray:
-        """The default of every field."""
+        """Return the default fill values of all fields."""
         return self._filled([data_type.default_fill_value() for _, data_type in self.fields])
 
     def fill_value_from_json(self, value: JSON) -> NDArray:
@@ -130,14 +132,14 @@ class Struct(DataType):
             return self._packed(value)
         if not isinstance(value, dict):
             raise ValueError(
-                "a fill value of type struct is an object with the fill value of every field, "
-                f"not {value!r}"
+                "a fill value of type struct must be an object with the fill value of each field, "
+                f"not {quoted(value)}"
             )
         names = [name for name, _ in self.fields]
         if differing := sorted(value.keys() ^ set(names)):
             raise ValueError(
-                f"a fill value of type struct has a member for each of the fields {names} and no "
-                f"others; it differs in {differing}"
+                f"a fill value of type struct must have exactly the members {listed(names)}; "
+                f"it differs in {listed(differing)}"
             )
         return self._each(lambda data_type, part: data_type.fill_value_from_json(part), value)
 
@@ -153,10 +155,12 @@ class Struct(DataType):
             value = {name: value[name] for name in value.dtype.names}
         elif isinstance(value, tuple | list):
             value = dict(zip(names, value, strict=True))
-        elif type(value) is int and value == 0:  # what numpy.zeros has
+        elif type(value) is int and value == 0:  # the elements of numpy.zeros
             value = dict.fromkeys(names, 0)
         if not isinstance(value, dict) or value.keys() != set(names):
-            raise ValueError(f"a struct with the fields {names} cannot hold {value!r}")
+            raise ValueError(
+                f"a struct with the fields {listed(names)} cannot hold {quoted(value)}"
+            )
         return self._each(lambda data_type, part: data_type.cast(part), value)
 
     def _each(self, decode: Callable[[DataType, Any], NDArray], parts: dict[str, Any]) -> NDArray:
@@ -182,20 +186,20 @@ class Struct(DataType):
         return stored.astype(self._dtype).reshape(())
 
 
-def made_field(definition: JSON, pointer: str) -> DataType:
-    """The data type of a field; ``pointer`` leads to it from the list of fields."""
+def field_data_type(definition: JSON, pointer: str) -> DataType:
+    """Return the data type of a field; ``pointer`` is its JSON pointer within the fields."""
     data_type: DataType | None = make_extension(
         "data_type",
         ExtensionDefinition.from_json(definition),
         pointer=f"/configuration/fields/{pointer}",
     )
-    assert data_type is not None  # a data type is never left out
+    assert data_type is not None  # a data type is never ignored
     return data_type
 
 
 def _gap(name: str, offset: int, end: int) -> str:
-    where = f"the field {name!r} begins" if name else "an element ends"
+    where = f"the field {name!r} starts" if name else "an element ends"
     return (
-        f"{where} at byte {offset} instead of {end}: fields are stored one after the other. "
+        f"{where} at byte {offset} instead of {end}: fields must be consecutive. "
         "Repack the array first: numpy.lib.recfunctions.repack_fields(array, recurse=True)"
     )

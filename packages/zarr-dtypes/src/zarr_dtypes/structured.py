@@ -1,4 +1,4 @@
-"""The data type ``structured``: the name that ``struct`` had before.
+"""The data type ``structured``, the former name of ``struct``.
 
 Name:           structured
 Specification:  zarr-extensions, data-types/structured
@@ -7,7 +7,7 @@ Schema:         schemas/data_type/structured.json
 Fill value:     as for struct; mostly the packed bytes in base64, in the byte order of the array
 NumPy:          as for struct
 
-Only read: new arrays get ``struct``.
+Supported for reading only; new arrays have ``struct``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from zarr_dtypes.struct import Struct, made_field
+from zarr_dtypes.struct import Struct, field_data_type
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Structured(Struct):
-    """Records, as zarr-python 3.0 and 3.1 described them."""
+    """Records in the form of zarr-python 3.0 and 3.1."""
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
@@ -35,7 +35,7 @@ class Structured(Struct):
                 key, name, data_type = "data_type", item["name"], item["data_type"]
             else:
                 key, (name, data_type) = "1", item
-            fields.append((name, made_field(data_type, f"{number}/{key}")))
+            fields.append((name, field_data_type(data_type, f"{number}/{key}")))
         return cls(tuple(fields))
 
     @classmethod
@@ -44,7 +44,7 @@ class Structured(Struct):
 
     @property
     def implied_byte_order(self) -> Literal["little"]:
-        """The specification's rule for arrays whose ``bytes`` codec has no ``endian``."""
+        """The byte order if the ``bytes`` codec has no ``endian`` (from the specification)."""
         return "little"
 
     def fill_value_as_stored(

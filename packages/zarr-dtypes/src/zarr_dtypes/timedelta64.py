@@ -28,5 +28,5 @@ class TimeDelta64(TimeType):
 
     def _given(self, value: Any) -> Any:
         if isinstance(value, str):
-            raise ValueError('of strings, only "NaT" is a duration')
+            raise ValueError('the only string that is a duration is "NaT"')
         return value if isinstance(value, np.ndarray | np.timedelta64) else np.timedelta64(value)

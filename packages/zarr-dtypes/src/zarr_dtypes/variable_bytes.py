@@ -1,11 +1,11 @@
-"""The data type ``bytes``: byte strings of any length.
+"""The data type ``bytes``: variable-length byte strings.
 
 Name:           bytes; also variable_length_bytes, as zarr-python (3.1 and later) writes
 Specification:  zarr-extensions, data-types/bytes
 Configuration:  none
 Fill value:     base64, or a list of integers from 0 to 255
-NumPy:          object; every element is bytes
-Codec:          vlen-bytes, if none is named
+NumPy:          object, with elements of type bytes
+Codec:          vlen-bytes by default
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DTYPE = np.dtype(object)
 
 @dataclass(frozen=True, slots=True)
 class VariableBytes(DataType):
-    """Byte strings, each as long as it is."""
+    """Variable-length byte strings."""
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> VariableBytes:
@@ -34,7 +34,7 @@ class VariableBytes(DataType):
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> VariableBytes | None:
-        # What numpy.dtype(bytes) is.  Arrays of objects may hold anything, and do not come here.
+        # This is numpy.dtype(bytes).  Object arrays can contain anything and are not accepted.
         return cls() if dtype.kind == "S" and not dtype.itemsize else None
 
     def to_definition(self) -> ExtensionDefinition:
@@ -56,7 +56,7 @@ class VariableBytes(DataType):
         return ExtensionDefinition("vlen-bytes")
 
     def default_fill_value(self) -> np.ndarray[Any, Any]:
-        """No bytes."""
+        """Return empty bytes."""
         return np.array(b"", _DTYPE)
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
@@ -67,8 +67,8 @@ class VariableBytes(DataType):
 
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
         given = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-        if type(given) is int and given == 0:  # what numpy.zeros has
+        if type(given) is int and given == 0:  # the elements of numpy.zeros
             given = b""
         if not isinstance(given, bytes | bytearray | memoryview):
-            raise ValueError(f"bytes can hold bytes, not {value!r}")
+            raise ValueError(f"bytes requires bytes, not {value!r}")
         return np.array(bytes(given), _DTYPE)

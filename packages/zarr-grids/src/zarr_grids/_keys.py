@@ -1,20 +1,20 @@
-"""What any text in the key of a chunk must not be."""
+"""Validation of text in chunk keys."""
 
 from __future__ import annotations
 
 from zarr_core.extension import StoreKeyError, check_key
 
-# Nowhere in a key: it could lead out of the array, or to a document.
+# Such text could refer to a key outside of the array, or to a metadata document.
 _FORBIDDEN = ("zarr.json", "\\", "\0", "//")
 
 
 def check_text(text: str, what: str) -> None:
-    """Refuse text that may not be part of a key.
+    """Raise an error for text that must not be part of a chunk key.
 
     Raises
     ------
     ValueError
-        If it holds something that could lead to anything but a chunk.
+        If the text contains a forbidden part.
     """
     for part in _FORBIDDEN:
         if part in text:
@@ -22,20 +22,20 @@ def check_text(text: str, what: str) -> None:
 
 
 def check_example(key: str) -> None:
-    """Refuse keys that no store takes.
+    """Raise an error for keys that are not valid in stores.
 
     Parameters
     ----------
     key : str
-        That of the first chunk; the others differ in digits.
+        Key of the first chunk; other keys differ only in digits.
 
     Raises
     ------
     ValueError
-        If it is no key.
+        If the key is invalid.
     """
     try:
-        check_text(key, f"keys such as {key!r}")
+        check_text(key, f"chunk keys such as {key!r}")
         check_key(key)
     except StoreKeyError as error:
         raise ValueError(str(error)) from error

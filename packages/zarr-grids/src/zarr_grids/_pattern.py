@@ -1,4 +1,4 @@
-"""Patterns of text into which numbers are put, read back by regular expressions."""
+"""Templates of chunk keys: formatting of coordinates and parsing of keys."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _TOKEN = re.compile(
     r"|\{(?P<index>\*|-?[0-9]{1,3})(?::0(?P<width>[0-9]{1,3}))?\}",
     re.ASCII,
 )
-_HAS_NO_OTHER_THAN_DIGITS = re.compile(r"[0-9]*", re.ASCII).fullmatch
+_ONLY_DIGITS = re.compile(r"[0-9]*", re.ASCII).fullmatch
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text that stands in every key."""
+    """Text that is part of every key."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """A place for a coordinate.
+    """Placeholder of a coordinate.
 
     Parameters
     ----------
     index : int or None
-        Number of the dimension; None for all that are not named.
+        Index of the dimension; None for all dimensions without a placeholder.
     width : int
-        Digits to which the number is padded with zeros.
+        Number of digits to which the coordinate is padded with zeros.
     """
 
     index: int | None
@@ -44,12 +44,12 @@ Part: TypeAlias = Text | Coordinate
 
 
 def parse(template: str) -> tuple[Part, ...]:
-    """Read a template.
+    """Parse a template.
 
     Raises
     ------
     ValueError
-        If it has a brace that belongs to nothing, or more than one ``{*}``.
+        If the template has an invalid expression in braces, or more than one ``{*}``.
     """
     parts: list[Part] = []
     at = 0
@@ -57,8 +57,8 @@ def parse(template: str) -> tuple[Part, ...]:
         found = _TOKEN.match(template, at)
         if found is None:
             raise ValueError(
-                f"what begins with {template[at:]!r:.30} is no expression; there are {{0}}, {{-1}}, "
-                "{*} and {0:04}, and {{ for a brace"
+                f"invalid expression in the template at {template[at:]!r:.30}; use {{0}}, {{-1}}, "
+                "{*} or {0:04}, and {{ for a brace"
             )
         at = found.end()
         if found["text"] is not None:
@@ -67,7 +67,7 @@ def parse(template: str) -> tuple[Part, ...]:
         index = None if found["index"] == "*" else int(found["index"])
         parts.append(Coordinate(index, int(found["width"] or 0)))
     if sum(isinstance(part, Coordinate) and part.index is None for part in parts) > 1:
-        raise ValueError("{*} may stand in a template once")
+        raise ValueError("the template must contain {*} at most once")
     return tuple(parts)
 
 
@@ -77,7 +77,7 @@ class Pattern:
     Parameters
     ----------
     parts : sequence of Text and Coordinate
-        Each dimension once, counted from the front.
+        Parts with each dimension once, with nonnegative indices.
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:
@@ -100,7 +100,7 @@ class Pattern:
         self._match = re.compile("".join(expressions), re.ASCII).fullmatch
 
     def check(self, counts: tuple[int, ...]) -> None:
-        """Refuse arrays of which two chunks could have the same key.
+        """Raise an error if two chunks of an array could have the same key.
 
         Parameters
         ----------
@@ -110,23 +110,23 @@ class Pattern:
         Raises
         ------
         ValueError
-            If numbers follow each other without anything between them.
+            If coordinates follow each other without a separator or fixed width.
         """
         for group in self._groups:
             if sum(part not in self._fixed for part in group) > 1 or any(
                 part in self._fixed and counts[part.index or 0] > 10**part.width for part in group
             ):
                 raise ValueError(
-                    "numbers that follow each other would run together, so that chunks would "
-                    "share keys; put something other than digits between them, or pad them"
+                    "adjacent coordinates in the template are ambiguous, so different chunks could "
+                    "have the same key; separate them by text without digits, or pad them"
                 )
 
     def encode(self, chunk: tuple[int, ...]) -> str:
-        """The key of a chunk."""
+        """Return the key of a chunk."""
         return self._format(*chunk)
 
     def decode(self, key: str) -> tuple[int, ...] | None:
-        """The coordinates that make a key, or None."""
+        """Return the chunk coordinates of a key, or None."""
         found = self._match(key)
         if found is None:
             return None
@@ -134,13 +134,13 @@ class Pattern:
         return tuple(int(numbers[at]) for at in self._order)
 
 
-def bound(parts: Sequence[Part], separator: str, ndim: int) -> Pattern:
-    """Find the dimension for every expression.
+def make_pattern(parts: Sequence[Part], separator: str, ndim: int) -> Pattern:
+    """Return the pattern for a number of dimensions.
 
     Raises
     ------
     ValueError
-        If the dimensions are not those of the template, each once.
+        If the template does not contain each dimension exactly once.
     """
     named = [
         part.index for part in parts if isinstance(part, Coordinate) and part.index is not None
@@ -150,17 +150,17 @@ def bound(parts: Sequence[Part], separator: str, ndim: int) -> Pattern:
     has_rest = any(isinstance(part, Coordinate) and part.index is None for part in parts)
     for index, dimension in zip(named, taken, strict=True):
         if not 0 <= dimension < ndim:
-            raise ValueError(f"{{{index}}} is no dimension of an array with {ndim}")
+            raise ValueError(f"{{{index}}} is out of range for an array with {ndim} dimensions")
         if taken.count(dimension) > 1:
-            raise ValueError(f"two expressions stand for dimension {dimension}")
+            raise ValueError(f"the template contains dimension {dimension} more than once")
     if has_rest and not rest:
-        raise ValueError(f"nothing is left for {{*}} of an array with {ndim} dimensions")
+        raise ValueError(f"{{*}} matches no dimension of an array with {ndim} dimensions")
     if rest and not has_rest:
-        raise ValueError(f"nothing stands for dimension {rest[0]} of {ndim}; name it or use {{*}}")
-    return Pattern([*_named(parts, separator, ndim, rest)])
+        raise ValueError(f"the template lacks dimension {rest[0]} of {ndim}; add it or use {{*}}")
+    return Pattern([*_expand(parts, separator, ndim, rest)])
 
 
-def _named(parts: Sequence[Part], separator: str, ndim: int, rest: list[int]) -> Iterator[Part]:
+def _expand(parts: Sequence[Part], separator: str, ndim: int, rest: list[int]) -> Iterator[Part]:
     for part in parts:
         if isinstance(part, Text):
             yield part
@@ -174,19 +174,19 @@ def _named(parts: Sequence[Part], separator: str, ndim: int, rest: list[int]) ->
 
 
 def _groups(parts: Sequence[Part]) -> Iterator[list[Coordinate]]:
-    """Coordinates that have nothing but digits between them."""
+    """Yield groups of coordinates with only digits between them."""
     group: list[Coordinate] = []
     for part in parts:
         if isinstance(part, Coordinate):
             group.append(part)
-        elif not _HAS_NO_OTHER_THAN_DIGITS(part.text):
+        elif not _ONLY_DIGITS(part.text):
             yield group
             group = []
     yield group
 
 
 def _digits(part: Coordinate, fixed: bool) -> str:
-    """A group that matches numbers as they are written, and in no other way."""
+    """Return a regular expression group for the canonical form of a coordinate."""
     if fixed:
         return f"([0-9]{{{part.width}}})"
     if part.width < 2:

@@ -1,4 +1,4 @@
-"""Chunks along a dimension as runs of equal length, each told by its length with its number."""
+"""Chunks along a dimension as runs of chunks of equal length."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from zarr_core.extension import ChunkAxis
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_LARGEST = 2**63 - 1  # what an index can be
+_LARGEST = 2**63 - 1  # largest index
 
 
 class RunAxis(ChunkAxis):
-    """Chunks of differing lengths; those beyond the array are left out.
+    """Chunks of different lengths along a dimension; chunks beyond the array are omitted.
 
-    What it takes grows with the number of runs: a million chunks of one length are
-    one run, and no Python object stands for a chunk.
+    Memory grows with the number of runs, not of chunks: a million chunks of one length are
+    one run.
 
     Parameters
     ----------
     size : int
         Length of the dimension, in elements.
     lengths, counts : sequence of int
-        The runs: the length of their chunks, in elements, and how many there are.
-        Together at least as long as the dimension.
+        Length of the chunks of each run, in elements, and number of chunks of each run.
+        Their total length must be at least ``size``.
 
     Raises
     ------
     ValueError
-        If the chunks do not reach the end of the dimension.
+        If the chunks do not cover the dimension.
     """
 
     def __init__(self, size: int, lengths: Sequence[int], counts: Sequence[int]) -> None:
         if size > _LARGEST:
             raise ValueError(f"a dimension has at most 2^63 - 1 elements, not {size}")
-        # Of any magnitude while they are Python's integers; within the array they are indices.
+        # Python integers, because the sums can exceed the range of int64.
         ends = list(accumulate(map(mul, lengths, counts)))
         if size > (ends[-1] if ends else 0):
             raise ValueError(
-                f"the chunks reach over {ends[-1] if ends else 0} elements of {size}: "
-                "the sum of their lengths must equal or exceed that"
+                f"the chunks cover {ends[-1] if ends else 0} of {size} elements; "
+                f"the sum of their lengths must be at least {size}"
             )
         used = bisect_left(ends, size) + 1 if size else min(1, len(ends))
         self.size = size
@@ -53,7 +53,7 @@ class RunAxis(ChunkAxis):
         self._starts: array[int] = array("q", [0, *ends[: used - 1]] if used else [])
         last = -(-(size - self._starts[-1]) // self._lengths[-1]) if used else 0
         inside = array("q", [*counts[: used - 1], last] if used else [])
-        # Where every run is one chunk, chunks are runs, and need no numbers of their own.
+        # None if every run is one chunk: then indices of chunks are indices of runs.
         self._numbers: array[int] | None = None
         self.count = last + used - 1 if used else 0
         if max(inside[:-1], default=1) > 1:
@@ -66,7 +66,7 @@ class RunAxis(ChunkAxis):
         return bool((np.frombuffer(self._lengths, np.int64) == self._lengths[0]).all())
 
     def _run(self, chunk: int) -> tuple[int, int]:
-        """The run of a chunk, and its place in it."""
+        """Return the run of a chunk, and the position of the chunk in the run."""
         if self._numbers is None:
             run = min(chunk, len(self._lengths) - 1)
             return run, chunk - run

@@ -1,4 +1,4 @@
-"""The chunk key encoding ``fanout``: keys such as ``c/1/001/234``, so that no folder has many entries.
+"""fanout chunk key encoding: keys such as ``c/1/001/234``, with a limit of entries per directory.
 
 Name:           fanout
 Specification:  zarr-extensions, pull request 31 (a proposal), chunk-key-encodings/fanout
@@ -15,22 +15,22 @@ from zarr_core.extension import (
     ChunkKeyEncoding,
     ExtensionConfigurationError,
     ExtensionDefinition,
-    Problem,
+    ValidationProblem,
 )
 
 _LEAST = 100
 _DIGITS = re.compile(r"[0-9]+", re.ASCII).fullmatch
-_LONGEST = 19  # digits of what an index can be
+_LONGEST = 19  # digits of the largest index
 
 
 @dataclass(frozen=True, slots=True)
 class FanoutEncoding(ChunkKeyEncoding):
-    """The digits of every coordinate in groups, with their number less one before them.
+    """Keys with the digits of each coordinate in groups, after the number of groups minus one.
 
     Parameters
     ----------
     width : int
-        Digits in a group; at least 2.
+        Number of digits in a group; at least 2.
     """
 
     width: int = 3
@@ -45,16 +45,16 @@ class FanoutEncoding(ChunkKeyEncoding):
                 definition.name,
                 "",
                 [
-                    Problem(
+                    ValidationProblem(
                         "/configuration/max_children", f"must be an integer of at least {_LEAST}"
                     )
                 ],
             )
-        # Rounded down to a power of 10, as the table of effective values has it.
+        # Rounded down to a power of 10, see the table of effective values.
         return cls(len(str(most)) - 1)
 
     def to_definition(self) -> ExtensionDefinition:
-        """Give the effective value, with which those who do not round make the same keys."""
+        """Return the definition with the effective value, which needs no rounding."""
         return ExtensionDefinition("fanout", {"max_children": 10**self.width})
 
     def encode(self, chunk: tuple[int, ...]) -> str:
@@ -81,5 +81,5 @@ class FanoutEncoding(ChunkKeyEncoding):
                 return None
             chunk.append(int(digits))
         found = tuple(chunk)
-        # Whatever is spelt in another way is no chunk's.
+        # Only the canonical form is a chunk key.
         return found if len(found) == ndim and self.encode(found) == key else None

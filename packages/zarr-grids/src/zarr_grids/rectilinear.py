@@ -1,10 +1,10 @@
-"""The chunk grid ``rectilinear``: chunks of differing lengths along each dimension.
+"""rectilinear chunk grid: chunks of different lengths along each dimension.
 
 Name:           rectilinear
 Specification:  zarr-extensions, chunk-grids/rectilinear
 Configuration:  {"kind": "inline", "chunk_shapes": [4, [1, 2, 3], [[4, 2], 3]]}
 Schema:         schemas/chunk_grid/rectilinear.json
-Other readers:  zarr-python 3.2 with array.rectilinear_chunks switched on, zarrs
+Other readers:  zarr-python 3.2 with array.rectilinear_chunks enabled, zarrs
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from zarr_core.extension import (
     ChunkGrid,
     ExtensionConfigurationError,
     ExtensionDefinition,
-    Problem,
-    json_pointer,
+    ValidationProblem,
 )
+from zarr_core.tools import json_pointer
 
 from zarr_grids._runs import RunAxis
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON
 
-_LARGEST = 2**63 - 1  # of what an index can be; a longer chunk cannot be in memory
+_LARGEST = 2**63 - 1  # largest index and chunk length
 
 
 class Runs(NamedTuple):
-    """Chunk lengths of which neighbours differ, and how often each is repeated.
+    """Run-length encoded chunk lengths; neighbouring runs have different lengths.
 
     Parameters
     ----------
     lengths : tuple of int
-        In elements.
+        Length of the chunks of each run, in elements.
     counts : tuple of int
-        As many.
+        Number of chunks of each run.
     """
 
     lengths: tuple[int, ...]
@@ -46,23 +46,23 @@ class Runs(NamedTuple):
 
 
 Edges: TypeAlias = "int | Runs"
-"""One length that is repeated as often as need be, or all lengths."""
+"""One length that is repeated over the whole dimension, or all lengths."""
 
 
 @dataclass(frozen=True, slots=True)
 class RectilinearGrid(ChunkGrid):
-    """A grid whose lines have any distances.
+    """Chunk grid with chunks of different lengths along each dimension.
 
-    Grids are equal if they mean the same, however that is spelt.
+    Grids compare equal if their chunk lengths are equal, independent of the JSON form.
 
     Parameters
     ----------
     edges : tuple of (int or Runs)
-        The lengths of the chunks along each dimension.
+        Lengths of the chunks along each dimension.
     spelling : tuple of JSON, optional
-        The same as a document has it.
+        Chunk lengths in the form of the metadata document.
     keeps_spelling : bool
-        Whether it is written so, rather than in the shortest form.
+        Whether ``spelling`` is written, rather than the shortest form.
     """
 
     edges: tuple[Edges, ...]
@@ -73,36 +73,38 @@ class RectilinearGrid(ChunkGrid):
     def from_definition(cls, definition: ExtensionDefinition) -> RectilinearGrid:
         configuration, name = definition.configuration, definition.name
         if configuration.get("kind") != "inline":
-            problem = Problem("/configuration/kind", 'must be "inline"')
+            problem = ValidationProblem("/configuration/kind", 'must be "inline"')
             raise ExtensionConfigurationError("chunk_grid", name, "", [problem])
         shapes = configuration.get("chunk_shapes")
         pointer = "/configuration/chunk_shapes"
         if not isinstance(shapes, list):
-            problem = Problem(pointer, "must be an array, with an item for each dimension")
+            problem = ValidationProblem(
+                pointer, "must be an array with one item for each dimension"
+            )
             raise ExtensionConfigurationError("chunk_grid", name, "", [problem])
         edges = []
         for number, shape in enumerate(shapes):
             try:
                 edges.append(_edges(shape))
             except ValueError as error:
-                problem = Problem(pointer + json_pointer(number), str(error))
+                problem = ValidationProblem(pointer + json_pointer(number), str(error))
                 raise ExtensionConfigurationError("chunk_grid", name, "", [problem]) from error
         return cls(tuple(edges), tuple(shapes))
 
     def to_definition(self) -> ExtensionDefinition:
-        """Give the shortest form, as zarr-python writes it: ``[[10, 3], 5]``."""
+        """Return the definition in the shortest form, as in zarr-python: ``[[10, 3], 5]``."""
         if self.keeps_spelling and self.spelling is not None:
             spelling = [*self.spelling]
             return ExtensionDefinition("rectilinear", {"kind": "inline", "chunk_shapes": spelling})
-        shapes = [*map(_shortest, self.edges)]
+        shapes = [*map(_to_json, self.edges)]
         return ExtensionDefinition("rectilinear", {"kind": "inline", "chunk_shapes": shapes})
 
     def axes(self, shape: tuple[int, ...]) -> tuple[RunAxis, ...]:
         # "The length of chunk_shapes MUST match the number of dimensions of the array."
         if len(shape) != len(self.edges):
             raise ValueError(
-                f"lengths of chunks for {len(self.edges)} dimensions do not fit an array of "
-                f"shape {shape}"
+                f"chunk_shapes has {len(self.edges)} dimensions, but the array of shape {shape} "
+                f"has {len(shape)}"
             )
         axes = []
         for dimension, (size, edges) in enumerate(zip(shape, self.edges, strict=True)):
@@ -114,27 +116,27 @@ class RectilinearGrid(ChunkGrid):
         return tuple(axes)
 
     def resized(self, shape: tuple[int, ...]) -> RectilinearGrid:
-        """Give the grid for an array of another shape.
+        """Return the grid for an array of another shape.
 
-        The specification leaves open what becomes of a grid.  Here lengths that are
-        there stay, also those beyond an array that has shrunk, so that it can grow
-        again as it was.  Where they do not reach far enough, one chunk is added: as
-        long as what is missing, rounded up to what all lengths are multiples of.
-        Where chunks are shards, the inner chunks thus divide it.
+        The specification does not define how a grid is resized.  Existing lengths are
+        kept, including those beyond an array that has shrunk, so that it can grow again
+        unchanged.  If they do not cover the new shape, one chunk is added.  Its length is
+        the missing length, rounded up to a multiple of the greatest common divisor of all
+        lengths, so that inner chunks of shards divide it.
         """
-        added = [*map(_missing, self.edges, shape)]
+        added = [*map(_added_length, self.edges, shape)]
         if not any(added):
             return self
-        edges = tuple(map(_longer, self.edges, added))
+        edges = tuple(map(_extend, self.edges, added))
         if self.spelling is None:
             return RectilinearGrid(edges)
         parts = zip(self.spelling, edges, added, strict=True)
-        spelling = (_shortest(new) if length else spelt for spelt, new, length in parts)
+        spelling = (_to_json(new) if length else spelt for spelt, new, length in parts)
         return RectilinearGrid(edges, tuple(spelling), True)
 
 
-def _missing(edges: Edges, size: int) -> int:
-    """Length of the chunk that is to be added; 0 for none."""
+def _added_length(edges: Edges, size: int) -> int:
+    """Return the length of the chunk to add; 0 for none."""
     if isinstance(edges, int):
         return 0
     missing = size - sum(map(int.__mul__, edges.lengths, edges.counts))
@@ -142,7 +144,7 @@ def _missing(edges: Edges, size: int) -> int:
     return -(-missing // unit) * unit if missing > 0 else 0
 
 
-def _longer(edges: Edges, length: int) -> Edges:
+def _extend(edges: Edges, length: int) -> Edges:
     if isinstance(edges, int) or not length:
         return edges
     if edges.lengths and length == edges.lengths[-1]:
@@ -150,7 +152,7 @@ def _longer(edges: Edges, length: int) -> Edges:
     return Runs((*edges.lengths, length), (*edges.counts, 1))
 
 
-def _shortest(edges: Edges) -> JSON:
+def _to_json(edges: Edges) -> JSON:
     if isinstance(edges, int):
         return edges
     return [
@@ -160,31 +162,31 @@ def _shortest(edges: Edges) -> JSON:
 
 
 def _edges(shape: JSON) -> Edges:
-    """Read what stands for one dimension.
+    """Parse the chunk lengths of one dimension.
 
     Raises
     ------
     ValueError
-        If it is neither an integer nor an array of integers and pairs of them, or one
-        of them is not positive.
+        If the value is not an integer or an array of integers and pairs of integers, or
+        one of them is not positive.
     """
     if not isinstance(shape, list):
         return _positive(shape)
-    if not shape:  # covers a dimension without elements
+    if not shape:  # a dimension without elements
         return Runs((), ())
     if _are_integers(shape):
         if min(shape) < 1 or max(shape) > _LARGEST:
             _positive(next(length for length in shape if not 0 < length <= _LARGEST))
-        return _merged(np.array(shape, np.int64), np.ones(len(shape), np.int64))
+        return _merge(np.array(shape, np.int64), np.ones(len(shape), np.int64))
     pairs = [_pair(item) for item in shape]
     if sum(count for _, count in pairs) > _LARGEST:
-        raise ValueError("there are more than 2^63 - 1 chunks")
+        raise ValueError("must not define more than 2^63 - 1 chunks")
     lengths, counts = np.array(pairs, np.int64).T
-    return _merged(lengths, counts)
+    return _merge(lengths, counts)
 
 
 def _are_integers(shape: list[JSON]) -> TypeGuard[list[int]]:
-    return set(map(type, shape)) == {int}  # no Python step an item
+    return set(map(type, shape)) == {int}  # without a Python loop
 
 
 def _pair(item: JSON) -> tuple[int, int]:
@@ -197,13 +199,13 @@ def _positive(value: JSON) -> int:
     if type(value) is not int or not 0 < value <= _LARGEST:
         raise ValueError(
             "must be an integer from 1 to 2^63 - 1, or an array of such integers and of pairs "
-            f"[length, repetitions]; not {value!r:.60}"
+            f"[length, repetitions], not {value!r:.60}"
         )
     return value
 
 
-def _merged(lengths: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> Runs:
-    """Make one run of neighbours that are equal, so that grids compare by what they mean."""
+def _merge(lengths: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> Runs:
+    """Merge neighbouring runs of equal length, so that equal grids compare equal."""
     firsts = np.flatnonzero(np.diff(lengths, prepend=0))
     return Runs(
         tuple(lengths[firsts].tolist()),

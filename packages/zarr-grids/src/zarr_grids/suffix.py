@@ -1,4 +1,4 @@
-"""The chunk key encoding ``suffix``: the keys of another, with something behind them.
+"""suffix chunk key encoding: the keys of another encoding with a suffix.
 
 Name:           suffix
 Specification:  zarr-extensions, pull request 28 (a proposal), chunk-key-encodings/suffix
@@ -14,23 +14,23 @@ from zarr_core.extension import (
     ChunkKeyEncoding,
     ExtensionConfigurationError,
     ExtensionDefinition,
-    Problem,
-    make_extension,
+    ValidationProblem,
 )
+from zarr_core.tools import make_extension
 
 from zarr_grids._keys import check_example, check_text
 
 
 @dataclass(frozen=True, slots=True)
 class SuffixEncoding(ChunkKeyEncoding):
-    """Keys that end in something, such as the extension of a file name.
+    """Chunk keys with a suffix, such as a file name extension.
 
     Parameters
     ----------
     base : ChunkKeyEncoding
-        Makes the keys.
+        Encoding of the keys without the suffix.
     suffix : str
-        What is put behind them.
+        Text that is appended to the keys.
     """
 
     base: ChunkKeyEncoding
@@ -47,17 +47,17 @@ class SuffixEncoding(ChunkKeyEncoding):
                 "chunk_key_encoding",
                 definition.name,
                 "",
-                [Problem("/configuration/suffix", "must be a string")],
+                [ValidationProblem("/configuration/suffix", "must be a string")],
             )
         base = definition.configuration.get("base_encoding")
         pointer = "/configuration/base_encoding"
         if not isinstance(base, str | dict):
-            problem = Problem(pointer, "must be a chunk key encoding")
+            problem = ValidationProblem(pointer, "must be a chunk key encoding")
             raise ExtensionConfigurationError("chunk_key_encoding", definition.name, "", [problem])
         inner = ExtensionDefinition.from_json(base)
-        made = make_extension("chunk_key_encoding", inner, pointer=pointer)
-        assert made is not None, "a chunk key encoding is never left out"
-        return cls(made, suffix)
+        encoding = make_extension("chunk_key_encoding", inner, pointer=pointer)
+        assert encoding is not None, "a chunk key encoding is never ignored"
+        return cls(encoding, suffix)
 
     def to_definition(self) -> ExtensionDefinition:
         base = self.base.to_definition().to_json()

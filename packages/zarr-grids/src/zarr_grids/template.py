@@ -1,4 +1,4 @@
-"""The chunk key encoding ``template``: keys after a pattern such as ``{0}/{*:04}.jpeg``.
+"""template chunk key encoding: keys from a template such as ``{0}/{*:04}.jpeg``.
 
 Name:           template
 Specification:  zarr-extensions, pull request 69 (a proposal), chunk-key-encodings/template
@@ -17,11 +17,11 @@ from zarr_core.extension import (
     ChunkKeyEncoding,
     ExtensionConfigurationError,
     ExtensionDefinition,
-    Problem,
+    ValidationProblem,
 )
 
 from zarr_grids._keys import check_example, check_text
-from zarr_grids._pattern import Coordinate, Pattern, Text, bound, parse
+from zarr_grids._pattern import Coordinate, Pattern, Text, make_pattern, parse
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TemplateEncoding(ChunkKeyEncoding):
-    """Keys into which coordinates are put.
+    """Chunk keys from a template with placeholders for the chunk coordinates.
 
     Parameters
     ----------
     format : str
-        Text with ``{0}`` or ``{-1}`` for a coordinate, counted from the front or from
-        behind, and ``{*}`` for all others; ``{0:04}`` pads with zeros.  ``{{`` and
-        ``}}`` are braces.
+        Text with ``{0}`` or ``{-1}`` for the coordinate of a dimension, counted from the
+        first or from the last, and ``{*}`` for all other dimensions.  ``{0:04}`` pads with
+        zeros.  ``{{`` and ``}}`` are literal braces.
     separator : str, optional
-        Stands between the coordinates of ``{*}``; needed where there is one.
+        Separator of the coordinates of ``{*}``; required with ``{*}``.
     """
 
     format: str
@@ -48,27 +48,27 @@ class TemplateEncoding(ChunkKeyEncoding):
         parts = parse(self.format)
         for part in parts:
             if isinstance(part, Text):
-                _check_text(part.text, "the text around braces")
+                _check_text(part.text, "the text of the template")
         if self.format.startswith("/"):
             raise ValueError("the template must not begin with '/'")
         if not any(isinstance(part, Coordinate) for part in parts):
             raise ValueError("the template must contain at least one expression in braces")
         if any(isinstance(part, Coordinate) and part.index is None for part in parts):
             if self.separator is None:
-                raise ValueError("with {*} there must be a separator")
+                raise ValueError("a template with {*} requires a separator")
             _check_text(self.separator, "the separator")
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> TemplateEncoding:
         configuration = definition.configuration
-        # The text calls it "template"; its examples, its schema and the only writer "format".
+        # The text uses "template"; its examples, its schema and the only writer use "format".
         names = [name for name in ("format", "template") if name in configuration]
         text = configuration[names[0]] if len(names) == 1 else None
         separator = configuration.get("separator")
         if not isinstance(text, str):
-            problem = Problem("/configuration/format", "must be there once, as a string")
+            problem = ValidationProblem("/configuration/format", "must be a string, given once")
         elif separator is not None and not isinstance(separator, str):
-            problem = Problem("/configuration/separator", "must be a string")
+            problem = ValidationProblem("/configuration/separator", "must be a string")
         else:
             return cls(text, separator)
         raise ExtensionConfigurationError("chunk_key_encoding", definition.name, "", [problem])
@@ -99,4 +99,4 @@ def _check_text(text: str, what: str) -> None:
 
 @lru_cache(maxsize=64)
 def _pattern(encoding: TemplateEncoding, ndim: int) -> Pattern:
-    return bound(parse(encoding.format), encoding.separator or "", ndim)
+    return make_pattern(parse(encoding.format), encoding.separator or "", ndim)

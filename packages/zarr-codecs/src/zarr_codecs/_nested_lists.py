@@ -1,4 +1,4 @@
-"""Arrays as nested lists that end with a dtype, then a shape: what JSON has words for."""
+"""Conversion of arrays to nested lists, followed by a dtype and a shape, for JSON."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from zarr_core.extension import ArrayRepresentation
 
 _OBJECT = "|O"
-_LONG = 64  # elements; of shorter rows one list is made
+_LONG = 64  # elements; shorter rows are joined to one list
 
 
-def refuse_records(decoded: ArrayRepresentation) -> None:
-    """Refuse elements with fields: they would be written as lists, and read as more elements.
+def reject_structured(decoded: ArrayRepresentation) -> None:
+    """Raise an error for structured data types, whose elements would be read as lists.
 
     Raises
     ------
@@ -24,16 +24,16 @@ def refuse_records(decoded: ArrayRepresentation) -> None:
         If the data type has fields.
     """
     if decoded.data_type.numpy_dtype.names is not None:
-        raise ValueError("elements with fields cannot be stored so")
+        raise ValueError("structured data types are not supported by the codec")
 
 
 def to_items(array: np.ndarray[Any, Any]) -> list[Any]:
-    """Elements in nested lists, then typestr and shape.
+    """Return the elements in nested lists, followed by the typestr and the shape.
 
     Parameters
     ----------
     array : ndarray
-        One without dimensions is listed as if it had one.
+        Array to convert; a zero-dimensional array gives a list of one element.
     """
     items: list[Any] = np.atleast_1d(array).tolist()
     items.append(_typestr(array.dtype))
@@ -42,29 +42,29 @@ def to_items(array: np.ndarray[Any, Any]) -> list[Any]:
 
 
 def from_items(items: Any, decoded: ArrayRepresentation, name: str) -> np.ndarray[Any, Any]:
-    """The array that such a list describes, which must be one of a chunk.
+    """Return the array that a list describes, and check it against the chunk.
 
     Parameters
     ----------
     items : list
-        As :func:`to_items` gives it.
+        List as returned by :func:`to_items`.
     decoded : ArrayRepresentation
-        The chunk.
+        Representation of the chunk.
     name : str
-        The codec; for messages.
+        Name of the codec, for messages.
 
     Notes
     -----
-    zarr-python 2 lists the dimensions in the order of the array also where those of
-    a chunk in memory are reversed (order ``"F"``).  Such a list is transposed.
+    For arrays of order ``"F"``, zarr-python 2 writes the elements of the transposed
+    chunk, with its reversed shape.  Such a list is transposed when it is read.
 
     Raises
     ------
     ChunkDecodeError
-        If dtype, shape or lists are others than those of the chunk.
+        If the dtype, the shape or the lists do not match the chunk.
     """
     if not isinstance(items, list) or len(items) < 2:
-        raise ChunkDecodeError("no list that ends with a dtype and a shape", name)
+        raise ChunkDecodeError("not a list that ends with a dtype and a shape", name)
     *elements, typestr, shape = items
     dtype = decoded.data_type.numpy_dtype
     expected = _typestr(dtype)
@@ -73,7 +73,7 @@ def from_items(items: Any, decoded: ArrayRepresentation, name: str) -> np.ndarra
     wanted = list(decoded.shape)
     if shape not in (wanted, wanted[::-1]):
         raise ChunkDecodeError(f"shape {shape!r} instead of {wanted}", name)
-    shape = wanted if shape == wanted else wanted[::-1]  # of integers: 1.0 and true are 1 as well
+    shape = wanted if shape == wanted else wanted[::-1]  # integers: JSON 1.0 and true equal 1
     rows = _rows(elements, shape or [1], name)
     try:
         if expected == _OBJECT and dtype.kind != "T":
@@ -81,12 +81,12 @@ def from_items(items: Any, decoded: ArrayRepresentation, name: str) -> np.ndarra
         else:
             if dtype.kind == "T":
                 for row in rows:
-                    "".join(row)  # quick, and fails for what NumPy would make strings of
+                    "".join(row)  # raises for elements that NumPy would convert to strings
             result = np.array(rows, dtype)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ChunkDecodeError(f"elements that are no {dtype}: {error}", name) from error
+        raise ChunkDecodeError(f"elements are not {dtype}: {error}", name) from error
     if result.ndim > 2:
-        raise ChunkDecodeError(f"elements that are no {dtype}: lists", name)
+        raise ChunkDecodeError(f"elements are lists, not {dtype}", name)
     result = result.reshape(shape)
     return result if shape == wanted else result.transpose()
 
@@ -96,12 +96,12 @@ def _typestr(dtype: np.dtype[Any]) -> str:
 
 
 def _rows(elements: list[Any], shape: list[int], name: str) -> list[list[Any]]:
-    """Elements in lists of some length; an element may itself be a list."""
+    """Return the elements in lists of equal length; an element may itself be a list."""
     if len(elements) != shape[0]:
         raise ChunkDecodeError(f"{len(elements)} elements instead of {shape[0]}", name)
     rows = [elements]
     for length in shape[1:]:
         rows = list(chain.from_iterable(rows))
         if any(not isinstance(row, list) or len(row) != length for row in rows):
-            raise ChunkDecodeError(f"lists that do not have the shape {shape}", name)
+            raise ChunkDecodeError(f"the lists do not have the shape {shape}", name)
     return rows if shape[-1] >= _LONG else [list(chain.from_iterable(rows))]

@@ -1,4 +1,4 @@
-"""Data types whose elements are real numbers, by what they can represent."""
+"""Numbers that the real data types can represent."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Integers:
-    """Integers in two's complement, or without a sign.
+    """Unsigned integers, or integers in two's complement.
 
     Parameters
     ----------
     bits : int
-        How many they have.
+        Number of bits.
     signed : bool
-        Whether there are negative ones.
+        Whether negative integers exist.
     """
 
     bits: int
@@ -26,12 +26,12 @@ class Integers:
 
     @property
     def low(self) -> int:
-        """The smallest."""
+        """Smallest integer."""
         return -(1 << (self.bits - 1)) if self.signed else 0
 
     @property
     def high(self) -> int:
-        """The largest."""
+        """Largest integer."""
         return (1 << (self.bits - self.signed)) - 1
 
 
@@ -48,7 +48,7 @@ class Floats:
     largest : float
         The largest finite number.
     nan, infinite, signed : bool
-        Whether there is NaN, infinities, numbers below 0 and 0 itself.
+        Whether the type has NaN, infinities, and numbers up to 0.
     """
 
     precision: int
@@ -60,13 +60,13 @@ class Floats:
 
     @property
     def least(self) -> float:
-        """The smallest number above 0."""
+        """Smallest number above 0."""
         below = 0 if not self.signed else self.precision - 1
         return 2.0 ** (self.low_exponent - below)
 
     @property
     def lowest(self) -> float:
-        """The smallest finite number."""
+        """Smallest finite number."""
         return -self.largest if self.signed else self.least
 
 
@@ -90,15 +90,15 @@ _TYPES: dict[str, Integers | Floats] = {
 }  # fmt: skip
 
 
-def numbers_of(data_type: DataType) -> Integers | Floats:
-    """The numbers that elements of a data type can be.
+def number_type(data_type: DataType) -> Integers | Floats:
+    """Return the numbers that a data type can represent.
 
     Raises
     ------
     ValueError
-        If they are no real numbers.
+        If the data type does not consist of real numbers.
     """
     name = data_type.to_definition().name
     if name not in _TYPES:
-        raise ValueError(f"only real numbers can be converted, {name} are none")
+        raise ValueError(f"data type {name!r} is not supported; only real numbers are")
     return _TYPES[name]
