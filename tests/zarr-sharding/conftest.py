@@ -1,4 +1,4 @@
-"""What the tests of sharding share: representations, readers that count, hand-made shards."""
+"""Fixtures of the sharding tests: representations, counting readers, shards."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from zarr_core.extension import (
     ArrayRepresentation,
-    BufferReader,
+    BufferByteReader,
+    ByteReader,
     ExtensionDefinition,
-    ValueReader,
-    make_extension,
 )
+from zarr_core.tools import make_extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,18 +23,18 @@ EMPTY = 2**64 - 1
 
 
 def represent(
-    shape: Sequence[int], dtype: str = "int32", fill: Any = 0, keep_empty: bool = False
+    shape: Sequence[int], dtype: str = "int32", fill: Any = 0, write_empty_chunks: bool = False
 ) -> ArrayRepresentation:
     data_type = make_extension("data_type", ExtensionDefinition(dtype))
     fill_value = fill if isinstance(fill, np.ndarray) else np.asarray(fill, dtype)
-    return ArrayRepresentation(tuple(shape), data_type, fill_value, keep_empty)
+    return ArrayRepresentation(tuple(shape), data_type, fill_value, write_empty_chunks)
 
 
-class CountingReader(ValueReader):
-    """A value that remembers what was read of it, and is not in memory by its type."""
+class CountingReader(ByteReader):
+    """A reader that records reads, and is not a BufferByteReader."""
 
     def __init__(self, data: bytes) -> None:
-        self.data = BufferReader(data)
+        self.data = BufferByteReader(data)
         self.reads: list[list[tuple[int, int]]] = []
 
     @property
@@ -53,7 +53,7 @@ class CountingReader(ValueReader):
 def entries_of(codec: ShardingCodec, decoded: ArrayRepresentation, data: bytes) -> np.ndarray:
     """The index of a shard, shape (inner chunks, 2)."""
     shard = codec._shard(decoded)
-    return shard.index.read(BufferReader(data)).entries.copy()
+    return shard.index.read(BufferByteReader(data)).entries.copy()
 
 
 def with_entries(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from zarr_core.extension import Box, BufferReader, ExtensionDefinition, make_extension
+from zarr_core.extension import BasicIndexer, BufferByteReader, ExtensionDefinition
+from zarr_core.tools import make_extension
 
 DATA = Path(__file__).parent / "data"
 CASES = json.loads((DATA / "cases.json").read_text())
@@ -34,7 +35,7 @@ def test_decodes(case, rep):
             for it, n in enumerate(values.shape)
         )
         out = np.zeros_like(values[index])
-        codec.decode_part(BufferReader(data), decoded, Box(index), out)
+        codec.partial_decode(BufferByteReader(data), decoded, BasicIndexer(index), out)
         np.testing.assert_array_equal(out, values[index])
 
 
@@ -44,6 +45,8 @@ def test_changes_and_keeps_the_rest(case, rep):
     data = (DATA / f"{case['name']}.bin").read_bytes()
     corner = tuple(slice(n - 1, n, 1) for n in values.shape)
     new = np.full(values[corner].shape, 42, values.dtype)
-    changed = b"".join(codec.encode_part(BufferReader(data), decoded, Box(corner), new))
+    changed = b"".join(
+        codec.partial_encode(BufferByteReader(data), decoded, BasicIndexer(corner), new)
+    )
     values[corner] = 42
     np.testing.assert_array_equal(codec.decode(changed, decoded), values)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from zarr_core.errors import StoreKeyError
 from zarr_core.stores.memory import MemoryStore
-from zarr_sharding.layout import Place
-from zarr_sharding.sharded_store import sharded
+from zarr_sharding.transformer.layout import ChunkPosition
+from zarr_sharding.transformer.sharded_store import sharded
 
 
 def layout(prefix, *counts):
@@ -17,12 +17,12 @@ def layout(prefix, *counts):
 def test_the_example_of_the_text():
     it = layout("data/root/foo/baz/", 32, 2)
     for chunk in ("96/18", "96/19", "97/18", "127/19"):
-        place = it.place(f"data/root/foo/baz/c{chunk}")
+        place = it.locate(f"data/root/foo/baz/c{chunk}")
         assert place is not None
         assert place.shard == "data/root/foo/baz/c3/9"
-    assert it.place("data/root/foo/baz/c96/18") == Place("data/root/foo/baz/c3/9", 0)
-    assert it.place("data/root/foo/baz/c96/19") == Place("data/root/foo/baz/c3/9", 1)
-    assert it.place("data/root/foo/baz/c127/19") == Place("data/root/foo/baz/c3/9", 63)
+    assert it.locate("data/root/foo/baz/c96/18") == ChunkPosition("data/root/foo/baz/c3/9", 0)
+    assert it.locate("data/root/foo/baz/c96/19") == ChunkPosition("data/root/foo/baz/c3/9", 1)
+    assert it.locate("data/root/foo/baz/c127/19") == ChunkPosition("data/root/foo/baz/c3/9", 63)
     assert it.index.size == 16 * 64
 
 
@@ -31,19 +31,19 @@ def test_the_example_of_the_text():
     [("c5/7", "c2/2"), ("c5.7", "c2.2"), ("c/5/7", "c/2/2"), ("5.7", "2.2"), ("5/7", "2/2")],
 )
 def test_a_shard_is_named_as_its_chunks_are(chunk, shard):
-    assert layout("", 2, 3).place(chunk) == Place(shard, 4)
+    assert layout("", 2, 3).locate(chunk) == ChunkPosition(shard, 4)
 
 
-def test_other_keys_have_no_place():
+def test_other_keys_have_no_position():
     it = layout("data/foo/", 2, 2)
     for key in ("data/foo", "data/food/c0/0", "data/c0/0", "c0/0", "data/foo/c0", "data/foo/x"):
-        assert it.place(key) is None
+        assert it.locate(key) is None
 
 
 @pytest.mark.parametrize("key", ["c", "c0", "0"])
 def test_without_dimensions(key):
     it = layout("a/")
-    assert it.place(f"a/{key}") == Place(f"a/{key}", 0)
+    assert it.locate(f"a/{key}") == ChunkPosition(f"a/{key}", 0)
     assert it.keys(f"a/{key}", np.array([0])) == [f"a/{key}"]
 
 
@@ -55,13 +55,13 @@ def test_keys_of_a_shard():
     assert it.keys(f"a/c{10**18}/0", np.array([0])) == [f"a/c{2 * 10**18}/0"]
 
 
-def test_corners():
+def test_partial_prefixes():
     it = layout("a/", 2, 3, 4)
-    corner = it.corner("a/c5/7/")
+    corner = it.partial_prefix("a/c5/7/")
     assert corner is not None
     assert (corner.numbers, corner.shards) == ([5, 7], "a/c2/2/")
     for prefix in ("", "a/", "b/c5/", "a/c/", "a/c5/7/1/", "a/x/"):
-        assert it.corner(prefix) is None
+        assert it.partial_prefix(prefix) is None
 
 
 def test_prefixes_of_all_chunks_that_a_shard_can_have():
@@ -72,6 +72,6 @@ def test_prefixes_of_all_chunks_that_a_shard_can_have():
     assert layout("", 3, 1).prefixes("c/1/") == ["c/3/", "c/4/", "c/5/"]
 
 
-def test_a_prefix_that_is_none():
+def test_invalid_prefix():
     with pytest.raises(StoreKeyError):
         layout("a", 1)

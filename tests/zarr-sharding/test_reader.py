@@ -1,4 +1,4 @@
-"""Reading parts of shards: only what is needed, whatever the rest looks like."""
+"""Partial decoding of shards: only required bytes are read and validated."""
 
 from __future__ import annotations
 
@@ -8,21 +8,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.config import config
 from zarr_core.errors import ChunkDecodeError
-from zarr_core.extension import Box, BufferReader, Outer, Points, StoreReadError
+from zarr_core.extension import (
+    BasicIndexer,
+    BufferByteReader,
+    CoordinateIndexer,
+    OrthogonalIndexer,
+    StoreReadError,
+)
 from zarr_sharding import reader as reading
-from zarr_sharding import whole
 from zarr_sharding.codec import ShardingCodec
 
 EMPTY = 2**64 - 1
 
 
 def box(*index):
-    return Box(tuple(slice(*part) if len(part) == 3 else slice(*part, 1) for part in index))
+    return BasicIndexer(
+        tuple(slice(*part) if len(part) == 3 else slice(*part, 1) for part in index)
+    )
 
 
 def read(codec, decoded, reader, selection):
     out = np.full(selection.shape, 99, decoded.data_type.numpy_dtype)
-    codec.decode_part(reader, decoded, selection, out)
+    codec.partial_decode(reader, decoded, selection, out)
     return out
 
 
@@ -39,7 +46,7 @@ INDEX = 16 * 16 + 4
 CHUNK = 8192
 
 
-# --- what is read ---
+# --- bytes that are read ---
 
 
 def test_one_inner_chunk_costs_the_index_and_itself(large, counting):
@@ -61,7 +68,7 @@ def test_neighbours_are_read_together(large, counting):
 def test_points_far_apart_do_not_read_what_is_between(large, counting):
     codec, decoded, values, data = large
     reader = counting(data)
-    points = Points((np.array([127, 0, 127]), np.array([255, 0, 254])))
+    points = CoordinateIndexer((np.array([127, 0, 127]), np.array([255, 0, 254])))
     np.testing.assert_array_equal(read(codec, decoded, reader, points), values[points.index])
     assert reader.nbytes == INDEX + 2 * CHUNK
 
@@ -100,11 +107,11 @@ def test_raw_rows_are_read_straight_into_place(rep, counting, threads):
         np.testing.assert_array_equal(read(codec, decoded, reader, box((0, 1 << 18))), values)
     assert reader.nbytes == len(data)
     strided = np.zeros((1 << 18, 2))[:, 1]
-    codec.decode_part(counting(data), decoded, box((0, 1 << 18)), strided)
+    codec.partial_decode(counting(data), decoded, box((0, 1 << 18)), strided)
     np.testing.assert_array_equal(strided, values)
 
 
-def test_raw_inner_chunk_of_another_size_is_no_chunk(rep, index_of, reindexed):
+def test_raw_inner_chunk_of_another_size_raises(rep, index_of, reindexed):
     decoded = rep((8,), "uint8")
     codec = ShardingCodec((4,))
     data = b"".join(codec.encode(np.ones(8, np.uint8), decoded))
@@ -112,9 +119,9 @@ def test_raw_inner_chunk_of_another_size_is_no_chunk(rep, index_of, reindexed):
     entries[1, 1] = 3
     data = reindexed(codec, decoded, data, entries)
     for part in (box((0, 8)), box((5, 6)), box((4, 8)), box((1, 7))):
-        with pytest.raises(ChunkDecodeError, match=r"inner chunk \(1,\): 3 bytes instead of 4"):
-            read(codec, decoded, BufferReader(data), part)
-    assert read(codec, decoded, BufferReader(data), box((0, 4))).tolist() == [1] * 4
+        with pytest.raises(ChunkDecodeError, match=r"inner chunk \(1,\): .*3 bytes instead of 4"):
+            read(codec, decoded, BufferByteReader(data), part)
+    assert read(codec, decoded, BufferByteReader(data), box((0, 4))).tolist() == [1] * 4
 
 
 def nested(rep, location="end"):
@@ -152,8 +159,8 @@ def test_part_of_a_shard_in_a_shard_reads_two_indexes_and_a_chunk(rep, counting,
         box((0, 256, 50), (3, 250, 7)),
         box((0, 32), (0, 32)),
         box((128, 256), (128, 256)),
-        Points((np.array([0, 200, 17, 130]), np.array([255, 200, 17, 0]))),
-        Outer((np.array([250, 3, 3]), slice(0, 256, 100))),
+        CoordinateIndexer((np.array([0, 200, 17, 130]), np.array([255, 200, 17, 0]))),
+        OrthogonalIndexer((np.array([250, 3, 3]), slice(0, 256, 100))),
     ],
     ids=lambda part: type(part).__name__,
 )
@@ -161,14 +168,14 @@ def test_shards_in_shards(rep, counting, part):
     codec, decoded, values, data = nested(rep)
     index = (
         np.ix_(*(np.arange(256)[it] for it in part.index))
-        if isinstance(part, Outer)
+        if isinstance(part, OrthogonalIndexer)
         else part.index
     )
-    for reader in (counting(data), BufferReader(data)):
+    for reader in (counting(data), BufferByteReader(data)):
         np.testing.assert_array_equal(read(codec, decoded, reader, part), values[index])
 
 
-# --- what is empty ---
+# --- empty inner chunks ---
 
 
 @pytest.mark.parametrize(
@@ -189,7 +196,7 @@ def test_empty_inner_chunks_have_the_bits_of_the_fill_value(rep, dtype, bits):
     values[3, 5] = 1
     data = b"".join(codec.encode(values, decoded))
     for part in (box((0, 4), (0, 6)), box((0, 2), (0, 3)), box((1, 3), (1, 5))):
-        out = read(codec, decoded, BufferReader(data), part)
+        out = read(codec, decoded, BufferByteReader(data), part)
         np.testing.assert_array_equal(out.view(word), values[part.index].view(word))
 
 
@@ -201,7 +208,7 @@ def test_index_of_empty_entries_only_is_all_fill(rep, index_of, reindexed):
     assert codec.decode(data, decoded).tolist() == [7] * 4
 
 
-# --- what is damaged ---
+# --- damaged shards ---
 
 
 @pytest.fixture(params=["start", "end"])
@@ -220,11 +227,11 @@ def small(request, rep):
         (None, 2**62, "with length 4611686018427387904"),
         (2**64 - 8, 16, "at byte 18446744073709551608"),
         (None, 2**64 - 2, "with length"),
-        (EMPTY, 5, "half empty"),
-        (5, EMPTY, "half empty"),
+        (EMPTY, 5, "has an invalid entry"),
+        (5, EMPTY, "has an invalid entry"),
         (None, 0, "gzip"),
         (None, 7, "gzip"),
-        ("index", 20, "lie between bytes"),
+        ("index", 20, "are between bytes"),
     ],
     ids=["outside", "huge", "wraps", "wraps-too", "no-offset", "no-length", "zero", "cut", "index"],
 )
@@ -237,13 +244,19 @@ def test_broken_entry_breaks_its_inner_chunk_only(
         offset = 0 if codec.index_location == "start" else len(data) - 20
     entries[2] = (entries[2, 0] if offset is None else offset, nbytes)
     broken = reindexed(codec, decoded, data, entries)
-    for part in (box((8, 12)), box((9, 10)), box((0, 16)), box((6, 10)), Points((np.array([8]),))):
+    for part in (
+        box((8, 12)),
+        box((9, 10)),
+        box((0, 16)),
+        box((6, 10)),
+        CoordinateIndexer((np.array([8]),)),
+    ):
         with pytest.raises(ChunkDecodeError, match=message) as caught:
-            read(codec, decoded, BufferReader(broken), part)
+            read(codec, decoded, BufferByteReader(broken), part)
         assert "inner chunk (2,)" in str(caught.value)
     others = np.r_[0:8, 12:16]
     np.testing.assert_array_equal(
-        read(codec, decoded, BufferReader(broken), Outer((others,))), values[others]
+        read(codec, decoded, BufferByteReader(broken), OrthogonalIndexer((others,))), values[others]
     )
 
 
@@ -276,12 +289,12 @@ def test_damaged_inner_chunk_in_a_shard_in_a_shard_is_located(rep, index_of, cou
     broken = bytearray(data)
     broken[offset + nbytes - 1] ^= 1
     for part in (box((0, 10), (128, 140)), box((0, 10), (120, 140)), box((0, 256), (0, 256))):
-        for reader in (BufferReader(bytes(broken)), counting(bytes(broken))):
-            with pytest.raises(ChunkDecodeError, match=r"inner chunk \(0, 1\): index of the shard"):
+        for reader in (BufferByteReader(bytes(broken)), counting(bytes(broken))):
+            with pytest.raises(ChunkDecodeError, match=r"inner chunk \(0, 1\): shard index: "):
                 read(codec, decoded, reader, part)
 
 
-def test_failing_store_is_not_taken_for_damage(large, counting):
+def test_store_error_is_not_a_damaged_chunk(large, counting):
     codec, decoded, _, data = large
 
     class Failing(counting):
@@ -309,13 +322,13 @@ def selections(draw, shape):
 
     kind = draw(st.sampled_from(["box", "outer", "points"]))
     if kind == "box":
-        return Box(tuple(part(length) for length in shape))
+        return BasicIndexer(tuple(part(length) for length in shape))
     if kind == "points":
         count = draw(st.integers(1, 8))
-        return Points(tuple(indices(length, count).astype(np.intp) for length in shape))
+        return CoordinateIndexer(tuple(indices(length, count).astype(np.intp) for length in shape))
     count = draw(st.integers(1, 6))
     axis = draw(st.integers(0, len(shape) - 1))
-    return Outer(
+    return OrthogonalIndexer(
         tuple(
             indices(length, count).astype(np.intp) if it == axis else part(length)
             for it, length in enumerate(shape)
@@ -324,7 +337,7 @@ def selections(draw, shape):
 
 
 def numpy_index(selection, shape):
-    if isinstance(selection, Outer):
+    if isinstance(selection, OrthogonalIndexer):
         return np.ix_(*(np.arange(n)[part] for part, n in zip(selection.index, shape, strict=True)))
     return selection.index
 
@@ -352,12 +365,11 @@ def test_selections_agree_with_numpy(rep, counting, data):
     stored = b"".join(codec.encode(values, decoded))
     selection = data.draw(selections(shape))
     expected = values[numpy_index(selection, shape)]
-    for reader in (BufferReader(stored), counting(stored)):
+    for reader in (BufferByteReader(stored), counting(stored)):
         np.testing.assert_array_equal(read(codec, decoded, reader, selection), expected)
 
 
 def test_plans_of_many_inner_chunks_are_made_in_windows(rep, counting, monkeypatch):
-    monkeypatch.setattr(whole, "WINDOW", 7)
     monkeypatch.setattr(reading, "WINDOW", 7)
     decoded = rep((10, 10), "uint8")
     codec = ShardingCodec((1, 2), ["bytes", "crc32c"])
@@ -365,7 +377,7 @@ def test_plans_of_many_inner_chunks_are_made_in_windows(rep, counting, monkeypat
     values[4:6] = 0
     data = b"".join(codec.encode(values, decoded))
     for part in (box((0, 10), (0, 10)), box((1, 10), (0, 9))):
-        for reader in (BufferReader(data), counting(data)):
+        for reader in (BufferByteReader(data), counting(data)):
             np.testing.assert_array_equal(read(codec, decoded, reader, part), values[part.index])
 
 

@@ -8,26 +8,26 @@ import weakref
 import numpy as np
 import pytest
 from zarr_sharding.codec import ShardingCodec
-from zarr_sharding.shard import InnerAxis, grid_of
+from zarr_sharding.shard import InnerAxis, inner_grid
 
 
 def test_grid():
-    assert grid_of((8, 9), (2, 3)) == (4, 3)
-    assert grid_of((), ()) == ()
+    assert inner_grid((8, 9), (2, 3)) == (4, 3)
+    assert inner_grid((), ()) == ()
 
 
 @pytest.mark.parametrize(
     ("shape", "inner", "message"),
     [
-        ((8,), (2, 2), "2 dimensions, the shard has 1"),
-        ((8, 9), (2, 2), "9 is no multiple of 2 in dimension 1"),
+        ((8,), (2, 2), "2 dimensions, but the shard has 1"),
+        ((8, 9), (2, 2), "9 is not a multiple of 2 in dimension 1"),
         ((2**14, 2**14), (1, 1), "index of 4294967296 bytes"),
-        ((2, 2), (4, 4), "2 is no multiple of 4 in dimension 0"),
+        ((2, 2), (4, 4), "2 is not a multiple of 4 in dimension 0"),
     ],
 )
-def test_grids_that_are_refused(shape, inner, message):
+def test_invalid_grids_raise(shape, inner, message):
     with pytest.raises(ValueError, match=message):
-        grid_of(shape, inner)
+        inner_grid(shape, inner)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_blocks_are_views_whatever_the_strides(shard, order):
     assert array.sum() == 7 * 6
 
 
-def test_threads_only_where_they_pay(rep):
+def test_threads_are_used_only_for_enough_work(rep):
     def parallel(inner, count):
         return ShardingCodec(inner)._shard(rep((1 << 20,), "uint8")).parallel(count)
 
@@ -70,7 +70,7 @@ def test_axis():
     assert axis.chunks_of(np.array([0, 4, 5, 19])).tolist() == [0, 0, 1, 3]
 
 
-def test_what_is_remembered_does_not_keep_its_key_alive(rep):
+def test_cache_does_not_keep_its_key_alive(rep):
     codec = ShardingCodec((2,))
     decoded = rep((4,), "uint8")
     assert codec._shard(decoded) is codec._shard(decoded)

@@ -11,11 +11,17 @@ import pytest
 from counting_store import CountingStore
 from store_contract import StoreContract
 from zarr_core.errors import ChunkDecodeError, StoreCapabilityError
-from zarr_core.extension import BufferReader, ByteRange, Store, StoreReadError, StoreReadOnlyError
+from zarr_core.extension import (
+    BufferByteReader,
+    ByteRange,
+    Store,
+    StoreReadError,
+    StoreReadOnlyError,
+)
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_sharding.ranges import SubrangeReader
-from zarr_sharding.sharded_store import sharded
+from zarr_sharding.inner_chunks import SubrangeReader
+from zarr_sharding.transformer.sharded_store import sharded
 
 
 class TestInMemory(StoreContract):
@@ -127,7 +133,7 @@ class TestChunksInMemory(StoreContract):
     test_pickle = None
     pickles = False
 
-    # Those who wait for each other in one shard would wait for ever.
+    # Writers that wait for each other in one shard would deadlock.
     test_updates_of_different_keys_do_not_wait_for_each_other = None
 
     def make(self, tmp_path):
@@ -236,7 +242,7 @@ def test_partial_values_take_two_operations(counted):
 
 
 MEANWHILE = {
-    # The shard gets another order, so that the old index leads astray.
+    # The shard gets another order, so the old index is wrong.
     "another chunk is set": (lambda store: store.set("a/c0/0", b"x/x"), b"1/1"),
     "the chunk is erased": (lambda store: store.erase("a/c1/1"), None),
     "the shard is erased": (lambda store: store.erase_prefix("a/"), None),
@@ -262,7 +268,7 @@ def test_partial_values_of_a_shard_that_changes_meanwhile(counted, what):
     assert len(batches) > 2  # it was noticed
 
 
-def test_a_chunk_is_read_with_its_entry_and_nothing_else(counted):
+def test_reading_a_chunk_reads_only_its_entry_and_bytes(counted):
     store, counting = counted
     assert bytes(store.get("a/c1/1")) == b"1/1"
     assert counting.count("open_value", "reader.read") == counting.count() == 3
@@ -282,7 +288,7 @@ def test_all_chunks_of_a_shard_are_erased_without_reading_it(counted):
     assert counting.nbytes("reader.read", "get") == 0
 
 
-def test_erasing_what_is_not_there_changes_nothing(counted):
+def test_erasing_missing_chunks_changes_nothing(counted):
     store, counting = counted
     before = counting.inner.get("a/c0/0")
     store.erase_values(["a/c1/0", "a/c7/7", "a/none"])
@@ -290,7 +296,7 @@ def test_erasing_what_is_not_there_changes_nothing(counted):
     assert counting.count("update", "set") == 0
 
 
-def test_parts_of_several_chunks_make_their_shard_anew_once(counted):
+def test_partial_values_of_several_chunks_rewrite_the_shard_once(counted):
     store, counting = counted
     store.set_partial_values(
         [("a/c0/0", 1, b"+"), ("a/c1/0", 2, b"new"), ("a/notes", 0, b"H"), ("a/c0/0", 3, b"!")]
@@ -302,7 +308,7 @@ def test_parts_of_several_chunks_make_their_shard_anew_once(counted):
     assert counting.keys("update") == ["a/notes", "a/c0/0"]
 
 
-def test_an_update_that_gives_back_what_it_got_leaves_all_as_it_is():
+def test_update_that_returns_the_reader_changes_nothing():
     inner = MemoryStore()
     store = sharded(inner, "", (2,))
     store.set("c0", b"v")
@@ -368,7 +374,7 @@ def test_erasing_a_part_of_a_name(three):
     assert list(inner.list()) == ["b/c0/0/0"]
 
 
-def test_a_prefix_of_which_all_is_erased_goes_to_the_store_behind():
+def test_erase_of_whole_prefix_is_delegated():
     counting = CountingStore(MemoryStore())
     store = sharded(counting, "", (1, 2))
     store.set("c4/0", b"")
@@ -423,12 +429,12 @@ def test_writers_of_different_chunks_lose_nothing(kind, tmp_path):
 # --- the object ---
 
 
-def test_what_it_says_of_itself_is_what_the_store_behind_says():
+def test_properties_are_those_of_the_underlying_store():
     inner = CountingStore(MemoryStore(read_only=True))
-    inner.requests = 7
+    inner.max_concurrency = 7
     inner.supports_erasing = inner.supports_listing = False
     store = sharded(inner, "a/", (2,))
-    assert (store.requests, store.in_memory, store.read_only) == (7, False, True)
+    assert (store.max_concurrency, store.in_memory, store.read_only) == (7, False, True)
     assert not store.supports_erasing
     assert not store.supports_listing
     assert store.url == inner.url
@@ -450,7 +456,7 @@ def test_pickle_of_chunks(tmp_path):
     assert bytes(other.get("a/c1/1")) == b"v"
 
 
-def test_chunks_are_refused_by_a_store_that_is_read_only():
+def test_read_only_store_rejects_chunks():
     inner = MemoryStore()
     sharded(inner, "", (2,)).set("c0", b"v")
     store = sharded(MemoryStore(inner._mapping, read_only=True), "", (2,))
@@ -482,7 +488,7 @@ def test_a_reader_stays_in_its_chunk_and_closes_the_shard(tmp_path):
     store.set("c0", b"first")
     opened = len(os.listdir("/dev/fd"))
     with store.open_value("c0") as reader:
-        assert not isinstance(reader, BufferReader)
+        assert not isinstance(reader, BufferByteReader)
         assert reader.size == 5
         assert bytes(reader.read(1, 3)) == b"irs"
         assert len(os.listdir("/dev/fd")) == opened + 1
@@ -504,7 +510,7 @@ class Lent(MemoryStore):
         if value is None:
             return None
         self.now += 1
-        return LentReader(self, BufferReader(value))
+        return LentReader(self, BufferByteReader(value))
 
 
 class LentReader(SubrangeReader):

@@ -1,4 +1,4 @@
-"""Damaged shards are named, and break no more than they must."""
+"""Errors about damaged shards contain their keys; other chunks stay readable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zarr_core.errors import ChunkDecodeError, StoreError
 from zarr_core.extension import ByteRange
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_sharding.sharded_store import sharded
+from zarr_sharding.transformer.sharded_store import sharded
 
 NONE = 2**64 - 1
 
@@ -61,13 +61,13 @@ def test_a_shard_too_short_for_its_index(tmp_path, kind, call, stored):
     [(NONE, 3), (3, NONE), (4, 200), (2**63, 1), (2**64 - 2, 4), (55, 1), (0, 2**40)],
     ids=str,
 )
-def test_an_entry_that_leads_astray_breaks_its_chunk_alone(tmp_path, kind, call, pair):
+def test_invalid_entry_affects_only_its_chunk(tmp_path, kind, call, pair):
     store = damaged(tmp_path, kind, shard((0, 2), pair, (4, 2)))
     with pytest.raises(ChunkDecodeError, match="'a/c0/0'"):
         READS[call](store, "a/c0/1")
     assert bytes(store.get("a/c0/0")) == b"01"
     assert store.get_partial_values([("a/c0/2", ByteRange(1))]) == [b"5"]
-    # What is there by the index is listed, whether or not it can be read.
+    # Chunks in the index are listed, even if they cannot be read.
     assert sorted(store.list()) == ["a/c0/0", "a/c0/1", "a/c0/2"]
     with pytest.raises(ChunkDecodeError, match=r"'a/c0/0'.*\(0, 1\)"):
         store.set("a/c0/0", b"another chunk must be kept")
@@ -75,7 +75,7 @@ def test_an_entry_that_leads_astray_breaks_its_chunk_alone(tmp_path, kind, call,
 
 @pytest.mark.parametrize("kind", ["memory", "files"])
 @pytest.mark.parametrize("pair", [(NONE, 3), (4, 200), (2**63, 1)], ids=str)
-def test_a_broken_chunk_is_repaired_or_erased(tmp_path, kind, pair):
+def test_damaged_chunk_can_be_overwritten_or_erased(tmp_path, kind, pair):
     store = damaged(tmp_path, kind, shard((0, 2), pair, (4, 2)))
     store.set("a/c0/1", b"new")
     assert [bytes(store.get(f"a/c0/{n}")) for n in range(3)] == [b"01", b"new", b"45"]

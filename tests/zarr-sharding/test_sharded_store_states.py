@@ -1,4 +1,4 @@
-"""Whatever is done, a store with shards holds what a dictionary would hold."""
+"""Any sequence of operations on a sharded store agrees with a dictionary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from zarr_core.extension import ByteRange
 from zarr_core.stores.memory import MemoryStore
-from zarr_sharding.sharded_store import sharded
+from zarr_sharding.transformer.sharded_store import sharded
 
 KEYS = st.one_of(
     st.tuples(st.integers(0, 5), st.integers(0, 4)).map(lambda it: "a/c{}/{}".format(*it)),

@@ -16,9 +16,10 @@ from zarr_core.errors import (
     MetadataValidationError,
     MissingChunkError,
 )
-from zarr_core.extension import BufferReader, ExtensionDefinition, make_extension
+from zarr_core.extension import BufferByteReader, ExtensionDefinition
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
+from zarr_core.tools import make_extension
 from zarr_sharding.transformer import ShardingTransformer
 
 KEYS = {
@@ -42,7 +43,7 @@ class OfTheStore(ShardingTransformer):
 def how(request):
     """What puts the chunks into shards."""
     given = {"sharding": OfTheStore} if request.param == "store" else {}
-    with zarr.extensions({"storage_transformer": given}):
+    with zarr.override_extensions({"storage_transformer": given}):
         yield request.param
 
 
@@ -106,7 +107,7 @@ def test_from_end_to_end(form, how, tmp_path):
     assert np.array_equal(array[12], numbers(1, 9)[0])
 
 
-def test_the_document_says_so(how):
+def test_metadata_document(how):
     array = create(MemoryStore())
     assert array.metadata.storage_transformers == (ExtensionDefinition.from_json(by(2, 2)),)
     assert array.chunks == (2, 3)
@@ -167,7 +168,7 @@ def test_missing_chunks_of_a_shard_can_be_an_error(how):
         array[0:2, 0:6]
 
 
-def test_a_damaged_shard_is_named(how):
+def test_error_contains_key_of_damaged_shard(how):
     store = MemoryStore()
     array = create(store)
     array[...] = numbers(10, 9)
@@ -253,7 +254,7 @@ def test_the_codec_decodes_a_shard(rep):
     )
     decoded = codec.decode(store.get("c/0/0"), rep((4, 6), "int32", -1))
     assert np.array_equal(decoded, array[...])
-    assert isinstance(store.open_value("c/0/0"), BufferReader)
+    assert isinstance(store.open_value("c/0/0"), BufferByteReader)
 
 
 def test_the_same_array_by_codecs():
@@ -290,7 +291,7 @@ def test_the_same_array_by_codecs():
         ({"type": "indexed", "chunks_per_shard": [2**13, 2**14]}, "index of"),
     ],
 )
-def test_configurations_that_are_refused(configuration, pointer):
+def test_invalid_configurations_raise(configuration, pointer):
     with pytest.raises(ExtensionConfigurationError, match=pointer):
         make_extension("storage_transformer", ExtensionDefinition("sharding", configuration))
 
@@ -302,7 +303,7 @@ def test_the_number_of_dimensions_must_match(counts):
 
 
 @pytest.mark.parametrize("counts", [(0,), (-1,), (True,), (1.0,), ("2",)])
-def test_counts_that_are_refused(counts):
+def test_invalid_counts_raise(counts):
     with pytest.raises(ValueError, match="at least 1"):
         ShardingTransformer(counts)
 

@@ -1,4 +1,4 @@
-"""Writing shards: what is stored, and what of an older shard is kept."""
+"""Encoding of shards, and bytes of the old shard that are kept."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from zarr_core.config import config
 from zarr_core.errors import ChecksumError, ChunkDecodeError
 from zarr_core.extension import (
-    Box,
-    BufferReader,
+    BasicIndexer,
+    BufferByteReader,
     BytesToBytesCodec,
+    CoordinateIndexer,
     ExtensionDefinition,
-    Outer,
-    Points,
-    make_extension,
+    OrthogonalIndexer,
 )
-from zarr_core.registry.scope import extensions
+from zarr_core.registry.scope import override_extensions
+from zarr_core.tools import make_extension
 from zarr_sharding import writer as writing
 from zarr_sharding.codec import ShardingCodec
 
@@ -29,7 +29,9 @@ EMPTY = 2**64 - 1
 
 
 def box(*index):
-    return Box(tuple(slice(*part) if len(part) == 3 else slice(*part, 1) for part in index))
+    return BasicIndexer(
+        tuple(slice(*part) if len(part) == 3 else slice(*part, 1) for part in index)
+    )
 
 
 def joined(pieces):
@@ -37,7 +39,7 @@ def joined(pieces):
 
 
 def pieces_of(entries, data):
-    """The encoded inner chunks, by number; those that are stored."""
+    """Return the stored inner chunks by linear index."""
     return {
         number: data[offset : offset + nbytes]
         for number, (offset, nbytes) in enumerate(entries.tolist())
@@ -78,13 +80,13 @@ def test_shard_of_empty_inner_chunks_is_not_stored(small):
     data = joined(codec.encode(values, decoded))
     everything = box((0, 4), (0, 6))
     zeros = np.zeros_like(values)
-    assert codec.encode_part(BufferReader(data), decoded, everything, zeros) is None
-    assert codec.encode_part(None, decoded, box((0, 1), (0, 1)), zeros[:1, :1]) is None
+    assert codec.partial_encode(BufferByteReader(data), decoded, everything, zeros) is None
+    assert codec.partial_encode(None, decoded, box((0, 1), (0, 1)), zeros[:1, :1]) is None
 
 
-def test_empty_inner_chunks_are_stored_if_asked(small, rep, index_of):
+def test_empty_inner_chunks_are_stored_with_write_empty_chunks(small, rep, index_of):
     codec, _, values = small
-    decoded = rep((4, 6), "int16", keep_empty=True)
+    decoded = rep((4, 6), "int16", write_empty_chunks=True)
     data = joined(codec.encode(np.zeros_like(values), decoded))
     assert len(pieces_of(index_of(codec, decoded, data), data)) == 6
 
@@ -121,7 +123,7 @@ def test_untouched_inner_chunks_keep_their_bytes_even_if_damaged(small, index_of
     data = bytes(data)
     before = pieces_of(entries, data)
     changed = joined(
-        codec.encode_part(BufferReader(data), decoded, box((1, 2), (1, 3)), values[:1, :2])
+        codec.partial_encode(BufferByteReader(data), decoded, box((1, 2), (1, 3)), values[:1, :2])
     )
     after = pieces_of(index_of(codec, decoded, changed), changed)
     assert {number for number in before if before[number] != after[number]} == {0, 1}
@@ -134,10 +136,10 @@ def test_damaged_inner_chunk_can_be_replaced_but_not_changed(small, index_of):
     codec, decoded, values = small
     data = bytearray(joined(codec.encode(values, decoded)))
     data[index_of(codec, decoded, bytes(data))[5, 0]] ^= 1
-    reader = BufferReader(bytes(data))
+    reader = BufferByteReader(bytes(data))
     with pytest.raises(ChecksumError, match=r"inner chunk \(1, 2\)"):
-        codec.encode_part(reader, decoded, box((3, 4), (5, 6)), values[3:, 5:])
-    repaired = joined(codec.encode_part(reader, decoded, box((2, 4), (4, 6)), values[2:, 4:]))
+        codec.partial_encode(reader, decoded, box((3, 4), (5, 6)), values[3:, 5:])
+    repaired = joined(codec.partial_encode(reader, decoded, box((2, 4), (4, 6)), values[2:, 4:]))
     np.testing.assert_array_equal(codec.decode(repaired, decoded), values)
 
 
@@ -146,35 +148,41 @@ def test_entry_out_of_the_shard_cannot_be_kept(small, index_of, reindexed):
     data = joined(codec.encode(values, decoded))
     entries = index_of(codec, decoded, data)
     entries[5] = (10**9, 12)
-    reader = BufferReader(reindexed(codec, decoded, data, entries))
+    reader = BufferByteReader(reindexed(codec, decoded, data, entries))
     with pytest.raises(ChunkDecodeError, match=r"inner chunk \(1, 2\)"):
-        codec.encode_part(reader, decoded, box((0, 1), (0, 1)), values[:1, :1])
-    repaired = joined(codec.encode_part(reader, decoded, box((2, 4), (4, 6)), values[2:, 4:]))
+        codec.partial_encode(reader, decoded, box((0, 1), (0, 1)), values[:1, :1])
+    repaired = joined(codec.partial_encode(reader, decoded, box((2, 4), (4, 6)), values[2:, 4:]))
     np.testing.assert_array_equal(codec.decode(repaired, decoded), values)
 
 
 @pytest.mark.parametrize("length", [0, 50])
 def test_shard_without_an_index_cannot_be_changed(small, length):
     codec, decoded, values = small
-    with pytest.raises(ChunkDecodeError, match="fewer than"):
-        codec.encode_part(BufferReader(bytes(length)), decoded, box((0, 1), (0, 1)), values[:1, :1])
+    with pytest.raises(ChunkDecodeError, match="but its index requires"):
+        codec.partial_encode(
+            BufferByteReader(bytes(length)), decoded, box((0, 1), (0, 1)), values[:1, :1]
+        )
 
 
 def test_inner_chunk_that_becomes_empty_is_dropped(small, index_of):
     codec, decoded, values = small
     data = joined(codec.encode(values, decoded))
     zeros = np.zeros((2, 2), np.int16)
-    data = joined(codec.encode_part(BufferReader(data), decoded, box((0, 2), (0, 2)), zeros))
+    data = joined(codec.partial_encode(BufferByteReader(data), decoded, box((0, 2), (0, 2)), zeros))
     assert sorted(pieces_of(index_of(codec, decoded, data), data)) == [1, 2, 3, 4, 5]
     # ... and one of which only a part is new, but the rest was fill already.
-    data = joined(codec.encode_part(BufferReader(data), decoded, box((0, 1), (2, 4)), zeros[:1]))
-    data = joined(codec.encode_part(BufferReader(data), decoded, box((1, 2), (2, 4)), zeros[:1]))
+    data = joined(
+        codec.partial_encode(BufferByteReader(data), decoded, box((0, 1), (2, 4)), zeros[:1])
+    )
+    data = joined(
+        codec.partial_encode(BufferByteReader(data), decoded, box((1, 2), (2, 4)), zeros[:1])
+    )
     assert sorted(pieces_of(index_of(codec, decoded, data), data)) == [2, 3, 4, 5]
 
 
 def test_part_of_a_shard_that_is_not_stored(small):
     codec, decoded, values = small
-    data = joined(codec.encode_part(None, decoded, box((1, 3), (1, 2)), values[1:3, 1:2]))
+    data = joined(codec.partial_encode(None, decoded, box((1, 3), (1, 2)), values[1:3, 1:2]))
     expected = np.zeros_like(values)
     expected[1:3, 1:2] = values[1:3, 1:2]
     np.testing.assert_array_equal(codec.decode(data, decoded), expected)
@@ -191,11 +199,13 @@ def test_unused_bytes_do_not_survive_a_change(small, index_of, reindexed):
     else:
         spaced = data[:-size] + bytes(500) + bytes(size)
     spaced = reindexed(codec, decoded, spaced, entries)
-    changed = codec.encode_part(BufferReader(spaced), decoded, box((0, 1), (0, 1)), values[:1, :1])
+    changed = codec.partial_encode(
+        BufferByteReader(spaced), decoded, box((0, 1), (0, 1)), values[:1, :1]
+    )
     assert len(joined(changed)) == len(data)
 
 
-def test_claims_on_the_same_bytes_do_not_multiply_them(rep, index_of, reindexed):
+def test_overlapping_entries_do_not_multiply_memory(rep, index_of, reindexed):
     decoded = rep((64, 4), "uint8")
     codec = ShardingCodec((1, 4))
     values = np.arange(256, dtype=np.uint8).reshape(64, 4)
@@ -204,7 +214,7 @@ def test_claims_on_the_same_bytes_do_not_multiply_them(rep, index_of, reindexed)
     entries[1:] = (0, 256)  # every inner chunk claims everything
     data = reindexed(codec, decoded, data, entries)
     changed = joined(
-        codec.encode_part(BufferReader(data), decoded, box((0, 1), (0, 4)), values[9:10])
+        codec.partial_encode(BufferByteReader(data), decoded, box((0, 1), (0, 4)), values[9:10])
     )
     assert len(changed) == len(data) + 4
     kept = pieces_of(index_of(codec, decoded, changed), changed)
@@ -217,14 +227,14 @@ def test_untouched_inner_chunks_are_read_once_and_not_decoded(rep, counting):
     values = np.arange(1, decoded.size + 1, dtype=np.int32).reshape(decoded.shape)
     data = joined(codec.encode(values, decoded))
     reader = counting(data)
-    codec.encode_part(reader, decoded, box((2, 3), (0, 4096)), values[:1])
+    codec.partial_encode(reader, decoded, box((2, 3), (0, 4096)), values[:1])
     chunk = 4096 * 4
     assert sorted(reader.reads) == sorted(
         [[(8 * chunk, 8 * 16 + 4)], [(0, 2 * chunk), (3 * chunk, 5 * chunk)]]
     )
 
 
-def test_shard_in_a_shard_keeps_what_is_not_touched(rep, index_of):
+def test_nested_shard_keeps_unselected_inner_chunks(rep, index_of):
     decoded = rep((16, 16), "uint8")
     inner = ShardingCodec((2, 2), ["bytes", "crc32c"])
     codec = ShardingCodec((8, 8), [inner])
@@ -232,27 +242,27 @@ def test_shard_in_a_shard_keeps_what_is_not_touched(rep, index_of):
     data = bytearray(joined(codec.encode(values, decoded)))
     offset = int(index_of(codec, decoded, bytes(data))[0, 0])
     data[offset + 3 * 8] ^= 1  # damages the inner chunk (0, 3) of the inner shard (0, 0)
-    reader = BufferReader(bytes(data))
-    changed = joined(codec.encode_part(reader, decoded, box((5, 6), (5, 6)), values[:1, :1]))
+    reader = BufferByteReader(bytes(data))
+    changed = joined(codec.partial_encode(reader, decoded, box((5, 6), (5, 6)), values[:1, :1]))
     values[5, 5] = values[0, 0]
     out = np.zeros((16, 8), np.uint8)
-    codec.decode_part(BufferReader(changed), decoded, box((0, 16), (8, 16)), out)
+    codec.partial_decode(BufferByteReader(changed), decoded, box((0, 16), (8, 16)), out)
     np.testing.assert_array_equal(out, values[:, 8:])
     out = np.zeros((6, 8), np.uint8)
-    codec.decode_part(BufferReader(changed), decoded, box((2, 8), (0, 8)), out)
+    codec.partial_decode(BufferByteReader(changed), decoded, box((2, 8), (0, 8)), out)
     np.testing.assert_array_equal(out, values[2:8, :8])
     with pytest.raises(ChecksumError, match=r"inner chunk \(0, 0\): inner chunk \(0, 3\)"):
         codec.decode(changed, decoded)
 
 
-# --- memory that is used again must not be part of what is stored ---
+# --- reused memory must not be part of the stored value ---
 
 
 @dataclass(frozen=True, slots=True)
 class Same(BytesToBytesCodec):
     """Gives back the very memory that it gets, and does not say its size."""
 
-    def encode(self, data):
+    def encode(self, data, decoded_size):
         return memoryview(data)
 
     def decode(self, data, decoded_size):
@@ -263,14 +273,14 @@ class Same(BytesToBytesCodec):
 def test_codecs_may_return_views_of_what_they_get(rep, counting, threads):
     decoded = rep((64, 1024), "int32")
     values = np.arange(1, decoded.size + 1, dtype=np.int32).reshape(decoded.shape)
-    with extensions({"codec": {"test.same": Same}}), config.set(threads=threads):
+    with override_extensions({"codec": {"test.same": Same}}), config.set(threads=threads):
         for inner in (["bytes", "test.same"], [ShardingCodec((4, 16), ["bytes", "test.same"])]):
             codec = ShardingCodec((16, 256), inner).resolve(decoded)
             data = joined(codec.encode(values, decoded))
             np.testing.assert_array_equal(codec.decode(data, decoded), values)
             part = box((3, 50), (7, 1000))
             new = values[part.index][::-1]
-            changed = joined(codec.encode_part(counting(data), decoded, part, new))
+            changed = joined(codec.partial_encode(counting(data), decoded, part, new))
             expected = values.copy()
             expected[part.index] = new
             np.testing.assert_array_equal(codec.decode(changed, decoded), expected)
@@ -314,14 +324,14 @@ def random_selection(random, shape):
         for length in shape:
             start, stop = sorted(random.integers(0, length + 1, 2).tolist())
             index.append(slice(start, stop, int(random.integers(1, 4))))
-        return Box(tuple(index)), tuple(index)
+        return BasicIndexer(tuple(index)), tuple(index)
     if kind == 1:
         rows = random.permutation(shape[0])[: random.integers(1, shape[0])]
         columns = slice(1, shape[1], int(random.integers(1, 4)))
-        return Outer((rows, columns)), (rows, columns)
+        return OrthogonalIndexer((rows, columns)), (rows, columns)
     places = random.permutation(shape[0] * shape[1])[: random.integers(1, 9)]
     index = np.unravel_index(places, shape)
-    return Points(index), index
+    return CoordinateIndexer(index), index
 
 
 @settings(max_examples=60, deadline=None)
@@ -332,10 +342,10 @@ def random_selection(random, shape):
     st.sampled_from(["uint8", "int16", "float64", "complex64", "bool"]),
     st.booleans(),
 )
-def test_changes_agree_with_numpy(rep, counting, seed, chain, location, dtype, keep_empty):
+def test_changes_agree_with_numpy(rep, counting, seed, chain, location, dtype, write_empty_chunks):
     random = np.random.default_rng(seed)
     shape = (6, 8)
-    decoded = rep(shape, dtype, 0, keep_empty)
+    decoded = rep(shape, dtype, 0, write_empty_chunks)
     chunks = (3, 4) if seed % 2 else (2, 8)
     codec = ShardingCodec(chunks, chain, index_location=location).resolve(decoded)
     model = np.zeros(shape, dtype)
@@ -345,16 +355,16 @@ def test_changes_agree_with_numpy(rep, counting, seed, chain, location, dtype, k
         value = random.integers(0, 2, selection.shape).astype(dtype)
         if not value.size:
             continue
-        source = BufferReader if random.integers(2) else counting
+        source = BufferByteReader if random.integers(2) else counting
         reader = None if data is None else source(data)
-        data = joined(codec.encode_part(reader, decoded, selection, value))
+        data = joined(codec.partial_encode(reader, decoded, selection, value))
         model[index] = value
         if data is None:
             assert not model.any()
         else:
             np.testing.assert_array_equal(codec.decode(data, decoded), model)
             whole = joined(codec.encode(model, decoded))
-            if keep_empty:
+            if write_empty_chunks:
                 assert len(data) <= len(whole)
             else:
                 assert len(data) == len(whole)  # compact, and nothing empty is kept
@@ -367,7 +377,9 @@ def test_plans_of_many_inner_chunks_are_made_in_windows(rep, monkeypatch):
     values = np.arange(100, dtype=np.uint8).reshape(10, 10)
     data = joined(codec.encode(values, decoded))
     new = values[1:9, 1:9][::-1]
-    changed = joined(codec.encode_part(BufferReader(data), decoded, box((1, 9), (1, 9)), new))
+    changed = joined(
+        codec.partial_encode(BufferByteReader(data), decoded, box((1, 9), (1, 9)), new)
+    )
     values[1:9, 1:9] = new.copy()
     np.testing.assert_array_equal(codec.decode(changed, decoded), values)
 
@@ -397,11 +409,11 @@ def test_memory_stays_below_twice_a_shard(rep, counting):
         finally:
             tracemalloc.stop()
 
-    reading, _ = peak(lambda: codec.decode_part(reader, decoded, part, out[:, 1:255]))
+    reading, _ = peak(lambda: codec.partial_decode(reader, decoded, part, out[:, 1:255]))
     assert reading < 6 << 20  # a MiB or so for each thread
     writing, _ = peak(lambda: codec.encode(values, decoded))
     assert writing < 1.25 * values.nbytes
-    changing, _ = peak(lambda: codec.encode_part(reader, decoded, part, values[:, 1:255]))
+    changing, _ = peak(lambda: codec.partial_encode(reader, decoded, part, values[:, 1:255]))
     assert changing < 1.5 * values.nbytes
 
 

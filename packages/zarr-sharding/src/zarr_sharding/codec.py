@@ -1,4 +1,4 @@
-"""sharding_indexed codec (array -> bytes): many inner chunks in one stored value.
+"""sharding_indexed codec (array -> bytes): inner chunks and their index in one stored value.
 
 Name:           sharding_indexed
 Specification:  v3 codecs, "Sharding codec", version 1.0
@@ -19,25 +19,27 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from zarr_core.extension import (
     ArrayRepresentation,
-    ArrayToBytesCodec,
-    Box,
-    BufferReader,
+    BasicIndexer,
+    BufferByteReader,
     ByteRange,
     Codec,
-    CodecChain,
     ExtensionDefinition,
+    PartialEncodeCodec,
+    SubchunkCodec,
 )
+from zarr_core.tools import CodecChain
 
-from zarr_sharding.ranges import GAP_BYTES
+from zarr_sharding.inner_chunks import GAP_BYTES
 from zarr_sharding.reader import read_part
-from zarr_sharding.shard import Shard, bind_shard, grid_of
+from zarr_sharding.shard import Shard, inner_grid, prepare_shard
 from zarr_sharding.writer import change_shard, encode_shard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Self
 
-    from zarr_core.extension import JSON, BoundChain, Buffer, Selection, ValueReader
+    from zarr_core.extension import JSON, Buffer, ByteReader, Selection
+    from zarr_core.tools import PreparedCodecChain
 
     Array = np.ndarray[Any, Any]
 
@@ -50,27 +52,27 @@ _INDEX_CODECS: tuple[ExtensionDefinition, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class ShardingCodec(ArrayToBytesCodec):
-    """Shards: each inner chunk is encoded by itself, an index says where it lies.
+class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
+    """Store shards: separately encoded inner chunks and an index of their positions.
 
     Parameters
     ----------
     chunk_shape : sequence of int
-        Shape of the inner chunks, in elements; divides the shape of the shard.
+        Shape of the inner chunks, in elements; must divide the shape of the shard.
     codecs : sequence of codecs
         Codecs of the inner chunks, each a codec, a definition, a name or JSON;
-        afterwards a tuple of definitions.  ``bytes`` by default.
+        stored as a tuple of definitions.  ``bytes`` by default.
     index_codecs : sequence of codecs
-        Codecs of the index.  ``bytes`` (little endian) and ``crc32c`` by default.
+        Codecs of the index.  ``bytes`` (little-endian) and ``crc32c`` by default.
     index_location : {"end", "start"}
-        Where in the shard the index lies.
+        Position of the index in the shard.
 
     Raises
     ------
     ValueError
-        If the shape or the location is not one.
+        If the shape or the location is invalid.
     ExtensionError, CodecChainError
-        If the codecs are not known, or do not form a chain.
+        If a codec is unknown, or the codecs do not form a chain.
 
     Examples
     --------
@@ -86,8 +88,6 @@ class ShardingCodec(ArrayToBytesCodec):
     _shards: WeakKeyDictionary[ArrayRepresentation, Shard] = field(
         init=False, repr=False, compare=False, default_factory=WeakKeyDictionary
     )
-
-    supports_parts = True
 
     def __post_init__(self) -> None:
         shape = tuple(self.chunk_shape)
@@ -107,17 +107,17 @@ class ShardingCodec(ArrayToBytesCodec):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        """Make the codec, and with it its inner codecs."""
+        """Create the codec and its inner codecs."""
         configuration: Mapping[str, Any] = definition.configuration
-        return cls(
-            configuration["chunk_shape"],
-            _read_chain(configuration["codecs"], "codecs"),
-            _read_chain(configuration["index_codecs"], "index_codecs"),
-            configuration.get("index_location", "end"),
-        )
+        chains = {
+            member: _read_chain(configuration[member], member)
+            for member in ("codecs", "index_codecs")
+            if member in configuration
+        }
+        return cls(**{**configuration, **chains})
 
     def to_configuration(self) -> dict[str, JSON]:
-        """Give the configuration to write; inner codecs are spelt as they were read."""
+        """Return the configuration; inner codecs keep the form in which they were read."""
         return {
             "chunk_shape": list(self.chunk_shape),
             "codecs": [it.to_json() for it in self._inner.to_definitions()],
@@ -127,80 +127,80 @@ class ShardingCodec(ArrayToBytesCodec):
 
     @property
     def skipped(self) -> tuple[ExtensionDefinition, ...]:
-        """Inner codecs that nobody knows and that need not be understood."""
+        """Ignored inner codecs: unknown, with must_understand false."""
         return (*self._inner.skipped, *self._index.skipped)
 
     @property
     def byte_order(self) -> Literal["little", "big"] | None:
-        """That of the inner chunks."""
+        """Byte order of the inner chunks."""
         return self._inner.byte_order
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        """Let the inner codecs fill in what depends on the inner chunk."""
-        grid_of(decoded.shape, tuple(self.chunk_shape))
+        """Fill in the parameters of the inner codecs that depend on the inner chunk."""
+        inner_grid(decoded.shape, tuple(self.chunk_shape))
         shape = tuple(self.chunk_shape)
         inner = ArrayRepresentation(shape, decoded.data_type, decoded.fill_value)
         return replace(self, codecs=self._inner.resolve(inner), index_codecs=self._index)
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        """Refuse shapes that are not divided evenly, and codecs that do not fit.
+        """Raise an error if the shape or the inner codecs are not supported.
 
         Raises
         ------
         ValueError
-            If the inner chunks have another number of dimensions than the shard,
-            do not divide it evenly, or are too many; a CodecChainError if an inner
-            codec does not support them or an index codec has no fixed size.
+            If the inner chunks have a different number of dimensions than the shard, do
+            not divide it evenly, or are too many.  A CodecChainError if an inner codec
+            does not support the inner chunks, or an index codec has no fixed size.
         """
         self._shard(decoded)
 
-    def inner_chain(self, decoded: ArrayRepresentation) -> BoundChain:
-        """Give the codecs of an inner chunk, bound to it."""
+    def inner_codecs(self, decoded: ArrayRepresentation) -> PreparedCodecChain:
+        """Return the prepared codec chain of the inner chunks."""
         return self._shard(decoded).inner
 
-    def inner_sizes(
-        self, reader: ValueReader, decoded: ArrayRepresentation
+    def inner_chunk_sizes(
+        self, reader: ByteReader, decoded: ArrayRepresentation
     ) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Read the index alone, which knows the lengths."""
+        """Return the stored sizes of the inner chunks in bytes; reads only the index."""
         return self._shard(decoded).index.read(reader).sizes()
 
-    def read_first(self, decoded: ArrayRepresentation) -> ByteRange:
-        """The index, with as much beside it as costs no more; often that is the whole shard."""
+    def prefetch(self, decoded: ArrayRepresentation) -> ByteRange:
+        """Return the byte range of the index, extended to the minimum size of a read."""
         index = self._shard(decoded).index
         nbytes = max(index.size, GAP_BYTES)
         return ByteRange(0, nbytes) if index.at_start else ByteRange(-nbytes)
 
     def encode(self, array: Array, decoded: ArrayRepresentation) -> list[Buffer] | None:
-        """Encode a shard; None if all of its inner chunks are empty."""
+        """Encode a shard; return None if all inner chunks are empty."""
         return encode_shard(self._shard(decoded), array)
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> Array:
-        """Decode a shard that is in memory."""
+        """Decode a shard in memory."""
         out = np.empty(decoded.shape, decoded.data_type.numpy_dtype)
-        everything = Box(tuple(slice(0, length, 1) for length in decoded.shape))
-        read_part(self._shard(decoded), BufferReader(data), everything, out)
+        everything = BasicIndexer(tuple(slice(0, length, 1) for length in decoded.shape))
+        read_part(self._shard(decoded), BufferByteReader(data), everything, out)
         return out
 
-    def decode_part(
-        self, reader: ValueReader, decoded: ArrayRepresentation, selection: Selection, out: Array
+    def partial_decode(
+        self, reader: ByteReader, decoded: ArrayRepresentation, selection: Selection, out: Array
     ) -> None:
-        """Read the index, then the inner chunks that are needed, and no others."""
+        """Read the index, then only the selected inner chunks."""
         read_part(self._shard(decoded), reader, selection, out)
 
-    def encode_part(
+    def partial_encode(
         self,
-        reader: ValueReader | None,
+        reader: ByteReader | None,
         decoded: ArrayRepresentation,
         selection: Selection,
         value: Array,
     ) -> list[Buffer] | None:
-        """Encode anew what is touched; other inner chunks are kept as they are stored."""
+        """Encode the selected inner chunks; other inner chunks keep their stored bytes."""
         return change_shard(self._shard(decoded), reader, selection, value)
 
     def _shard(self, decoded: ArrayRepresentation) -> Shard:
         shard = self._shards.get(decoded)
         if shard is None:
-            shard = self._shards[decoded] = bind_shard(
+            shard = self._shards[decoded] = prepare_shard(
                 decoded,
                 tuple(self.chunk_shape),
                 self._inner,
@@ -210,10 +210,10 @@ class ShardingCodec(ArrayToBytesCodec):
         return shard
 
     def __hash__(self) -> int:
-        return hash((self.chunk_shape, self.index_location))  # definitions have no hash
+        return hash((self.chunk_shape, self.index_location))  # definitions are not hashable
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Without what is remembered; the codecs are found anew.
+        # Without the cache; the codecs are resolved again.
         return type(self), (self.chunk_shape, self.codecs, self.index_codecs, self.index_location)
 
 

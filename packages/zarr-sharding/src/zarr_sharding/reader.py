@@ -1,4 +1,4 @@
-"""Reading a part of a shard."""
+"""Decoding of a shard, or of a selection of it."""
 
 from __future__ import annotations
 
@@ -6,152 +6,307 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import (
-    Box,
-    BufferReader,
-    ChunkDecodeError,
-    project,
-    run_in_threads,
-    scratch,
-    single_chunk,
-)
+from zarr_core.extension import BasicIndexer, BufferByteReader, ChunkDecodeError
+from zarr_core.tools import parallel_for, project, scratch
 
-from zarr_sharding.inner import decode, inside, read_found
-from zarr_sharding.ranges import BATCH_BYTES, GAP_BYTES, subrange
+from zarr_sharding.inner_chunks import (
+    BATCH_BYTES,
+    GAP_BYTES,
+    Batch,
+    decode,
+    for_each_batch,
+    iter_inner_chunks,
+    read_batch,
+    read_inner_chunks,
+    subrange,
+    with_coordinates,
+)
 from zarr_sharding.shard import WINDOW, Shard
-from zarr_sharding.whole import read_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from zarr_core.extension import Part, Selection, ValueReader
+    from zarr_core.extension import ByteReader, Selection
+    from zarr_core.tools import ChunkProjection
 
     from zarr_sharding.index import ShardIndex
 
     Array = np.ndarray[Any, Any]
 
-_SUBRANGE_PAYS = 1 << 15  # encoded bytes; a smaller inner chunk is read in one piece
+_SMALL_BYTES = 1 << 14  # decoded bytes; smaller inner chunks are copied many at once
+_TOGETHER_BYTES = 1 << 17  # decoded bytes that fit in the processor cache
+_SUBRANGE_PAYS = 1 << 15  # encoded bytes; smaller inner chunks are read as a whole
 
 
-def read_part(shard: Shard, reader: ValueReader, selection: Selection, out: Array) -> None:
-    """Read a selection out of a stored shard.
+def read_part(shard: Shard, reader: ByteReader, selection: Selection, out: Array) -> None:
+    """Read a selection of a stored shard.
 
-    Reads the index, then only those inner chunks that are needed.
+    Reads the index, then only the selected inner chunks.
 
     Parameters
     ----------
     shard : Shard
-        Shape and codecs.
-    reader : ValueReader
+        Shape and codecs of the shard.
+    reader : ByteReader
         The stored shard.
     selection : Selection
-        What to read, within the shard.
+        Selection within the shard.
     out : ndarray
-        Receives the elements; has the shape of the selection.
+        Array for the elements, with the shape of the selection.
 
     Raises
     ------
     ChunkDecodeError
-        If the index, or an inner chunk that is needed, is damaged.
+        If the index or a selected inner chunk is damaged.
     """
     if not out.size:
         return
     size = reader.size
-    if not isinstance(reader, BufferReader) and (
+    if not isinstance(reader, BufferByteReader) and (
         size <= GAP_BYTES or (size <= BATCH_BYTES and 2 * out.size >= shard.size)
     ):
-        # Index and inner chunks with one read.
+        # Read index and inner chunks with one read.
         with scratch(size) as memory:
             reader.read_into([(0, memory)])
-            _read(shard, BufferReader(memory), selection, out)
+            _read(shard, BufferByteReader(memory), selection, out)
         return
     _read(shard, reader, selection, out)
 
 
-def _read(shard: Shard, reader: ValueReader, selection: Selection, out: Array) -> None:
-    if type(selection) is Box:
-        single = single_chunk(selection, shard.axes)
-        if single is not None:
-            chunk, within, complete, _ = single
-            _read_one(shard, reader, shard.number(chunk), within, complete, out)
-            return
-        if selection.shape == shard.shape:
-            read_all(shard, reader, out)
-            return
-    _read_some(shard, reader, selection, out)
+def _read(shard: Shard, reader: ByteReader, selection: Selection, out: Array) -> None:
+    projections = project(selection, shard.axes)
+    if isinstance(projections, tuple):
+        _read_one(shard, reader, projections[0], out)
+    elif isinstance(selection, BasicIndexer) and selection.shape == shard.shape:
+        read_all(shard, reader, out)
+    else:
+        _read_some(shard, reader, projections, out)
 
 
-def _read_one(
-    shard: Shard, reader: ValueReader, number: int, within: Box, whole: bool, out: Array
-) -> None:
-    """Read a part of one inner chunk."""
+def _read_one(shard: Shard, reader: ByteReader, projection: ChunkProjection, out: Array) -> None:
+    """Read a selection of one inner chunk."""
+    chunk_coords, chunk_selection, _, _, is_whole = projection
+    number = shard.number(chunk_coords)
+    selection = None if is_whole else chunk_selection
     place = shard.index.read_one(reader, number)
     if place is None:
         out[...] = shard.fill_value
         return
     offset, nbytes = place
     try:
-        if isinstance(reader, BufferReader):
-            decode(shard, reader.read(offset, nbytes), None if whole else within, out)
-        elif _by_parts(shard, nbytes, whole):
-            shard.inner.read_part(subrange(reader, offset, nbytes), within, out)
+        if isinstance(reader, BufferByteReader):
+            decode(shard, reader.read(offset, nbytes), selection, out)
+        elif not is_whole and _prefers_partial_decode(shard, nbytes):
+            shard.inner.partial_decode(subrange(reader, offset, nbytes), chunk_selection, out)
         else:
             with scratch(nbytes) as memory:
                 reader.read_into([(offset, memory)])
-                decode(shard, memory, None if whole else within, out)
+                decode(shard, memory, selection, out)
     except ChunkDecodeError as error:
-        raise inside(error, shard.grid, number) from error
+        raise with_coordinates(error, shard.grid, number) from error
 
 
-def _read_some(shard: Shard, reader: ValueReader, selection: Selection, out: Array) -> None:
-    """Read parts of several inner chunks."""
-    index = shard.index.read(reader)
-    parts = project(selection, shard.axes)
-    while window := list(islice(parts, WINDOW)):
-        _read_parts(shard, reader, index, window, out)
-
-
-def _read_parts(
-    shard: Shard, reader: ValueReader, index: ShardIndex, parts: Sequence[Part], out: Array
+def _read_some(
+    shard: Shard, reader: ByteReader, projections: Iterator[ChunkProjection], out: Array
 ) -> None:
-    numbers = shard.numbers([part.chunk for part in parts])
+    """Read a selection of several inner chunks."""
+    index = shard.index.read(reader)
+    while window := list(islice(projections, WINDOW)):
+        _read_window(shard, reader, index, window, out)
+
+
+def _read_window(
+    shard: Shard,
+    reader: ByteReader,
+    index: ShardIndex,
+    projections: Sequence[ChunkProjection],
+    out: Array,
+) -> None:
+    numbers = shard.numbers([projection.chunk_coords for projection in projections])
     found, empty = index.locate(numbers)
     for position in empty:
-        out[parts[position].target] = shard.fill_value
+        out[projections[position].out_selection] = shard.fill_value
 
-    def into_target(position: int, move: Callable[[Array], None]) -> None:
-        _, within, target, _, _ = parts[position]
-        if type(within) is Box:
-            move(out[target])
+    def read_into(
+        projection: ChunkProjection, read: Callable[[Selection | None, Array], None]
+    ) -> None:
+        _, selection, out_selection, _, is_whole = projection
+        if type(selection) is BasicIndexer:
+            read(None if is_whole else selection, out[out_selection])
         else:
-            values = np.empty(within.shape, out.dtype)
-            move(values)
-            out[target] = values
+            values = np.empty(selection.shape, out.dtype)
+            read(selection, values)
+            out[out_selection] = values
 
-    def place(position: int, piece: memoryview) -> None:
-        part = parts[position]
-        within = None if part.whole else part.within
-        into_target(position, lambda values: decode(shard, piece, within, values))
+    def place(position: int, data: memoryview) -> None:
+        read_into(
+            projections[position],
+            lambda selection, values: decode(shard, data, selection, values),
+        )
 
-    if shard.inner.reads_parts:
-        # Inner chunks of which so little is wanted that they are not read whole.
-        by_parts = [item for item in found if _by_parts(shard, item[1], parts[item[2]].whole)]
-        chosen = {position for _, _, position in by_parts}
+    if shard.inner.prefers_partial_decode:
+        # Large inner chunks with a small selection are decoded partially.
+        partial = [
+            item
+            for item in found
+            if not projections[item[2]].is_whole_encoded_chunk
+            and _prefers_partial_decode(shard, item[1])
+        ]
+        chosen = {position for _, _, position in partial}
         found = [item for item in found if item[2] not in chosen]
 
         def work(item: tuple[int, int, int]) -> None:
             offset, nbytes, position = item
             source = subrange(reader, offset, nbytes)
-            within = parts[position].within
+            projection = projections[position]
+            selection = projection.chunk_selection
             try:
-                into_target(position, lambda values: shard.inner.read_part(source, within, values))
+                read_into(
+                    projection,
+                    lambda _, values: shard.inner.partial_decode(source, selection, values),
+                )
             except ChunkDecodeError as error:
-                raise inside(error, shard.grid, int(numbers[position])) from error
+                raise with_coordinates(error, shard.grid, int(numbers[position])) from error
 
-        parallel = reader.requests is not None or shard.parallel(len(by_parts))
-        run_in_threads(by_parts, work, parallel, reader.requests)
-    read_found(shard, reader, numbers, found, place)
+        parallel = reader.max_concurrency is not None or shard.parallel(len(partial))
+        parallel_for(partial, work, parallel, reader.max_concurrency)
+    read_inner_chunks(shard, reader, numbers, found, place)
 
 
-def _by_parts(shard: Shard, nbytes: int, whole: bool) -> bool:
-    return shard.inner.reads_parts and not whole and nbytes > _SUBRANGE_PAYS
+def _prefers_partial_decode(shard: Shard, nbytes: int) -> bool:
+    return shard.inner.prefers_partial_decode and nbytes > _SUBRANGE_PAYS
+
+
+# --- all inner chunks ---
+
+
+def read_all(shard: Shard, reader: ByteReader, out: Array) -> None:
+    """Read all inner chunks."""
+    index = shard.index.read(reader)
+    blocks = shard.blocks(out)
+    for first in range(0, shard.count, WINDOW):
+        numbers = range(first, min(first + WINDOW, shard.count))
+        _read_blocks(shard, reader, index, numbers, blocks, out)
+
+
+def _read_blocks(
+    shard: Shard,
+    reader: ByteReader,
+    index: ShardIndex,
+    numbers: range,
+    blocks: Array,
+    out: Array,
+) -> None:
+    """Read successive inner chunks; ``blocks`` is a view of ``out`` as inner chunks."""
+    inner = shard.inner
+    found, empty = index.locate(np.arange(numbers.start, numbers.stop))
+    if not found and len(numbers) == shard.count:
+        out[...] = shard.fill_value
+        return
+    coordinates = shard.coordinates(numbers)
+    for position in empty:
+        blocks[coordinates[position]][...] = shard.fill_value
+    if inner.is_raw and out.flags.c_contiguous and blocks[coordinates[0]].flags.c_contiguous:
+        _read_memory(shard, reader, numbers, found, out)
+        return
+    small = inner.decoded.nbytes is not None and inner.decoded.nbytes <= _SMALL_BYTES
+    if small and (inner.is_raw or inner.encoded_size is None):
+        _read_small(shard, reader, numbers, found, blocks)
+        return
+    if shard.nested:
+
+        def place(position: int, data: memoryview) -> None:
+            inner.partial_decode(
+                BufferByteReader(data), inner.full_selection, blocks[coordinates[position]]
+            )
+    else:
+
+        def place(position: int, data: memoryview) -> None:
+            inner.decode_into(data, blocks[coordinates[position]])
+
+    read_inner_chunks(shard, reader, numbers, found, place)
+
+
+def _read_small(
+    shard: Shard,
+    reader: ByteReader,
+    numbers: range,
+    found: Sequence[tuple[int, int, int]],
+    blocks: Array,
+) -> None:
+    """Decode small inner chunks to contiguous memory, then copy many at once to ``out``."""
+    inner = shard.inner
+    nbytes = inner.decoded.nbytes or 1
+    most = _TOGETHER_BYTES // nbytes
+    decode_bytes_into = (
+        inner.decode_bytes_into if inner.has_memory_layout and inner.decodes_bytes_into else None
+    )
+    dtype = inner.memory_dtype if decode_bytes_into else inner.dtype
+    table = np.unravel_index(np.arange(numbers.start, numbers.stop), shard.grid)
+
+    def put_rows(positions: list[int], data: memoryview) -> None:
+        rows = np.frombuffer(data, dtype).reshape(-1, *shard.inner_shape)
+        blocks[tuple(axis[positions] for axis in table)] = rows[: len(positions)]
+
+    def work(batch: Batch) -> None:
+        if inner.is_raw and batch.is_dense(nbytes):
+            with read_batch(reader, batch) as memory:
+                put_rows([item[3] for item in batch.items], memory)
+            return
+        count = min(most, len(batch.items))
+        with scratch(count * nbytes) as memory:
+            rows = np.frombuffer(memory, dtype).reshape(count, *shard.inner_shape)
+            places: list[int] = []
+            position = 0
+            try:
+                for data, position in iter_inner_chunks(reader, batch):
+                    row = len(places)
+                    if decode_bytes_into is None:
+                        decode(shard, data, None, rows[row])
+                    else:
+                        decode_bytes_into(data, memory[row * nbytes : (row + 1) * nbytes])
+                    places.append(position)
+                    if len(places) == count:
+                        put_rows(places, memory)
+                        places = []
+            except ChunkDecodeError as error:
+                raise with_coordinates(error, shard.grid, numbers[position]) from error
+            put_rows(places, memory)
+
+    for_each_batch(shard, reader, found, work)
+
+
+def _read_memory(
+    shard: Shard,
+    reader: ByteReader,
+    numbers: range,
+    found: Sequence[tuple[int, int, int]],
+    out: Array,
+) -> None:
+    """Read uncompressed inner chunks that are contiguous in ``out`` directly."""
+    octets = out.reshape(-1).view(np.uint8).data
+    expected = len(octets) // shard.count
+    runs: list[list[int]] = []  # offset, first byte in out, length
+    for offset, nbytes, position in found:
+        if nbytes != expected:
+            error = ChunkDecodeError(f"has {nbytes} bytes instead of {expected}")
+            raise with_coordinates(error, shard.grid, numbers[position])
+        place = numbers[position] * expected
+        if runs:
+            start, first, length = runs[-1]
+            if (offset, place) == (
+                start + length,
+                first + length,
+            ) and length + expected <= BATCH_BYTES:
+                runs[-1][2] += expected
+                continue
+        runs.append([offset, place, expected])
+
+    def work(some: Sequence[Sequence[int]]) -> None:
+        reader.read_into([(offset, octets[at : at + length]) for offset, at, length in some])
+
+    contiguous = reader.max_concurrency is not None
+    step = 1 if contiguous else max(1, -(-len(runs) // 8))
+    tasks = [runs[first : first + step] for first in range(0, len(runs), step)]
+    parallel = contiguous or shard.parallel(len(found))
+    parallel_for(tasks, work, parallel, reader.max_concurrency, -(-len(found) // 8))

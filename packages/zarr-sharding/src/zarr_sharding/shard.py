@@ -1,4 +1,4 @@
-"""What the metadata says about all shards of one shape, worked out once."""
+"""Properties of all shards of one shape, computed once from the metadata."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from zarr_core.errors import CodecChainError
 from zarr_core.extension import (
     ArrayRepresentation,
-    BoundChain,
-    Box,
     BytesToBytesCodec,
     ChunkAxis,
-    CodecChain,
-    CodecChainError,
     ExtensionDefinition,
-    make_extension,
 )
+from zarr_core.tools import CodecChain, PreparedCodecChain, make_extension
 
-from zarr_sharding.index import MOST_INNER_CHUNKS, IndexFormat
+from zarr_sharding.index import MAX_INNER_CHUNKS, IndexFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,47 +25,44 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_BATCH_BYTES = 1 << 22  # decoded; enough to keep a thread busy for a millisecond
-_THREADS_PAY = 1 << 16  # decoded bytes of an inner chunk, for which threads pay in any case
-_THREADS_MAY_PAY = 1 << 12  # below, Python is most of the work in any case
-_PARALLEL_BYTES = 1 << 18  # decoded bytes that are worth waking another thread
+_BATCH_BYTES = 1 << 22  # decoded bytes; about a millisecond of work
+_THREADS_PAY = 1 << 16  # decoded bytes of an inner chunk; threads are always faster above
+_THREADS_MAY_PAY = 1 << 12  # below, the Python overhead dominates
+_PARALLEL_BYTES = 1 << 18  # decoded bytes; minimum of work for another thread
 
 WINDOW = 1 << 14
-"""Inner chunks that are planned at a time, lest plans of millions fill the memory."""
+"""Inner chunks that are processed at once; limits the memory for shards of millions."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Shard:
-    """A shape of shard, bound to its codecs.
+    """Shape and prepared codecs of a shard.
 
     Parameters
     ----------
     shape, inner_shape, grid : tuple of int
-        Shard and inner chunk in elements; inner chunks per shard.
+        Shape of the shard and of an inner chunk, in elements; inner chunks per shard.
     axes : tuple of ChunkAxis
-        The same as chunk axes.
-    inner : BoundChain
-        Codecs of an inner chunk.
+        The same grid as chunk axes.
+    inner : PreparedCodecChain
+        Prepared codecs of an inner chunk.
     index : IndexFormat
-        How the index is stored.
+        Format of the index.
     fill_value : ndarray, shape ()
-        What empty inner chunks hold.
+        Value of empty inner chunks.
     nested : bool
-        Whether inner chunks are better decoded by parts even if all of it is
-        wanted: they are shards themselves.
-    whole : Box
-        All of an inner chunk.
+        Whether inner chunks are shards themselves, for which partial decoding is faster
+        even for the whole inner chunk.
     """
 
     shape: tuple[int, ...]
     inner_shape: tuple[int, ...]
     grid: tuple[int, ...]
     axes: tuple[ChunkAxis, ...]
-    inner: BoundChain
+    inner: PreparedCodecChain
     index: IndexFormat
     fill_value: Array
     nested: bool
-    whole: Box
 
     @property
     def size(self) -> int:
@@ -81,25 +75,25 @@ class Shard:
         return prod(self.grid)
 
     def coordinates(self, numbers: range) -> list[tuple[int, ...]]:
-        """Positions of some inner chunks in the grid."""
+        """Return the coordinates of a range of inner chunks in the grid."""
         table = np.unravel_index(np.arange(numbers.start, numbers.stop), self.grid)
         return list(zip(*(axis.tolist() for axis in table), strict=True))
 
     def numbers(self, coordinates: Sequence[tuple[int, ...]]) -> Numbers:
-        """Count the inner chunks at these positions, in C order."""
+        """Return the linear indices of inner chunks by their coordinates, in C order."""
         table = np.asarray(coordinates, np.intp).reshape(len(coordinates), len(self.grid))
         steps = [prod(self.grid[axis + 1 :]) for axis in range(len(self.grid))]
         return table @ np.asarray(steps, np.intp)
 
     def number(self, coordinates: tuple[int, ...]) -> int:
-        """Count the inner chunk at this position, in C order."""
+        """Return the linear index of an inner chunk by its coordinates, in C order."""
         number = 0
         for place, length in zip(coordinates, self.grid, strict=True):
             number = number * length + place
         return number
 
     def blocks(self, array: Array) -> Array:
-        """View an array of the shard's shape as inner chunks.
+        """Return a view of an array with the shape of the shard as inner chunks.
 
         Returns
         -------
@@ -107,22 +101,22 @@ class Shard:
         """
         ndim = len(self.grid)
         lengths = [n for pair in zip(self.grid, self.inner_shape, strict=True) for n in pair]
-        # Cutting dimensions apart never needs a copy, whatever the strides.
+        # Splitting dimensions never copies, whatever the strides.
         return array.reshape(lengths).transpose(*range(0, 2 * ndim, 2), *range(1, 2 * ndim, 2))
 
     def parallel(self, count: int) -> bool | None:
-        """Whether threads pay for this many inner chunks; None if that must be tried."""
+        """Return whether threads are faster for ``count`` inner chunks; None if unknown."""
         nbytes = self.inner.decoded.nbytes
         if nbytes is None or nbytes < _THREADS_MAY_PAY or nbytes * count < _PARALLEL_BYTES:
             return False
         return True if nbytes >= _THREADS_PAY else None
 
-    def most_items(self, count: int) -> int:
-        """How many inner chunks to handle together, of this many in all."""
+    def batch_size(self, count: int) -> int:
+        """Return the batch size for ``count`` inner chunks."""
         nbytes = self.inner.decoded.nbytes or _BATCH_BYTES
         most = max(1, _BATCH_BYTES // max(1, nbytes))
         if self.parallel(count) is not False:
-            # Several pieces of work for each of a few threads, none of them tiny.
+            # Several batches for each thread, none of them tiny.
             most = min(most, max(-(-count // 8), _PARALLEL_BYTES // nbytes, 1))
         return most
 
@@ -133,7 +127,7 @@ class InnerAxis(ChunkAxis):
     Parameters
     ----------
     count, length : int
-        How many, and how long each is in elements.
+        Number of inner chunks, and length of each in elements.
     """
 
     __slots__ = ("count", "size", "uniform")
@@ -146,51 +140,53 @@ class InnerAxis(ChunkAxis):
         self.uniform = length
 
     def start(self, chunk: int) -> int:
-        """First element of an inner chunk."""
+        """Return the first element of an inner chunk."""
         return chunk * self.uniform
 
     def length(self, chunk: int) -> int:
-        """Length of an inner chunk."""
+        """Return the length of an inner chunk."""
         return self.uniform
 
     def chunk_of(self, element: int) -> int:
-        """Find the inner chunk that holds an element."""
+        """Return the inner chunk that contains an element."""
         return element // self.uniform
 
     def chunks_of(self, elements: Numbers) -> Numbers:
-        """Find the inner chunks that hold elements."""
+        """Return the inner chunks that contain elements."""
         return elements // self.uniform
 
 
-def bind_shard(
+def prepare_shard(
     decoded: ArrayRepresentation,
     inner_shape: tuple[int, ...],
     codecs: CodecChain,
     index_codecs: CodecChain,
     at_start: bool,
 ) -> Shard:
-    """Prepare what is the same for all shards of one shape.
+    """Prepare the codecs for all shards of one shape.
 
     Parameters
     ----------
     decoded : ArrayRepresentation
-        The shard.
+        Decoded representation of the shard.
     inner_shape : tuple of int
-        Shape of the inner chunks.
+        Shape of the inner chunks, in elements.
     codecs, index_codecs : CodecChain
         Codecs of inner chunks and of the index.
     at_start : bool
-        Whether the index lies at the start.
+        Whether the index is at the start.
 
     Raises
     ------
     ValueError
-        If the inner chunks do not fit the shard, or codecs do not support what
-        they are given (then a CodecChainError).
+        If the inner chunks do not fit the shard; a CodecChainError if a codec does not
+        support its input.
     """
-    grid = grid_of(decoded.shape, inner_shape)
-    inner = codecs.bind(
-        ArrayRepresentation(inner_shape, decoded.data_type, decoded.fill_value, decoded.keep_empty)
+    grid = inner_grid(decoded.shape, inner_shape)
+    inner = codecs.prepare(
+        ArrayRepresentation(
+            inner_shape, decoded.data_type, decoded.fill_value, decoded.write_empty_chunks
+        )
     )
     axes = tuple(InnerAxis(n, length) for n, length in zip(grid, inner_shape, strict=True))
     return Shard(
@@ -201,13 +197,12 @@ def bind_shard(
         inner=inner,
         index=index_format(grid, index_codecs, at_start),
         fill_value=decoded.fill_value,
-        nested=inner.supports_parts and inner.encoded_size is None,
-        whole=Box(tuple(slice(0, length, 1) for length in inner_shape)),
+        nested=inner.supports_partial_encode and inner.encoded_size is None,
     )
 
 
-def grid_of(shape: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Inner chunks per shard.
+def inner_grid(shape: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the number of inner chunks per shard, in each dimension.
 
     Raises
     ------
@@ -217,13 +212,13 @@ def grid_of(shape: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[int, 
     if len(shape) != len(inner_shape):
         raise ValueError(
             f"chunk_shape {list(inner_shape)} has {len(inner_shape)} dimensions, "
-            f"the shard has {len(shape)}"
+            f"but the shard has {len(shape)}"
         )
     for axis, (whole, part) in enumerate(zip(shape, inner_shape, strict=True)):
         if whole % part:
             raise ValueError(
                 f"chunk_shape {list(inner_shape)} does not divide the shard evenly: "
-                f"{whole} is no multiple of {part} in dimension {axis}"
+                f"{whole} is not a multiple of {part} in dimension {axis}"
             )
     grid = tuple(whole // part for whole, part in zip(shape, inner_shape, strict=True))
     check_count(grid)
@@ -231,35 +226,37 @@ def grid_of(shape: tuple[int, ...], inner_shape: tuple[int, ...]) -> tuple[int, 
 
 
 def check_count(grid: tuple[int, ...]) -> None:
-    """Refuse shards whose index would be too large.
+    """Raise an error for shards whose index would be too large.
 
     Raises
     ------
     ValueError
-        If there are more than :data:`MOST_INNER_CHUNKS` inner chunks.
+        If there are more than :data:`MAX_INNER_CHUNKS` inner chunks.
     """
-    if prod(grid) > MOST_INNER_CHUNKS:
+    if prod(grid) > MAX_INNER_CHUNKS:
         raise ValueError(
-            f"a shard of {prod(grid)} inner chunks needs an index of {16 * prod(grid)} bytes; "
-            f"at most {MOST_INNER_CHUNKS} inner chunks are supported, so make inner chunks "
-            "larger or the shard smaller"
+            f"a shard of {prod(grid)} inner chunks requires an index of {16 * prod(grid)} bytes; "
+            f"at most {MAX_INNER_CHUNKS} inner chunks are supported; choose larger inner "
+            "chunks or smaller shards"
         )
 
 
 def index_format(grid: tuple[int, ...], codecs: CodecChain, at_start: bool) -> IndexFormat:
-    """Bind the codecs of an index to its shape.
+    """Return the format of an index with this shape and these codecs.
 
     Raises
     ------
     CodecChainError
-        If the size of what they give depends on its content.
+        If the size of the encoded index depends on its content.
     """
     # "The index is an array with 64-bit unsigned integers with a shape that matches
     # the chunks per shard tuple with an appended dimension of size 2."
     uint64 = make_extension("data_type", ExtensionDefinition("uint64"))
-    assert uint64 is not None  # a data type is never left out
-    decoded = ArrayRepresentation((*grid, 2), uint64, np.zeros((), np.uint64), keep_empty=True)
-    chain = codecs.bind(decoded)
+    assert uint64 is not None  # a data type is never ignored
+    decoded = ArrayRepresentation(
+        (*grid, 2), uint64, np.zeros((), np.uint64), write_empty_chunks=True
+    )
+    chain = codecs.prepare(decoded)
     if chain.encoded_size is None:
         # "Codecs that produce variable-sized encoded representation, such as
         # compression codecs, MUST NOT be used for index codecs."

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import StoreReadError
-from zarr_core.extension import BufferReader
-from zarr_sharding import ranges
-from zarr_sharding.ranges import SubrangeReader, batches, pieces, subrange
+from zarr_core.extension import BufferByteReader
+from zarr_sharding import inner_chunks
+from zarr_sharding.inner_chunks import SubrangeReader, batches, iter_inner_chunks, subrange
 
 VALUE = bytes(it * 7 % 251 for it in range(4000))
 
@@ -20,20 +20,22 @@ VALUE = bytes(it * 7 % 251 for it in range(4000))
     st.integers(0, 200),
     st.integers(50, 1000),
 )
-def test_every_inner_chunk_comes_out_whole(counting, places, most_items, gap, size):
+def test_every_inner_chunk_comes_out_whole(counting, places, max_items, gap, size):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "GAP_BYTES", gap)
-        patch.setattr(ranges, "BATCH_BYTES", size)
+        patch.setattr(inner_chunks, "GAP_BYTES", gap)
+        patch.setattr(inner_chunks, "BATCH_BYTES", size)
         found = [(*place, number) for number, place in enumerate(sorted(places))]
-        made = batches(found, most_items)
+        made = batches(found, max_items)
         assert [item[3] for batch in made for item in batch.items] == list(range(len(found)))
         for batch in made:
-            assert len(batch.items) <= most_items
+            assert len(batch.items) <= max_items
             assert batch.nbytes <= size or len(batch.items) == 1
             assert batch.nbytes == sum(stop - start for start, stop in batch.extents)
-        for reader in (BufferReader(VALUE), counting(VALUE)):
+        for reader in (BufferByteReader(VALUE), counting(VALUE)):
             got = {
-                number: bytes(piece) for batch in made for piece, number in pieces(reader, batch)
+                number: bytes(piece)
+                for batch in made
+                for piece, number in iter_inner_chunks(reader, batch)
             }
             assert got == {number: VALUE[a : a + n] for a, n, number in found}
 
@@ -43,22 +45,22 @@ def test_neighbours_are_one_read():
     assert batch.extents == [[0, 25]]
 
 
-def test_far_places_are_several_parts_of_one_call():
-    far = 2 * ranges.GAP_BYTES
+def test_distant_inner_chunks_are_read_in_one_call():
+    far = 2 * inner_chunks.GAP_BYTES
     (batch,) = batches([(0, 10, 0), (far, 10, 1)], 100)
     assert batch.extents == [[0, 10], [far, far + 10]]
 
 
-def test_overlapping_places_are_read_once():
+def test_overlapping_inner_chunks_are_read_once():
     (batch,) = batches([(0, 100, 0), (10, 20, 1), (50, 60, 2)], 100)
     assert batch.nbytes == 110
 
 
-def test_many_claims_on_the_same_bytes_do_not_add_up(counting):
+def test_many_overlapping_entries_do_not_multiply_memory(counting):
     reader = counting(VALUE)
     (batch,) = batches([(0, 4000, number) for number in range(1000)], 10**6)
     assert batch.nbytes == 4000
-    assert sum(1 for _ in pieces(reader, batch)) == 1000
+    assert sum(1 for _ in iter_inner_chunks(reader, batch)) == 1000
     assert reader.nbytes == 4000
 
 
@@ -74,8 +76,8 @@ def test_subrange(counting):
 
 
 def test_subrange_of_memory_is_not_copied():
-    part = subrange(BufferReader(VALUE), 100, 50)
-    assert isinstance(part, BufferReader)
+    part = subrange(BufferByteReader(VALUE), 100, 50)
+    assert isinstance(part, BufferByteReader)
     assert part.size == 50
     assert bytes(part.read(10, 5)) == VALUE[110:115]
     with pytest.raises(StoreReadError):

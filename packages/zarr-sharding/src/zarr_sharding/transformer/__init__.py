@@ -1,4 +1,4 @@
-"""sharding storage transformer: many chunks of an array in one stored value.
+"""sharding storage transformer: several chunks of an array in one stored value.
 
 Name:           sharding
 Specification:  v3 draft of December 2022, "Sharding storage transformer", version 1.0
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from zarr_core.extension import ExtensionDefinition, StorageTransformer, check_prefix
 
-from zarr_sharding.layout import Layout
-from zarr_sharding.sharded_store import ShardedStore, plain_index
+from zarr_sharding.transformer.layout import Layout
+from zarr_sharding.transformer.sharded_store import ShardedStore, plain_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShardingTransformer(StorageTransformer):
-    """Puts chunks that are neighbours into one stored value, a shard.
+    """Store neighbouring chunks in one value, a shard.
 
     Parameters
     ----------
     chunks_per_shard : sequence of int
-        How many chunks a shard has, in each dimension of the array.
+        Number of chunks per shard, in each dimension of the array.
 
     Raises
     ------
     ValueError
-        If one of them is no positive integer, or these are too many chunks for one index.
+        If a number is not a positive integer, or an index does not support so many chunks.
 
     Examples
     --------
@@ -58,16 +58,16 @@ class ShardingTransformer(StorageTransformer):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        """Make the transformer; "the only binary format is the indexed format"."""
+        """Create the transformer; "the only binary format is the indexed format"."""
         counts: Any = definition.configuration["chunks_per_shard"]
         return cls(counts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Without the index format, which is worked out anew.
+        # Without the index format, which is computed again.
         return type(self), (self.chunks_per_shard,)
 
     def check(self, shape: tuple[int, ...]) -> None:
-        """Refuse arrays with another number of dimensions.
+        """Raise an error for arrays with a different number of dimensions.
 
         "The length of the array must match the length of the array metadata shape
         entry."
@@ -75,13 +75,13 @@ class ShardingTransformer(StorageTransformer):
         if len(self.chunks_per_shard) != len(shape):
             raise ValueError(
                 f"chunks_per_shard {list(self.chunks_per_shard)} has {len(self.chunks_per_shard)} "
-                f"dimensions, the array has {len(shape)}"
+                f"dimensions, but the array has {len(shape)}"
             )
 
     def as_codecs(self, metadata: ArrayMetadata) -> ArrayMetadata | None:
-        """Describe the array with ``sharding_indexed``, whose shards are the same.
+        """Return equivalent metadata with ``sharding_indexed``, whose shards are identical.
 
-        None if its chunks are not all of one shape, or are arranged by an extension.
+        None if the chunk grid is not regular, or a chunk memory layout is set.
         """
         grid = metadata.chunk_grid
         lengths: Any = grid.configuration.get("chunk_shape")
@@ -102,6 +102,6 @@ class ShardingTransformer(StorageTransformer):
         )
 
     def transform(self, store: Store, prefix: str) -> ShardedStore:
-        """The store that the array sees."""
+        """Return the store with a key for each chunk."""
         counts = tuple(self.chunks_per_shard)
         return ShardedStore(store, Layout(check_prefix(prefix), counts, self._index))

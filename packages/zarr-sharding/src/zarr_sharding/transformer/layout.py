@@ -1,4 +1,4 @@
-"""Which chunk of an array lies in which shard."""
+"""Mapping of the chunks of an array to shards."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from zarr_sharding.chunk_names import Form, parse_name, parse_prefix
+from zarr_sharding.transformer.chunk_names import KeyFormat, parse_name, parse_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,56 +15,56 @@ if TYPE_CHECKING:
     from zarr_sharding.index import IndexFormat, Numbers
 
 
-class Place(NamedTuple):
-    """Where a chunk lies."""
+class ChunkPosition(NamedTuple):
+    """Position of a chunk in the shards."""
 
     shard: str
     """Key of the shard."""
 
     number: int
-    """The chunk, counted in C order within the shard."""
+    """Linear index of the chunk within the shard, in C order."""
 
 
-class Corner(NamedTuple):
-    """A prefix that ends within the numbers of chunks."""
+class PartialPrefix(NamedTuple):
+    """A prefix that ends between the coordinates of chunk keys."""
 
-    form: Form
-    """How the chunks are named."""
+    form: KeyFormat
+    """Format of the chunk keys."""
 
     numbers: list[int]
-    """The first numbers of all chunks below it."""
+    """First coordinates of all chunks below the prefix."""
 
     shards: str
-    """The prefix below which their shards lie."""
+    """Prefix of their shards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the chunks of an array are put into shards.
+    """Mapping of the chunks of an array to shards.
 
     Parameters
     ----------
     prefix : str
-        What stands before the name of every chunk: empty or ending in ``/``.
+        Prefix of all chunk keys: empty or ending in ``/``.
     chunks_per_shard : tuple of int
-        In each dimension.
+        Number of chunks per shard, in each dimension.
     index : IndexFormat
-        How the index of a shard is stored.
+        Format of the index of a shard.
     """
 
     prefix: str
     chunks_per_shard: tuple[int, ...]
     index: IndexFormat
 
-    def name_of(self, key: str) -> tuple[Form, list[int]] | None:
-        """Form and numbers of a chunk's, or a shard's, key; None for any other key."""
+    def parse_key(self, key: str) -> tuple[KeyFormat, list[int]] | None:
+        """Parse the key of a chunk or shard; return None for any other key."""
         if not key.startswith(self.prefix):
             return None
         return parse_name(key[len(self.prefix) :], len(self.chunks_per_shard))
 
-    def place(self, key: str) -> Place | None:
-        """Find a chunk by its key; None for any other key."""
-        found = self.name_of(key)
+    def locate(self, key: str) -> ChunkPosition | None:
+        """Return the position of a chunk by its key; None for any other key."""
+        found = self.parse_key(key)
         if found is None:
             return None
         form, numbers = found
@@ -74,34 +74,34 @@ class Layout:
             whole, part = divmod(place, count)
             shard.append(whole)
             number = number * count + part
-        return Place(self.prefix + form.name(shard), number)
+        return ChunkPosition(self.prefix + form.name(shard), number)
 
-    def corner(self, prefix: str) -> Corner | None:
-        """Translate a prefix that ends within the numbers of chunks; None for any other."""
+    def partial_prefix(self, prefix: str) -> PartialPrefix | None:
+        """Parse a prefix that ends between coordinates; return None for any other."""
         if not prefix.startswith(self.prefix) or prefix == self.prefix:
             return None
         found = parse_prefix(prefix[len(self.prefix) :], len(self.chunks_per_shard))
         if found is None:
             return None
         form, numbers = found
-        # A name may have more numbers than the prefix.
+        # A chunk key has more coordinates than the prefix.
         shard = [at // count for at, count in zip(numbers, self.chunks_per_shard, strict=False)]
-        return Corner(form, numbers, self.prefix + form.prefix(shard))
+        return PartialPrefix(form, numbers, self.prefix + form.prefix(shard))
 
     def keys(self, shard: str, numbers: Numbers, first: Sequence[int] = ()) -> list[str]:
-        """Name chunks of a shard.
+        """Return the keys of chunks in a shard.
 
         Parameters
         ----------
         shard : str
             Key of the shard.
         numbers : ndarray of int
-            The chunks, counted in C order.
+            Linear indices of the chunks, in C order.
         first : sequence of int
-            Only the chunks whose name has these as its first numbers.
+            Return only chunks with these first coordinates.
         """
-        found = self.name_of(shard)
-        assert found is not None, "the key of a shard has the form of a chunk's"
+        found = self.parse_key(shard)
+        assert found is not None, "shard keys have the format of chunk keys"
         form, place = found
         if not place:
             return [shard] * len(numbers)
@@ -110,7 +110,7 @@ class Layout:
         chosen = np.ones(len(numbers), np.bool_)
         for axis, at in enumerate(first):
             chosen &= inner[axis] == at - place[axis] * counts[axis]
-        # Python's integers: a name may have a number beyond what NumPy's hold.
+        # Python integers, because coordinates can exceed the range of int64.
         columns = [
             [whole * count + part for part in parts[chosen].tolist()]
             for whole, count, parts in zip(place, counts, inner, strict=True)
@@ -118,21 +118,21 @@ class Layout:
         return [self.prefix + form.name(name) for name in zip(*columns, strict=True)]
 
     def prefixes(self, prefix: str, first: Sequence[int] = ()) -> list[str] | None:
-        """Name the prefixes of all chunks that can be in shards below a prefix.
+        """Return the prefixes of all possible chunks of the shards below a prefix.
 
         Parameters
         ----------
         prefix : str
-            A prefix of shards.
+            Prefix of shards.
         first : sequence of int
-            Only prefixes with these as their first numbers.
+            Return only prefixes with these first coordinates.
 
         Returns
         -------
         list of str or None
-            None if the prefix is no beginning of the keys of shards.
+            None if the prefix is not a prefix of shard keys.
         """
-        corner = self.corner(prefix)
+        corner = self.partial_prefix(prefix)
         if corner is None:
             return None
         *_, last = corner.numbers

@@ -1,7 +1,7 @@
-"""A store whose chunks lie in the shards of another store.
+"""A store of chunks that are kept in the shards of another store.
 
 Specification: sharding storage transformer 1.0 (draft of December 2022), "API
-implementation", whose operations these are.
+implementation".
 """
 
 from __future__ import annotations
@@ -9,44 +9,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
-    BufferReader,
+    BufferByteReader,
     ByteRange,
     ChunkDecodeError,
-    CodecChain,
     ExtensionDefinition,
     Store,
     StoreCapabilityError,
     check_prefix,
 )
+from zarr_core.tools import CodecChain
 
-from zarr_sharding.assembly import Kept, as_list, assemble
-from zarr_sharding.changing import change_chunks, patch
-from zarr_sharding.layout import Layout
-from zarr_sharding.listing import list_dir, list_prefix, located, read_indices
-from zarr_sharding.partial_values import get_partial_values
-from zarr_sharding.ranges import SubrangeReader
+from zarr_sharding.inner_chunks import SubrangeReader
 from zarr_sharding.shard import check_count, index_format
+from zarr_sharding.transformer.layout import Layout
+from zarr_sharding.transformer.list_keys import list_dir, list_prefix, read_indices, with_shard
+from zarr_sharding.transformer.partial_values import get_partial_values
+from zarr_sharding.transformer.update_shard import change_chunks, patch
+from zarr_sharding.writer import RetainedChunks, assemble, to_buffers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from zarr_core.extension import Buffer, Change, Pieces, ValueReader
+    from zarr_core.extension import Buffer, Buffers, ByteReader, Change
 
     from zarr_sharding.index import IndexFormat
-    from zarr_sharding.layout import Place
+    from zarr_sharding.transformer.layout import ChunkPosition
 
-    # Named here, because within the class ``list`` is the operation of that name.
+    # Defined here, because ``list`` is a method within the class.
     Values = list[Buffer | None]
     Listing = tuple[list[str], list[str]]
 
 
 def plain_index(grid: tuple[int, ...]) -> IndexFormat:
-    """The index that shards of the transformer have: at the end, without a checksum.
+    """Return the index format of the transformer: at the end, without a checksum.
 
     Raises
     ------
     ValueError
-        If these are too many chunks for one index.
+        If an index does not support this number of chunks.
     """
     check_count(grid)
     codecs = CodecChain.of(ExtensionDefinition("bytes", {"endian": "little"}))
@@ -54,23 +54,22 @@ def plain_index(grid: tuple[int, ...]) -> IndexFormat:
 
 
 class ShardedStore(Store):
-    """What an array with shards sees: every chunk under a key of its own.
+    """Store in which every chunk of a sharded array has its own key.
 
-    Keys that are no chunk's are those of the store behind.
+    Keys of other values are those of the underlying store.
 
     Parameters
     ----------
     store : Store
-        Where the shards are.
+        Underlying store, which contains the shards.
     layout : Layout
-        Which chunk lies in which shard.
+        Mapping of chunks to shards.
 
     Notes
     -----
-    A change of a chunk makes its shard anew, under the lock that the store behind
-    has for the shard: those who change different chunks of it lose nothing, and
-    who reads sees the shard before or after.  What no chunk refers to any more is
-    left out.
+    A change of a chunk rewrites its shard, under the lock of the underlying store for the
+    shard: concurrent changes of different chunks are all kept, and readers see the shard
+    before or after a change.  Bytes that no chunk refers to are dropped.
     """
 
     def __init__(self, store: Store, layout: Layout) -> None:
@@ -79,19 +78,20 @@ class ShardedStore(Store):
         self.read_only = store.read_only
         self.supports_listing = store.supports_listing
         self.supports_erasing = store.supports_erasing
+        self.metadata_first = store.metadata_first
         self.in_memory = store.in_memory
-        self.requests = store.requests
+        self.max_concurrency = store.max_concurrency
 
     @property
     def url(self) -> str:
-        """The URL of the store behind."""
+        """URL of the underlying store."""
         return self.store.url
 
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
-        """The value of a key: of a chunk, the part of its shard."""
-        place = self.layout.place(key)
+        """Return the value of a key; for a chunk, a byte range of its shard."""
+        place = self.layout.locate(key)
         if place is None:
             return self.store.get(key)
         reader = self._open(place)
@@ -101,12 +101,12 @@ class ShardedStore(Store):
             return reader.read(0, reader.size)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        """Parts of values; the indices are read together, then the chunks together."""
+        """Return byte ranges of values; reads all indices first, then all chunks."""
         return get_partial_values(self.store, self.layout, list(key_ranges))
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
-        """Read a value into memory that the caller has."""
-        place = self.layout.place(key)
+        """Read a value into memory of the caller."""
+        place = self.layout.locate(key)
         if place is None:
             return self.store.get_into(key, buffer)
         reader = self._open(place)
@@ -118,18 +118,18 @@ class ShardedStore(Store):
                 reader.read_into([(0, buffer[:count])])
         return size
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
-        """Open a value; of a chunk, the part of its shard.
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        """Open a value; for a chunk, a byte range of its shard.
 
         Raises
         ------
         ChunkDecodeError
-            If the index of the shard is damaged; names the shard.
+            If the index of the shard is damaged; contains the key of the shard.
         """
-        place = self.layout.place(key)
+        place = self.layout.locate(key)
         return self.store.open_value(key, first) if place is None else self._open(place)
 
-    def _open(self, place: Place) -> ValueReader | None:
+    def _open(self, place: ChunkPosition) -> ByteReader | None:
         index = self.layout.index
         start = 0 if index.at_start else -index.size
         shard = self.store.open_value(place.shard, ByteRange(start, index.size))
@@ -139,28 +139,28 @@ class ShardedStore(Store):
         try:
             found = index.read_one(shard, place.number)
         except ChunkDecodeError as error:
-            raise located(error, self.store, place.shard) from error
+            raise with_shard(error, self.store, place.shard) from error
         finally:
             if found is None:
                 shard.close()
         if found is None:
             return None
         offset, nbytes = found
-        if isinstance(shard, BufferReader):
-            return BufferReader(shard.read(offset, nbytes))
+        if isinstance(shard, BufferByteReader):
+            return BufferByteReader(shard.read(offset, nbytes))
         return _ChunkReader(shard, offset, nbytes)
 
     def exists(self, key: str) -> bool:
-        """Whether there is a value at a key; of a shard only its index is read."""
-        place = self.layout.place(key)
+        """Return whether a key exists; for a chunk, reads the index of its shard."""
+        place = self.layout.locate(key)
         return self.store.exists(key) if place is None else self._size(place) is not None
 
     def getsize(self, key: str) -> int | None:
-        """Length of a value in bytes, or None for a missing key."""
-        place = self.layout.place(key)
+        """Return the length of a value in bytes, or None for a missing key."""
+        place = self.layout.locate(key)
         return self.store.getsize(key) if place is None else self._size(place)
 
-    def _size(self, place: Place) -> int | None:
+    def _size(self, place: ChunkPosition) -> int | None:
         reader = self._open(place)
         if reader is None:
             return None
@@ -169,28 +169,28 @@ class ShardedStore(Store):
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
-        """Store a value; of a chunk, by making its shard anew."""
-        place = self.layout.place(key)
+    def set(self, key: str, value: Buffers) -> None:
+        """Store a value; for a chunk, rewrite its shard."""
+        place = self.layout.locate(key)
         if place is None:
             self.store.set(key, value)
             return
         self._require_writable(key)
-        pieces = as_list(value)
+        buffers = to_buffers(value)
         if self.layout.index.count > 1:
-            change_chunks(self.store, self.layout, place.shard, {place.number: pieces}, {})
+            change_chunks(self.store, self.layout, place.shard, {place.number: buffers}, {})
             return
-        # All chunks that the shard can have: nobody need look at what was there.
-        shard = assemble(self.layout.index, Kept.nothing(), [place.number], [pieces])
-        assert shard is not None, "there is a chunk in it"
+        # The chunk is the whole shard, so the old shard is not read.
+        shard = assemble(self.layout.index, RetainedChunks.empty(), [place.number], [buffers])
+        assert shard is not None, "the shard contains a chunk"
         self.store.set(place.shard, shard)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        """Store parts of values; each shard is made anew once."""
+        """Store byte ranges of values; each shard is rewritten once."""
         others = []
         shards: dict[str, dict[int, list[tuple[int, Buffer]]]] = {}
         for key, start, value in key_start_values:
-            place = self.layout.place(key)
+            place = self.layout.locate(key)
             if place is None:
                 others.append((key, start, value))
             else:
@@ -210,7 +210,7 @@ class ShardedStore(Store):
 
     def update(self, key: str, change: Change) -> None:
         """Read, change and write a value, excluding every other change of its shard."""
-        place = self.layout.place(key)
+        place = self.layout.locate(key)
         if place is None:
             self.store.update(key, change)
             return
@@ -218,15 +218,15 @@ class ShardedStore(Store):
         change_chunks(self.store, self.layout, place.shard, {}, {place.number: change})
 
     def erase(self, key: str) -> None:
-        """Remove a key; with its last chunk a shard is removed."""
+        """Remove a key; a shard is removed with its last chunk."""
         self.erase_values([key])
 
     def erase_values(self, keys: Iterable[str]) -> None:
-        """Remove several keys; each shard is made anew once."""
+        """Remove several keys; each shard is rewritten once."""
         others = []
         shards: dict[str, dict[int, None]] = {}
         for key in keys:
-            place = self.layout.place(key)
+            place = self.layout.locate(key)
             if place is None:
                 others.append(key)
             else:
@@ -238,10 +238,10 @@ class ShardedStore(Store):
         key = next(iter(shards))
         self._require_writable(key)
         if not self.supports_erasing:
-            raise StoreCapabilityError("chunks cannot be erased here", store=self, key=key)
+            raise StoreCapabilityError("the store does not support erasing", store=self, key=key)
         whole = [shard for shard, some in shards.items() if len(some) == self.layout.index.count]
         for shard in whole:
-            # Not erase(): who changes one chunk meanwhile would bring the others back.
+            # Not erase(): a concurrent change of one chunk would restore the others.
             self.store.update(shard, lambda reader: None)
             del shards[shard]
         for shard, index in read_indices(self.store, self.layout, list(shards)):
@@ -249,8 +249,8 @@ class ShardedStore(Store):
                 change_chunks(self.store, self.layout, shard, shards[shard], {})
 
     def erase_prefix(self, prefix: str) -> None:
-        """Remove every key below a prefix, also one that ends within the numbers of chunks."""
-        corner = self.layout.corner(check_prefix(prefix))
+        """Remove every key below a prefix, which may end between chunk coordinates."""
+        corner = self.layout.partial_prefix(check_prefix(prefix))
         if corner is None or all(
             count == 1
             for count, _ in zip(self.layout.chunks_per_shard, corner.numbers, strict=False)
@@ -263,67 +263,67 @@ class ShardedStore(Store):
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        """All keys below a prefix; reads the indices of the shards."""
+        """List all keys below a prefix; reads the indices of the shards."""
         return list_prefix(self.store, self.layout, check_prefix(prefix))
 
     def list_dir(self, prefix: str) -> Listing:
-        """Keys and prefixes directly below a prefix.
+        """List keys and prefixes directly below a prefix.
 
         Notes
         -----
-        Prefixes that end within the numbers of chunks are those of all chunks that
-        can be in a shard, also of missing ones: below some there may be nothing.
-        Keys are always there.
+        Prefixes that end between chunk coordinates are listed for all possible chunks of
+        a shard, including missing ones, so some have no keys below them.  Keys always
+        exist.
         """
         return list_dir(self.store, self.layout, check_prefix(prefix))
 
     # --- the object ---
 
     def close(self) -> None:
-        """Close the store behind."""
+        """Close the underlying store."""
         self.store.close()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ShardedStore):
             return NotImplemented
-        return self._place() == other._place()
+        return self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash(self._place())
+        return hash(self._identity())
 
     def __repr__(self) -> str:
-        return f"ShardedStore{self._place()!r}"
+        return f"ShardedStore{self._identity()!r}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return sharded, self._place()
+        return sharded, self._identity()
 
-    def _place(self) -> tuple[Store, str, tuple[int, ...]]:
+    def _identity(self) -> tuple[Store, str, tuple[int, ...]]:
         return self.store, self.layout.prefix, self.layout.chunks_per_shard
 
 
 def sharded(store: Store, prefix: str, chunks_per_shard: Sequence[int]) -> ShardedStore:
-    """Put shards before a store.
+    """Return a store of chunks in the shards of another store.
 
     Parameters
     ----------
     store : Store
-        Where the shards are.
+        Underlying store, which contains the shards.
     prefix : str
-        What stands before the name of every chunk: empty or ending in ``/``.
+        Prefix of all chunk keys: empty or ending in ``/``.
     chunks_per_shard : sequence of int
-        In each dimension.
+        Number of chunks per shard, in each dimension.
 
     Raises
     ------
     ValueError
-        If these are too many chunks for one index.
+        If an index does not support this number of chunks.
     """
     grid = tuple(chunks_per_shard)
     return ShardedStore(store, Layout(check_prefix(prefix), grid, plain_index(grid)))
 
 
 class _ChunkReader(SubrangeReader):
-    """A chunk in a shard that was opened for it."""
+    """Reader of one chunk, which closes its shard."""
 
     def close(self) -> None:
         self._reader.close()

@@ -1,23 +1,23 @@
-"""Changing chunks of a shard that is stored."""
+"""Update of chunks in a stored shard."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from zarr_core.extension import ChunkDecodeError, ValueReader
+from zarr_core.extension import ByteReader, ChunkDecodeError
 
-from zarr_sharding.assembly import Kept, as_list, assemble
-from zarr_sharding.listing import located
-from zarr_sharding.ranges import subrange
+from zarr_sharding.inner_chunks import subrange
+from zarr_sharding.transformer.list_keys import with_shard
+from zarr_sharding.writer import RetainedChunks, assemble, to_buffers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from zarr_core.extension import Buffer, Change, Pieces, Store
+    from zarr_core.extension import Buffer, Buffers, Change, Store
 
-    from zarr_sharding.assembly import Encoded
-    from zarr_sharding.layout import Layout
+    from zarr_sharding.transformer.layout import Layout
+    from zarr_sharding.writer import Encoded
 
 
 def change_chunks(
@@ -27,65 +27,65 @@ def change_chunks(
     replaced: Mapping[int, Encoded],
     changed: Mapping[int, Change],
 ) -> None:
-    """Make a shard anew, while nobody else changes it.
+    """Rewrite a shard, excluding concurrent changes.
 
     Parameters
     ----------
     store : Store
-        Where the shards are.
+        Store that contains the shards.
     layout : Layout
-        Which chunk lies in which shard.
+        Mapping of chunks to shards.
     shard : str
         Key of the shard.
     replaced : mapping of int to (list of Buffer or None)
-        Chunks that have a new value whatever they were; None for one that is removed.
+        New values of chunks; None removes a chunk.
     changed : mapping of int to callable
-        Chunks that are made out of what they were, as by ``Store.update``.
+        Functions that compute the new value from the old one, as in ``Store.update``.
 
     Raises
     ------
     ChunkDecodeError
-        If the index is damaged, or the entry of a chunk that is kept; names the shard.
+        If the index, or the entry of a chunk that is kept, is damaged; contains the key of the shard.
 
     Notes
     -----
     "Based on the existing chunks and value ranges that need to be updated new shards
-    are constructed."  What no chunk refers to any more is left out; a shard without
-    chunks is removed.
+    are constructed."  Bytes that no chunk refers to are dropped; a shard without chunks
+    is removed.
     """
 
-    def change(reader: ValueReader | None) -> Pieces | ValueReader | None:
+    def change(reader: ByteReader | None) -> Buffers | ByteReader | None:
         new = dict(replaced)
         try:
             index = None if reader is None else layout.index.read(reader)
             found = {it: None if index is None else index.locate_one(it) for it in changed}
         except ChunkDecodeError as error:
-            raise located(error, store, shard) from error
+            raise with_shard(error, store, shard) from error
         for number, function in changed.items():
             place = found[number]
             old = None if reader is None or place is None else subrange(reader, *place)
             value = function(old)
-            if not isinstance(value, ValueReader):  # which means: leave it as it is
-                new[number] = as_list(value)
-        kept = Kept.nothing()
+            if not isinstance(value, ByteReader):  # a reader means no change
+                new[number] = to_buffers(value)
+        kept = RetainedChunks.empty()
         if reader is not None and index is not None:
             if all(value is None for value in new.values()) and not index.has_any(new):
                 return reader
             untouched = np.ones(layout.index.count, np.bool_)
             untouched[list(new)] = False
             try:
-                kept = Kept.read(reader, index, np.flatnonzero(untouched))
+                kept = RetainedChunks.read(reader, index, np.flatnonzero(untouched))
             except ChunkDecodeError as error:
-                raise located(error, store, shard) from error
+                raise with_shard(error, store, shard) from error
         return assemble(layout.index, kept, new, new.values())
 
     store.update(shard, change)
 
 
 def patch(parts: Sequence[tuple[int, Buffer]]) -> Change:
-    """Make a change that stores parts of a value, each ``(start, value)``, after gaps of zeros."""
+    """Return a change that writes byte ranges, each ``(start, value)``; gaps are zeros."""
 
-    def change(reader: ValueReader | None) -> bytearray:
+    def change(reader: ByteReader | None) -> bytearray:
         new = bytearray() if reader is None else bytearray(reader.read(0, reader.size))
         for start, value in parts:
             new.extend(bytes(max(0, start + len(value) - len(new))))

@@ -1,4 +1,4 @@
-"""Reading parts of many chunks with two operations on the store that has the shards."""
+"""Reading of byte ranges of many chunks with two operations on the store of the shards."""
 
 from __future__ import annotations
 
@@ -6,55 +6,57 @@ from typing import TYPE_CHECKING
 
 from zarr_core.extension import ByteRange, ChunkDecodeError
 
-from zarr_sharding.listing import located
+from zarr_sharding.transformer.list_keys import with_shard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.extension import Buffer, Store
 
-    from zarr_sharding.layout import Layout, Place
+    from zarr_sharding.transformer.layout import ChunkPosition, Layout
 
-    Asked = Sequence[tuple[str, ByteRange]]
+    KeyRanges = Sequence[tuple[str, ByteRange]]
 
 
-def get_partial_values(store: Store, layout: Layout, asked: Asked) -> list[Buffer | None]:
-    """Read parts of values, in the order asked for; None for a missing key.
+def get_partial_values(store: Store, layout: Layout, key_ranges: KeyRanges) -> list[Buffer | None]:
+    """Read byte ranges of values, in the requested order; None for a missing key.
 
     Parameters
     ----------
     store : Store
-        Where the shards are.
+        Store that contains the shards.
     layout : Layout
-        Which chunk lies in which shard.
-    asked : sequence of (str, ByteRange)
-        Keys as the array sees them, and parts of their values.
+        Mapping of chunks to shards.
+    key_ranges : sequence of (str, ByteRange)
+        Chunk keys and other keys, with byte ranges of their values.
 
     Raises
     ------
     ChunkDecodeError
-        If an index is damaged; names the shard.
+        If an index is damaged; contains the key of the shard.
 
     Notes
     -----
     "Two get_partial_values operations on the underlying store, one for retrieving
-    the indices and one for retrieving existing chunks."  Behind the chunks the
-    indices are read once more: where one has changed, what was read may be of
-    another chunk, and is read again.
+    the indices and one for retrieving existing chunks."  The indices are read again
+    together with the chunks.  If an index has changed, the chunks of its shard are read
+    again, because the bytes may belong to other chunks.
     """
-    values: list[Buffer | None] = [None] * len(asked)
+    values: list[Buffer | None] = [None] * len(key_ranges)
     others: list[int] = []
-    waiting: dict[str, dict[int, Place]] = {}
-    for position, (key, _) in enumerate(asked):
-        place = layout.place(key)
+    waiting: dict[str, dict[int, ChunkPosition]] = {}
+    for position, (key, _) in enumerate(key_ranges):
+        place = layout.locate(key)
         if place is None:
             others.append(position)
         else:
             waiting.setdefault(place.shard, {})[position] = place
     tail = ByteRange(-layout.index.size)
     while waiting or others:
-        # The indices, and with them what is no chunk.
-        request = [(shard, tail) for shard in waiting] + [asked[position] for position in others]
+        # The indices, together with all values that are not chunks.
+        request = [(shard, tail) for shard in waiting] + [
+            key_ranges[position] for position in others
+        ]
         answer = store.get_partial_values(request)
         indices = dict(zip(waiting, answer, strict=False))
         for position, value in zip(others, answer[len(waiting) :], strict=True):
@@ -65,7 +67,7 @@ def get_partial_values(store: Store, layout: Layout, asked: Asked) -> list[Buffe
             item
             for shard, stored in indices.items()
             if stored is not None
-            for item in _parts(store, layout, shard, stored, waiting[shard], asked)
+            for item in _parts(store, layout, shard, stored, waiting[shard], key_ranges)
         ]
         if not found:
             break
@@ -86,24 +88,24 @@ def _parts(
     layout: Layout,
     shard: str,
     stored: Buffer,
-    places: dict[int, Place],
-    asked: Asked,
+    places: dict[int, ChunkPosition],
+    key_ranges: KeyRanges,
 ) -> list[tuple[int, str, ByteRange]]:
-    """Find chunks in a shard: position in the request, shard, what to read of it."""
+    """Return position in the request, shard and byte range of the chunks in a shard."""
     parts = []
     try:
-        index = layout.index.of_unknown_shard(stored)
+        index = layout.index.decode(stored)
         for position, place in places.items():
             found = index.locate_one(place.number)
             if found is not None:
-                parts.append((position, shard, _within(found, asked[position][1])))
+                parts.append((position, shard, _within(found, key_ranges[position][1])))
     except ChunkDecodeError as error:
-        raise located(error, store, shard) from error
+        raise with_shard(error, store, shard) from error
     return parts
 
 
 def _within(found: tuple[int, int], part: ByteRange) -> ByteRange:
-    """Turn a part of a chunk into a part of its shard; beyond the chunk's end it is cut."""
+    """Convert a byte range of a chunk to one of its shard, clipped to the chunk."""
     offset, size = found
     start, length = part
     first = min(size, max(0, size + start) if start < 0 else start)
@@ -114,5 +116,5 @@ def _within(found: tuple[int, int], part: ByteRange) -> ByteRange:
 def _complete(store: Store, shard: str, part: ByteRange, value: Buffer | None) -> Buffer:
     if value is not None and len(value) == part.length:
         return value
-    reason = f"by its index, a chunk reaches beyond byte {part.start}, where the shard ends before"
-    raise located(ChunkDecodeError(reason), store, shard)
+    reason = f"shard index: a chunk at byte {part.start} extends beyond the end of the shard"
+    raise with_shard(ChunkDecodeError(reason), store, shard)

@@ -1,0 +1,277 @@
+"""Reading and decoding of located inner chunks, in batches."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.extension import BufferByteReader, ByteReader, ChunkDecodeError, StoreReadError
+from zarr_core.tools import parallel_for, scratch
+
+from zarr_sharding.index import coordinates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import numpy as np
+    from zarr_core.extension import Selection
+
+    from zarr_sharding.index import Numbers
+    from zarr_sharding.shard import Shard
+
+    Array = np.ndarray[Any, Any]
+
+BATCH_BYTES = 1 << 20
+"""Encoded bytes in memory at once, for each thread."""
+
+GAP_BYTES = 1 << 14
+"""Largest gap that is read rather than skipped; a second read takes about as long."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """Inner chunks that are read together.
+
+    Parameters
+    ----------
+    extents : list of [int, int]
+        Start and stop of the byte ranges to read.
+    items : list of (int, int, int, int)
+        For each inner chunk: offset in the value, offset in the batch, length, and the
+        position that the caller passed.
+    nbytes : int
+        Number of bytes to read.
+    """
+
+    extents: list[list[int]] = field(default_factory=list)
+    items: list[tuple[int, int, int, int]] = field(default_factory=list)
+    nbytes: int = 0
+
+    def is_dense(self, length: int) -> bool:
+        """Return whether the batch consists of adjacent inner chunks of this length."""
+        return self.nbytes == length * len(self.items) and all(
+            item[1] == place * length and item[2] == length for place, item in enumerate(self.items)
+        )
+
+
+def batches(
+    found: Sequence[tuple[int, int, int]],
+    max_items: int,
+    gap_bytes: int = GAP_BYTES,
+    contiguous: bool = False,
+) -> list[Batch]:
+    """Group neighbouring inner chunks into batches.
+
+    Parameters
+    ----------
+    found : sequence of (int, int, int)
+        Offset, length and position, sorted by offset.
+    max_items : int
+        Largest number of inner chunks in a batch.
+    gap_bytes : int
+        Largest gap between two inner chunks that is read rather than skipped, in bytes.
+    contiguous : bool
+        Whether each batch is one contiguous byte range, for a request of its own.
+
+    Returns
+    -------
+    list of Batch
+        Batches of at most :data:`BATCH_BYTES`, except for larger inner chunks.
+    """
+    result: list[Batch] = []
+    batch = Batch()
+    extent = [0, 0]
+    for offset, nbytes, number in found:
+        stop = offset + nbytes
+        if batch.items:
+            near = offset - extent[1] <= gap_bytes
+            more = max(0, stop - extent[1]) if near else nbytes
+            full = batch.nbytes + more > BATCH_BYTES or len(batch.items) >= max_items
+            if full or (contiguous and not near):
+                result.append(batch)
+                batch = Batch()
+            elif near:
+                position = batch.nbytes + offset - extent[1]
+                batch.items.append((offset, position, nbytes, number))
+                batch.nbytes += more
+                extent[1] += more
+                continue
+        extent = [offset, stop]
+        batch.extents.append(extent)
+        batch.items.append((offset, batch.nbytes, nbytes, number))
+        batch.nbytes += nbytes
+    if batch.items:
+        result.append(batch)
+    return result
+
+
+@contextmanager
+def read_batch(reader: ByteReader, batch: Batch) -> Iterator[memoryview]:
+    """Read a batch; the memory is valid within the ``with`` block."""
+    (start, stop), *others = batch.extents
+    if isinstance(reader, BufferByteReader) and not others:
+        yield reader.read(start, stop - start)
+        return
+    with scratch(batch.nbytes) as memory:
+        _read(reader, batch, memory)
+        yield memory
+
+
+def _read(reader: ByteReader, batch: Batch, memory: memoryview) -> None:
+    parts = []
+    position = 0
+    for start, stop in batch.extents:
+        parts.append((start, memory[position : position + stop - start]))
+        position += stop - start
+    reader.read_into(parts)
+
+
+def iter_inner_chunks(reader: ByteReader, batch: Batch) -> Iterator[tuple[memoryview, int]]:
+    """Read a batch and yield its inner chunks.
+
+    Yields
+    ------
+    tuple of (memoryview, int)
+        Encoded bytes of an inner chunk, valid until the next iteration, and its
+        position.
+    """
+    if isinstance(reader, BufferByteReader):
+        for offset, _, nbytes, number in batch.items:
+            yield reader.read(offset, nbytes), number
+        return
+    with read_batch(reader, batch) as memory:
+        for _, position, nbytes, number in batch.items:
+            yield memory[position : position + nbytes], number
+
+
+def iter_persistent(reader: ByteReader, batch: Batch) -> Iterator[tuple[memoryview, int]]:
+    """Read a batch like :func:`iter_inner_chunks`, with bytes that remain valid."""
+    if isinstance(reader, BufferByteReader):
+        yield from iter_inner_chunks(reader, batch)
+        return
+    memory = memoryview(bytearray(batch.nbytes))
+    _read(reader, batch, memory)
+    for _, position, nbytes, number in batch.items:
+        yield memory[position : position + nbytes], number
+
+
+class SubrangeReader(ByteReader):
+    """Reader for a byte range of a value, such as a shard within a shard.
+
+    Parameters
+    ----------
+    reader : ByteReader
+        Reader of the whole value.
+    start, size : int
+        Byte range within the value.
+    """
+
+    def __init__(self, reader: ByteReader, start: int, size: int) -> None:
+        self._reader = reader
+        self._start = start
+        self._size = size
+        self.max_concurrency = reader.max_concurrency
+        self.gap_bytes = reader.gap_bytes
+
+    @property
+    def size(self) -> int:
+        """Length of the byte range, in bytes."""
+        return self._size
+
+    def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
+        """Read several byte ranges, relative to the start."""
+        for start, buffer in parts:
+            self._check(start, len(buffer))
+        self._reader.read_into([(self._start + start, buffer) for start, buffer in parts])
+
+    def read(self, start: int, length: int) -> memoryview:
+        """Read one byte range, relative to the start."""
+        self._check(start, length)
+        return self._reader.read(self._start + start, length)
+
+    def _check(self, start: int, length: int) -> None:
+        if start < 0 or start + length > self._size:
+            raise StoreReadError(
+                f"bytes {start} to {start + length} are out of range for {self._size} bytes"
+            )
+
+
+def subrange(reader: ByteReader, start: int, size: int) -> ByteReader:
+    """Return a reader of ``size`` bytes from ``start`` on."""
+    if isinstance(reader, BufferByteReader):
+        return BufferByteReader(reader.read(start, size))
+    return SubrangeReader(reader, start, size)
+
+
+# --- decoding ---
+
+
+def for_each_batch(
+    shard: Shard,
+    reader: ByteReader,
+    found: Sequence[tuple[int, int, int]],
+    work: Callable[[Batch], None],
+) -> None:
+    """Call ``work`` for batches of neighbouring inner chunks.
+
+    Parameters
+    ----------
+    shard : Shard
+        Shape and codecs.
+    reader : ByteReader
+        The stored shard.  If its store is remote, each batch is one request, and several
+        requests are concurrent.
+    found : sequence of (int, int, int)
+        Offset, length and position, sorted by offset.
+    work : callable
+        Function that reads and processes a batch.
+    """
+    count, contiguous = len(found), reader.max_concurrency is not None
+    most = shard.batch_size(count)
+    parallel_for(
+        batches(found, most, reader.gap_bytes, contiguous),
+        work,
+        contiguous or shard.parallel(count),
+        reader.max_concurrency,
+        most,
+    )
+
+
+def read_inner_chunks(
+    shard: Shard,
+    reader: ByteReader,
+    numbers: Numbers | range,
+    found: Sequence[tuple[int, int, int]],
+    place: Callable[[int, memoryview], None],
+) -> None:
+    """Read inner chunks in batches, and call ``place`` with position and bytes of each."""
+
+    def work(batch: Batch) -> None:
+        position = 0
+        try:
+            for data, position in iter_inner_chunks(reader, batch):
+                place(position, data)
+        except ChunkDecodeError as error:
+            raise with_coordinates(error, shard.grid, int(numbers[position])) from error
+
+    for_each_batch(shard, reader, found, work)
+
+
+def decode(shard: Shard, data: memoryview, selection: Selection | None, out: Array) -> None:
+    """Decode one inner chunk in memory, or a selection of it."""
+    inner = shard.inner
+    if shard.nested if selection is None else inner.supports_partial_encode:
+        inner.partial_decode(
+            BufferByteReader(data), inner.full_selection if selection is None else selection, out
+        )
+    else:
+        inner.decode_into(data, out, selection)
+
+
+def with_coordinates(
+    error: ChunkDecodeError, grid: tuple[int, ...], number: int
+) -> ChunkDecodeError:
+    """Return the error with the coordinates of its inner chunk."""
+    reason = f"inner chunk {coordinates(grid, number)}: {error.reason}"
+    return type(error)(reason, error.codec, error.where)
