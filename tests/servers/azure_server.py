@@ -1,4 +1,4 @@
-"""Azurite, the emulator of Azure's blob storage; what it has is gone when it is killed."""
+"""Azurite, the emulator of Azure Blob Storage; its data is lost when it is killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AzureServer(Server):
     Attributes
     ----------
     container, account, key : str
-        The container is there, and empty, after each start.
+        The container exists and is empty after each start.
     """
 
     name = "azure"
@@ -40,7 +40,10 @@ class AzureServer(Server):
     @classmethod
     def missing(cls) -> str | None:
         if not places.system("node"):
-            return "no Node.js here, which Azurite runs on"
+            return (
+                "Azurite is not installed: install Node.js with npm, on which it runs,"
+                f" then {places.INSTALL}"
+            )
         if places.from_npm("azurite-blob"):
             return None
         return places.how_to_get("Azurite", "npm install azurite@3.35.0")
@@ -51,7 +54,7 @@ class AzureServer(Server):
 
     @property
     def connection_string(self) -> str:
-        """What clients of Azure take in place of single settings."""
+        """Connection string for clients of Azure."""
         settings = {
             "DefaultEndpointsProtocol": "http",
             "AccountName": self.account,
@@ -64,7 +67,7 @@ class AzureServer(Server):
         program = places.from_npm("azurite-blob")
         assert program
         address = ["--blobHost", self.host, "--blobPort", str(self.port)]
-        # Clients are newer than it.
+        # Clients use newer versions of the API.
         quiet = ["--silent", "--skipApiVersionCheck", "--disableTelemetry"]
         return [program, *address, "--inMemoryPersistence", *quiet]
 
@@ -75,15 +78,15 @@ class AzureServer(Server):
         self.create_container(self.container)
 
     def create_container(self, name: str) -> None:
-        """Create another container; its name has three letters at least."""
+        """Create another container; its name must have at least three letters."""
         fields = {"x-ms-date": formatdate(usegmt=True), "x-ms-version": VERSION}
         signed = [f"{field}:{value}" for field, value in fields.items()]
-        # The path has the account twice: as that of the emulator, and as that of the service.
+        # The path contains the account twice: for the emulator and for the service.
         signed += [f"/{self.account}/{self.account}/{name}", "restype:container"]
         text = "\n".join(["PUT", *[""] * 11, *signed])
         digest = hmac.digest(base64.b64decode(self.key), text.encode(), hashlib.sha256)
         fields["Authorization"] = f"SharedKey {self.account}:{base64.b64encode(digest).decode()}"
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=10)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
         try:
             connection.request("PUT", f"/{self.account}/{name}?restype=container", headers=fields)
             answer = connection.getresponse()

@@ -1,4 +1,4 @@
-"""Certificates for servers on this machine, signed by an authority that nobody else knows."""
+"""Certificates for local servers, signed by a new authority."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Certificates:
     Parameters
     ----------
     authority : Path
-        The certificate of who signed.
+        Certificate of the authority.
     certificate, key : Path
-        What the server shows, and what proves that it is its own.
+        Certificate and private key of the server.
     """
 
     authority: Path
@@ -35,7 +35,7 @@ class Certificates:
 
     @classmethod
     def made(cls, directory: Path, host: str = HOST) -> Self:
-        """New ones in a directory, for a server at an address."""
+        """Create new certificates in a directory, for a server at an address."""
         signer, own = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
         ca = _name("Authority of the tests")
         told = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(host))])

@@ -1,4 +1,4 @@
-"""The connections that clients of a proxy have open."""
+"""Open connections of the clients of a proxy."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ NO_LINGERING = struct.pack("ii", 1, 0)
 
 
 class Lost(Exception):
-    """The connection of the client has to be reset."""
+    """Raised if the connection of the client must be reset."""
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Reset a connection: what was not sent is lost, the other side gets an error."""
+    """Reset a connection: unsent data is lost, and the other side gets an error."""
     connection = writer.get_extra_info("socket")
     if connection is not None and not writer.is_closing():
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGERING)
@@ -29,13 +29,13 @@ def reset(writer: asyncio.StreamWriter) -> None:
 
 @dataclass(slots=True)
 class Connections:
-    """All of them."""
+    """All open connections."""
 
     open: set[asyncio.StreamWriter] = field(default_factory=set)
 
     @contextlib.contextmanager
     def using(self, writer: asyncio.StreamWriter) -> Iterator[None]:
-        """Close a connection at the end of the block; reset it if something was lost."""
+        """Close a connection at the end of the block; reset it after ``Lost``."""
         self.open.add(writer)
         connection = writer.get_extra_info("socket")
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -48,6 +48,6 @@ class Connections:
             writer.close()
 
     def reset(self) -> None:
-        """Reset all of them."""
+        """Reset all connections."""
         for writer in list(self.open):
             reset(writer)

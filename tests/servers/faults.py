@@ -1,4 +1,4 @@
-"""What a proxy can do wrong, as plain data that can be sent to its process."""
+"""Faults that a proxy can inject, as plain data for its process."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ FOREVER = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing to do wrong; the functions below make them.
+    """A fault; the functions below create them.
 
     Parameters
     ----------
     kind : str
-        What is done.
+        Kind of the fault.
     number : float
-        Bytes or seconds, as the kind needs it.
+        Bytes or seconds, depending on the kind.
     further : float
         A second number.
     status : int
-        The status of an answer.
+        Status of a response.
     headers : dict
-        Header fields of an answer.
+        Header fields of a response.
     body : str
-        The body of an answer.
+        Body of a response.
     """
 
     kind: str
@@ -36,39 +36,44 @@ class Fault:
     body: str = ""
 
 
-# --- of HTTP and of plain connections ---
+# --- HTTP and plain connections ---
 
 
 def drop() -> Fault:
-    """Reset the connection; the server sees nothing of the request."""
+    """Reset the connection before the server receives the request."""
     return Fault("drop")
 
 
 def reset(after: int = 0) -> Fault:
-    """Reset the connection after so many bytes of the answer's body (plain: of all answers)."""
+    """Reset the connection after this number of bytes of the body (plain: of all responses)."""
     return Fault("reset", after)
 
 
 def truncate(after: int = 0) -> Fault:
-    """The same, but the connection is closed as if nothing had happened."""
+    """Close the connection normally after this number of bytes."""
     return Fault("truncate", after)
 
 
 def stall(after: int = 0) -> Fault:
-    """Send so many bytes, then nothing more, until the client gives up."""
+    """Send this number of bytes, then nothing until the client times out."""
     return Fault("stall", after)
 
 
 def delay(seconds: float) -> Fault:
-    """Let the request wait before the server sees it (plain: the connection)."""
+    """Delay the request before the server receives it (plain: the connection)."""
     return Fault("delay", seconds)
 
 
-# --- of HTTP alone ---
+# --- HTTP only ---
+
+
+def hold() -> Fault:
+    """Hold the request before the server receives it, until the faults are removed."""
+    return Fault("hold")
 
 
 def answer(status: int, headers: dict[str, str] | None = None, body: str = "") -> Fault:
-    """Answer in place of the server."""
+    """Respond instead of the server."""
     return Fault("answer", status=status, headers=headers or {}, body=body)
 
 
@@ -78,67 +83,67 @@ def _error(status: int, code: str, headers: dict[str, str] | None = None) -> Fau
 
 
 def slow_down(status: int = 503, retry_after: str | None = "0") -> Fault:
-    """Answer as services do whose limits are reached, with 503 or 429.
+    """Respond as a service that is rate limited, with 503 or 429.
 
     Parameters
     ----------
     status : int
         Usually 503 or 429.
     retry_after : str or None
-        The header field: seconds, or a date.
+        Header field: seconds, or a date.
     """
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return _error(status, "SlowDown" if status == 503 else "TooManyRequests", headers)
 
 
 def denied() -> Fault:
-    """Answer that this is not permitted."""
+    """Respond that access is denied."""
     return _error(403, "AccessDenied")
 
 
 def not_found() -> Fault:
-    """Answer that there is no such key, as if somebody had just deleted it."""
+    """Respond that the key is missing, as if it had just been deleted."""
     return _error(404, "NoSuchKey")
 
 
 def lose_answer(politely: bool = False) -> Fault:
-    """Let the server do it, then reset (or close) the connection: the client cannot know."""
+    """Pass the request on, then reset (or close) the connection without a response."""
     return Fault("lose_answer", politely)
 
 
 def deny_having_done(status: int = 500) -> Fault:
-    """Let the server do it, then answer in its place that it failed."""
+    """Pass the request on, then respond that it failed."""
     return Fault("deny_having_done", status=status)
 
 
 def cut_request(after: int = 0) -> Fault:
-    """Send the server so many bytes of the request's body, then reset both connections."""
+    """Send this number of bytes of the request body, then reset both connections."""
     return Fault("cut_request", after)
 
 
 def wrong_length(by: int) -> Fault:
-    """Give a ``Content-Length`` that is longer (or shorter) than the body, then close."""
+    """Send a ``Content-Length`` that differs from the length of the body, then close."""
     return Fault("wrong_length", by)
 
 
 def wrong_range(first: int, last: int | None = None) -> Fault:
-    """Answer another range, and say so: its first and its last byte moved by so many."""
+    """Respond with another range, whose first and last byte are shifted."""
     return Fault("wrong_range", first, first if last is None else last)
 
 
 def ignore_range() -> Fault:
-    """Answer 200 with everything where a range was asked for."""
+    """Respond to a range request with 200 and the whole value."""
     return Fault("ignore_range")
 
 
 def corrupt(at: int = 0) -> Fault:
-    """Change one bit of a byte of the body; nothing else tells of it."""
+    """Flip one bit of the body."""
     return Fault("corrupt", at)
 
 
 @dataclass(slots=True)
 class Rule:
-    """A fault with the requests that it befalls.
+    """A fault and the requests to which it applies.
 
     Parameters
     ----------
@@ -146,13 +151,13 @@ class Rule:
     method : str or None
         Only requests of this method.
     key : str
-        A regular expression that is searched in the path, without its percent signs.
+        Regular expression that is searched in the decoded path.
     query : str
-        The same for what comes after a question mark.
+        Regular expression that is searched in the query.
     skip : int
-        How many of these requests are spared first.
+        Number of matching requests that are skipped first.
     times : int
-        How many are befallen then.
+        Number of requests to which the fault applies.
     """
 
     fault: Fault
@@ -163,7 +168,7 @@ class Rule:
     times: int = 1
 
     def applies(self, method: str, path: str, query: str) -> bool:
-        """Whether a request is befallen; each that could be is counted."""
+        """Return whether the fault applies to a request; counts every match."""
         if self.method not in (None, method) or not self.times:
             return False
         if not re.search(self.key, path) or not re.search(self.query, query):

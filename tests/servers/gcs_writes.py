@@ -1,7 +1,7 @@
-"""Writes to the emulator of Google Cloud Storage by the interface (XML) that it lacks.
+"""Writes to the emulator of Google Cloud Storage with the XML API, which it does not have.
 
-obstore writes with ``PUT /bucket/object``.  Each is handed on as an upload of the other interface
-(JSON), with its conditions and metadata; so it is the emulator that minds them.
+obstore writes with ``PUT /bucket/object``.  Each request is converted to an upload of the JSON
+API, with its conditions and metadata, which the emulator evaluates.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class _Handler(BaseHTTPRequestHandler):
     target: GcsServer
 
     def log_message(self, *words: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def _answer(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length)
-        if len(body) < length:  # the client has gone
+        if len(body) < length:  # the client has disconnected
             self.close_connection = True
             return
         method, target = self.command, self.path
@@ -66,7 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _answer
 
     def _upload(self, body: bytes) -> tuple[str, str, dict[str, str], bytes]:
-        """The same write in words of the other interface."""
+        """Return the same write as a request of the JSON API."""
         bucket, _, name = urlsplit(self.path).path[1:].partition("/")
         query = {"uploadType": "multipart", "name": unquote(name)}
         if generation := self.headers.get("x-goog-if-generation-match"):
@@ -88,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @dataclass(frozen=True, slots=True)
 class WritableGcs:
-    """Where objects of the emulator can be written, too."""
+    """A writable endpoint of the emulator."""
 
     host: str
     port: int
@@ -96,13 +96,13 @@ class WritableGcs:
 
     @property
     def url(self) -> str:
-        """The address of the interface."""
+        """URL of the endpoint."""
         return f"http://{self.host}:{self.port}"
 
 
 @contextmanager
 def writable(server: GcsServer) -> Iterator[WritableGcs]:
-    """Something before the emulator that takes writes."""
+    """Start a proxy before the emulator that accepts writes."""
     handler = type("Handler", (_Handler,), {"target": server})
     with ThreadingHTTPServer((server.host, 0), handler) as relay:
         thread = threading.Thread(target=relay.serve_forever, daemon=True)

@@ -1,4 +1,4 @@
-"""Questions that tell whether a server on the loopback interface answers, without its client."""
+"""Health checks of local servers, without their client libraries."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import socket
 
 from servers.ports import HOST
 
-PATIENCE = 2.0  # seconds for one question
+PATIENCE = 10.0  # seconds per check
 
 
 def accepts(port: int) -> bool:
-    """Whether something listens at a port."""
+    """Return whether a port accepts connections."""
     try:
         socket.create_connection((HOST, port), PATIENCE).close()
     except OSError:
@@ -20,7 +20,7 @@ def accepts(port: int) -> bool:
 
 
 def says(port: int, expected: bytes, question: bytes = b"") -> bool:
-    """Whether what listens at a port answers a question, or a silence, with these bytes first."""
+    """Return whether the response of a port, to a question or none, starts with these bytes."""
     answer = b""
     try:
         with socket.create_connection((HOST, port), PATIENCE) as connection:
@@ -34,7 +34,7 @@ def says(port: int, expected: bytes, question: bytes = b"") -> bool:
 
 
 def serves(port: int, path: str, method: str = "GET", below: int = 400) -> bool:
-    """Whether an HTTP server answers a request with a status below the given one."""
+    """Return whether an HTTP server responds with a status below the given one."""
     connection = http.client.HTTPConnection(HOST, port, timeout=PATIENCE)
     try:
         connection.request(method, path)

@@ -1,11 +1,11 @@
-"""Messages of HTTP/1.1, read whole from a stream."""
+"""Messages of HTTP/1.1, read from a stream."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
 
-LIMIT = 1 << 20  # bytes of a head, or a line, at most
+LIMIT = 1 << 20  # bytes; maximum of a head or a line
 
 
 @dataclass(slots=True)
@@ -16,20 +16,20 @@ class Head:
     fields: list[tuple[bytes, bytes]]
 
     def get(self, name: bytes) -> bytes:
-        """The value of a field, by its name in small letters; empty if there is none."""
+        """Return the value of a field, by its name in lower case; empty if it is missing."""
         for field, value in self.fields:
             if field.lower() == name:
                 return value
         return b""
 
     def set(self, name: bytes, value: bytes | None) -> None:
-        """Give a field, named in small letters, a value; None removes it."""
+        """Set the value of a field, by its name in lower case; None removes the field."""
         self.fields = [item for item in self.fields if item[0].lower() != name]
         if value is not None:
             self.fields.append((name, value))
 
     def encode(self) -> bytes:
-        """As it goes over the wire."""
+        """Return the encoded head."""
         lines = [self.first, *(b"%s: %s" % item for item in self.fields)]
         return b"\r\n".join(lines) + b"\r\n\r\n"
 
@@ -45,7 +45,7 @@ class Head:
 
     @property
     def status(self) -> int:
-        """The status of an answer."""
+        """The status of a response."""
         return int(self.first.split(b" ", 2)[1])
 
     @property
@@ -58,7 +58,7 @@ class Head:
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head | None:
-    """Read a head; None if the stream has ended before."""
+    """Read a head; return None at the end of the stream."""
     try:
         text = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as error:
@@ -74,7 +74,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
 
 
 async def read_body(reader: asyncio.StreamReader, head: Head, *, of_answer: bool) -> bytes:
-    """Read the body that belongs to a head, whichever way its end is marked."""
+    """Read the body of a message with any transfer encoding."""
     if b"chunked" in head.get(b"transfer-encoding").lower():
         return await _read_chunks(reader)
     if length := head.get(b"content-length"):

@@ -1,4 +1,4 @@
-"""The inside of a proxy for HTTP: hands requests on, unless a fault befalls them."""
+"""HTTP relay of a proxy: passes requests on and injects faults."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class HttpRelay:
     host, port : str, int
         The server.
     latency : float
-        Seconds that each request waits first.
+        Delay of each request in seconds.
     rules : list of Rule
-        Faults, of which the first that applies is chosen.
+        Faults; the first that applies is used.
     renames : bool
-        Whether the server sees its own address as ``Host``, where clients name the proxy.
+        Whether the ``Host`` field is replaced with the address of the server.
     """
 
     host: str
@@ -51,7 +51,7 @@ class HttpRelay:
         return f"{self.host}:{self.port}".encode()
 
     async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """Serve one connection of a client until either side has enough of it."""
+        """Serve one connection of a client until either side closes it."""
         self.traffic.connections += 1
         with self.connections.using(writer):
             while (request := await read_head(reader)) is not None:
@@ -115,16 +115,19 @@ class HttpRelay:
             writer.close()
 
     async def _before(self, fault: Fault, request: Head, body: bytes) -> None:
-        """Do what is wrong before the server sees the request."""
+        """Inject a fault before the server receives the request."""
         if fault.kind == "drop":
             raise Lost
         if fault.kind == "delay":
             await asyncio.sleep(fault.number)
+        elif fault.kind == "hold":
+            while any(rule.fault is fault for rule in self.rules):
+                await asyncio.sleep(0.005)
         elif fault.kind == "cut_request":
             _, server = await asyncio.open_connection(self.host, self.port)
             server.write(request.encode() + body[: int(fault.number)])
             await server.drain()
-            await asyncio.sleep(0.05)  # the server reads it
+            await asyncio.sleep(0.05)  # lets the server read it
             server.transport.abort()
             raise Lost
         elif fault.kind == "ignore_range":
@@ -139,7 +142,7 @@ class HttpRelay:
             request.set(b"range", b"bytes=%s-%s" % (first, last))
 
     async def _ask(self, request: Head, body: bytes) -> tuple[Head, bytes]:
-        """Send a request to the server; the body of the answer comes with its length."""
+        """Send a request to the server; return the response with its length."""
         while True:
             known = bool(self._idle)
             reader, writer = (
@@ -154,7 +157,7 @@ class HttpRelay:
                 head = None
             if head is None:
                 writer.transport.abort()
-                if known:  # the server had closed it meanwhile
+                if known:  # the server had closed the connection
                     continue
                 raise Lost
             break
@@ -177,7 +180,7 @@ class HttpRelay:
     async def _spoil(
         self, fault: Fault, head: Head, content: bytes, writer: StreamWriter, reader: StreamReader
     ) -> int:
-        """Send an answer that is wrong; how many bytes of its body went away."""
+        """Send a faulty response; return the number of bytes of the body that were sent."""
         number = int(fault.number)
         if fault.kind == "wrong_length":
             head.set(b"content-length", b"%d" % max(len(content) + number, 0))
@@ -189,7 +192,7 @@ class HttpRelay:
         writer.write(head.encode() + content)
         await writer.drain()
         if fault.kind == "reset":
-            await asyncio.sleep(0.02)  # what was sent arrives before
+            await asyncio.sleep(0.02)  # lets the sent data arrive first
             raise Lost
         if fault.kind == "stall":
             await reader.read()

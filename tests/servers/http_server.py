@@ -1,4 +1,4 @@
-"""Servers of HTTP: nginx, WsgiDAV with conditional writes, Python's own without ranges."""
+"""HTTP servers: nginx, WsgiDAV with conditional writes, and ``http.server`` without ranges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MIME_TYPES = Path("/etc/nginx/mime.types")
 
 
 class _Files(Server):
-    """Serves the files below ``root``."""
+    """A server of the files below ``root``."""
 
     durable = True
 
@@ -32,14 +32,14 @@ class _Files(Server):
 
 
 class NginxServer(_Files):
-    """nginx: ranges, ETags, listings in HTML; below ``/dav/`` it can be written, too.
+    """nginx, with ranges, ETags and HTML listings; ``/dav/`` is writable.
 
     Attributes
     ----------
     root : pathlib.Path
-        What it serves.
+        Directory that is served.
     dav_url : str
-        Takes PUT, DELETE, MKCOL, COPY, MOVE, and PROPFIND if ``lists`` is true.
+        Supports PUT, DELETE, MKCOL, COPY, MOVE, and PROPFIND if ``lists`` is true.
     """
 
     name = "nginx"
@@ -56,7 +56,7 @@ class NginxServer(_Files):
 
     @property
     def lists(self) -> bool:
-        """Whether it has the module for PROPFIND."""
+        """Whether the module for PROPFIND is installed."""
         return (MODULES / "ngx_http_dav_ext_module.so").exists()
 
     def prepare(self) -> None:
@@ -93,7 +93,7 @@ class NginxServer(_Files):
 
 
 class WebDavServer(_Files):
-    """WsgiDAV: all of WebDAV, and PUT that minds ``If-None-Match``."""
+    """WsgiDAV, with complete WebDAV and PUT with ``If-None-Match``."""
 
     name = "wsgidav"
 
@@ -111,7 +111,7 @@ class WebDavServer(_Files):
 
 
 class PlainHttpServer(_Files):
-    """``python -m http.server``: GET and HEAD, no ranges (200 with everything), no ETags."""
+    """``python -m http.server``, with GET and HEAD, without ranges and ETags."""
 
     name = "http"
 

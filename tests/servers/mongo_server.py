@@ -1,4 +1,4 @@
-"""SecantusDB, which speaks MongoDB's protocol; MongoDB itself is in no package registry."""
+"""SecantusDB, a server with the protocol of MongoDB, which no package registry provides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class MongoServer(Server):
 
     name = "mongo"
     durable = True
-    stop_within = 3.0  # it often waits for clients that have gone
+    stop_within = 3.0  # it often waits for disconnected clients
 
     @classmethod
     def missing(cls) -> str | None:
@@ -32,7 +32,7 @@ class MongoServer(Server):
         program = places.from_pip("secantusd-py")
         assert program
         address = ["--host", self.host, "--port", str(self.port)]
-        # Without the last, what it acknowledges lies in its memory for a while.
+        # Without the last option, acknowledged writes remain in memory for some time.
         return [program, *address, "--storage-path", self.data / "storage", "--sync-on-commit"]
 
     def ready(self) -> bool:

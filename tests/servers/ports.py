@@ -1,4 +1,4 @@
-"""Ports of the loopback interface that nobody uses."""
+"""Free ports of the loopback interface."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import random
 import socket
 
 HOST = "127.0.0.1"
-# Below those that systems give to outgoing connections: one of these could take the port of a
-# server that is down for a moment, and a client that tries such a port may reach itself.
+# Below the ephemeral ports: an outgoing connection could take the port of a stopped server,
+# and a client that connects to an ephemeral port may reach itself.
 FIRST, LAST = 12_000, 22_000
 
 
@@ -18,9 +18,9 @@ def free_port(*further: int) -> int:
     Parameters
     ----------
     *further : int
-        Distances of ports that have to be free with it.
+        Offsets of other ports that must be free, too.
     """
-    chosen = random.SystemRandom()  # tests set the seed of the usual one
+    chosen = random.SystemRandom()  # tests set the seed of the default generator
     for _ in range(1000):
         port = chosen.randrange(FIRST, LAST)
         if all(_is_free(port + distance) for distance in (0, *further)):

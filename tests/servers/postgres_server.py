@@ -1,4 +1,4 @@
-"""PostgreSQL, with a new cluster that trusts whoever comes by the loopback interface."""
+"""PostgreSQL, with a new cluster that trusts all connections by the loopback interface."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ DEBIAN = "usr/lib/postgresql/*/bin"
 
 
 class PostgresServer(Server):
-    """PostgreSQL; like it, refuses nobody but root: then it runs as another user."""
+    """PostgreSQL; runs as another user if the tests run as root, as PostgreSQL requires."""
 
     name = "postgres"
     durable = True
-    stop_signal = signal.SIGINT  # ends the sessions that are open; SIGTERM waits for them
+    stop_signal = signal.SIGINT  # ends open sessions; SIGTERM waits for them
 
     @staticmethod
     def _program(name: str) -> Path | None:
@@ -39,7 +39,7 @@ class PostgresServer(Server):
 
     @property
     def role(self) -> str:
-        """The role to connect as; no password is asked for."""
+        """Role for connections; no password is required."""
         return "postgres"
 
     def user(self) -> str | None:

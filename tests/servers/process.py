@@ -1,4 +1,4 @@
-"""A server in a child process, on a port of its own, in a directory of its own."""
+"""A server in a child process, with its own port and directory."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ATTEMPTS = 3
-TAIL = 20  # lines of the log that a failure shows
+TAIL = 20  # lines of the log in the message of a failure
 
 
 class ServerFailed(Exception):
-    """A server did not start; the message has the end of its log."""
+    """Raised if a server does not start; the message contains the end of its log."""
 
 
 class Server(ABC):
-    """A server that is started, killed, started again on what it had.
+    """A server that can be started, killed and restarted on the same data.
 
     Attributes
     ----------
     host : str
     port : int
-        The same after every start.
+        Does not change when the server is restarted.
     directory : pathlib.Path
-        Everything of the server: ``data``, ``log``, whatever it needs; gone after ``close``.
+        Directory of the server, with ``data`` and ``log``; removed by ``close``.
     """
 
     name: ClassVar[str]
-    durable: ClassVar[bool]  # whether data outlive the process
+    durable: ClassVar[bool]  # whether data survives a kill
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
-    ready_within: ClassVar[float] = 30.0
-    stop_within: ClassVar[float] = 10.0
+    ready_within: ClassVar[float] = 120.0
+    stop_within: ClassVar[float] = 60.0
     further_ports: ClassVar[tuple[int, ...]] = ()
-    minds_its_name: ClassVar[bool] = False  # whether it answers only to its own address
+    minds_its_name: ClassVar[bool] = False  # whether it accepts only its own address as Host
 
     def __init__(self) -> None:
         self.host = HOST
@@ -57,60 +57,60 @@ class Server(ABC):
         self.log = self.directory / "log"
         self._process: subprocess.Popen[bytes] | None = None
 
-    # --- what a kind of server says of itself ---
+    # --- properties of a server class ---
 
     @classmethod
     @abstractmethod
     def missing(cls) -> str | None:
-        """Why it cannot run here, with how to get it; None if it can."""
+        """Return why the server cannot run, with how to install it; None if it can."""
 
     @property
     @abstractmethod
     def url(self) -> str:
-        """Where clients find it."""
+        """URL for clients."""
 
     @abstractmethod
     def command(self) -> list[str | Path]:
-        """The program with its arguments, for ``self.port`` and ``self.data``."""
+        """Return the program and its arguments, for ``self.port`` and ``self.data``."""
 
     @abstractmethod
     def ready(self) -> bool:
-        """Whether it answers; asked again and again while it starts."""
+        """Return whether the server responds; called repeatedly while it starts."""
 
     def environment(self) -> dict[str, str]:
-        """Variables that the program needs."""
+        """Return the environment variables of the program."""
         return {}
 
     def user(self) -> str | None:
-        """The user that the program runs as; None is the one of the tests."""
+        """Return the user of the program; None for the user of the tests."""
         return None
 
     def prepare(self) -> None:  # noqa: B027 - most need nothing
-        """Do what has to be done before the first start."""
+        """Prepare the first start."""
 
     def started(self) -> None:  # noqa: B027 - most need nothing
-        """Do what has to be done after every start."""
+        """Finish every start."""
 
-    # --- its life ---
+    # --- lifetime ---
 
     @property
     def running(self) -> bool:
-        """Whether the process is there."""
+        """Whether the process is running."""
         return self._process is not None and self._process.poll() is None
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """Id of the process."""
         assert self._process is not None
         return self._process.pid
 
     def start(self) -> Self:
-        """Start, and wait until it answers.
+        """Start the server and wait until it responds.
 
         Raises
         ------
         ServerFailed
-            If it ended, or has not answered within ``ready_within`` seconds.
+            If the server exits, or does not respond within ``ready_within`` seconds.
         """
         assert not self.running
         if first := not self.port:
@@ -122,7 +122,7 @@ class Server(ABC):
                 self._launch()
                 break
             except ServerFailed:
-                # Another one may have taken the port, or what was killed still holds the data.
+                # Another process may have taken the port, or the killed one still holds the data.
                 if attempt == ATTEMPTS:
                     raise
                 time.sleep(0.3)
@@ -156,16 +156,16 @@ class Server(ABC):
             time.sleep(0.02)
 
     def tail(self) -> str:
-        """The last lines of the log."""
+        """Return the last lines of the log."""
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
         return "\n".join(text.splitlines()[-TAIL:])
 
     def stop(self) -> None:
-        """Stop as the server is meant to be stopped; kill what does not go."""
+        """Stop the server normally; kill processes that do not exit."""
         self._end(self.stop_signal)
 
     def kill(self) -> None:
-        """Kill without a warning, with every process that it has started."""
+        """Kill the server and all its child processes."""
         self._end(signal.SIGKILL)
 
     def _end(self, number: signal.Signals) -> None:
@@ -177,7 +177,7 @@ class Server(ABC):
             process.send_signal(number)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(self.stop_within)
-        # Those that have left the family meanwhile still are in the group.
+        # Reparented processes are still in the process group.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         if process.poll() is None:
@@ -188,13 +188,13 @@ class Server(ABC):
         self._process = None
 
     def restart(self) -> None:
-        """Start again with the same port, on the same data."""
+        """Restart the server with the same port and data."""
         self.stop()
         self.start()
 
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
-        """Let it hang: connections are accepted by the system, nothing is answered."""
+        """Suspend the server: the system accepts connections, but there is no response."""
         members = process_tree.family(self.pid)
         for pid in members:
             os.kill(pid, signal.SIGSTOP)
@@ -206,7 +206,7 @@ class Server(ABC):
                     os.kill(pid, signal.SIGCONT)
 
     def close(self) -> None:
-        """Remove everything; there is nothing that a server could save by an end in peace."""
+        """Kill the server and remove its directory."""
         self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""Process trees: who descends from whom, who still runs, the sure end of all of them."""
+"""Process trees: descendants, state, and killing all of them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def _state_and_parent(pid: int) -> tuple[str, int] | None:
         text = (PROC / str(pid) / "stat").read_text()
     except OSError:
         return None
-    # The name stands in parentheses, and may have spaces and parentheses of its own.
+    # The name is in parentheses, and may itself contain spaces and parentheses.
     state, parent = text.rpartition(")")[2].split()[:2]
     return state, int(parent)
 
 
 def runs(pid: int) -> bool:
-    """Whether a process does anything still; one that only waits to be reaped does not."""
+    """Return whether a process is running; zombies are not."""
     if PROC.is_dir():
         found = _state_and_parent(pid)
         return found is not None and found[0] not in "ZX"
@@ -34,7 +34,7 @@ def runs(pid: int) -> bool:
 
 
 def family(pid: int) -> list[int]:
-    """A process with all that descend from it, elders first; without /proc, itself alone."""
+    """Return a process and its descendants, parents first; without /proc, only itself."""
     children: dict[int, list[int]] = {}
     if PROC.is_dir():
         for entry in PROC.iterdir():
@@ -46,8 +46,8 @@ def family(pid: int) -> list[int]:
     return members
 
 
-def kill(pids: list[int], *, within: float = 5.0) -> None:
-    """Kill processes with the signal that none can refuse, then wait until none runs."""
+def kill(pids: list[int], *, within: float = 60.0) -> None:
+    """Kill processes with SIGKILL and wait until they have ended."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -55,12 +55,12 @@ def kill(pids: list[int], *, within: float = 5.0) -> None:
 
 
 def wait_for_end(pids: list[int], *, within: float) -> bool:
-    """Wait until none of the processes runs.
+    """Wait until all processes have ended.
 
     Returns
     -------
     bool
-        Whether that came within the time, in seconds.
+        Whether they ended within the timeout.
     """
     until = time.monotonic() + within
     while any(map(runs, pids)):

@@ -1,4 +1,4 @@
-"""A proxy before a server, in a process of its own, that delays, counts, does harm on demand."""
+"""A proxy in its own process that delays and counts requests and injects faults."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ PROGRAM = Path(__file__).with_name("proxy_program.py")
 
 
 class Proxy:
-    """A proxy before a port of the loopback interface.
+    """A proxy before a local port.
 
     Parameters
     ----------
     target : int
-        The port of the server.
+        Port of the server.
     kind : {"http", "tcp"}
-        What it understands: requests, or only connections.
+        Protocol: HTTP requests, or plain connections.
     renames : bool
-        Whether the server sees its own address as ``Host``, where clients name the proxy;
-        that is no help where clients sign what they send.
+        Whether the ``Host`` field is replaced with the address of the server; not possible
+        for signed requests.
 
     Attributes
     ----------
     host, port : str, int
-        Where clients find it.
+        Address for clients.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class Proxy:
             start_new_session=True,
         )
         self._lock = threading.Lock()
-        self._answer()  # it listens
+        self._answer()  # listening
 
     @property
     def url(self) -> str:
-        """The address for HTTP."""
+        """URL for HTTP."""
         return f"http://{self.host}:{self.port}"
 
     def _answer(self) -> Any:
@@ -74,10 +74,10 @@ class Proxy:
             self._process.stdin.flush()
             return self._answer()
 
-    # --- what it does to requests ---
+    # --- faults and latency ---
 
     def set_latency(self, seconds: float) -> None:
-        """Let each request wait so long before the server sees it."""
+        """Delay each request by this number of seconds."""
         self._order("latency", seconds)
 
     def inject(
@@ -90,7 +90,7 @@ class Proxy:
         skip: int = 0,
         times: int = 1,
     ) -> None:
-        """Add a fault, after those that there are; see ``servers.faults.Rule``."""
+        """Add a fault after the existing ones; see ``servers.faults.Rule``."""
         self._order("inject", asdict(Rule(fault, method, key, query, skip, times)))
 
     def clear(self) -> None:
@@ -98,33 +98,33 @@ class Proxy:
         self._order("clear")
 
     def break_connections(self) -> None:
-        """Reset all connections that are open now."""
+        """Reset all open connections."""
         self._order("break")
 
     @contextlib.contextmanager
     def refusing(self) -> Iterator[None]:
-        """Refuse connections; those that are open are reset."""
+        """Refuse new connections and reset open ones."""
         self._order("refuse")
         try:
             yield
         finally:
             self._order("accept")
 
-    # --- what it has seen ---
+    # --- traffic ---
 
     @property
     def traffic(self) -> Traffic:
-        """All since the start, or since it was forgotten."""
+        """Traffic since the start or the last ``forget``."""
         return Traffic.from_json(self._order("traffic"))
 
     def forget(self) -> None:
-        """Begin to count anew."""
+        """Reset the traffic."""
         self._order("forget")
 
-    # --- its life ---
+    # --- lifetime ---
 
     def reset(self) -> None:
-        """Be as new: no latency, no faults, nothing seen."""
+        """Remove latency, faults and traffic."""
         self.clear()
         self.set_latency(0)
         self.forget()

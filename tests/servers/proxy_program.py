@@ -1,4 +1,4 @@
-"""The process of a proxy: takes orders from its standard input, as lines of JSON."""
+"""The process of a proxy: reads commands from standard input, as lines of JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BACKLOG = 1024
 
 
 class Program:
-    """A relay with its port."""
+    """A relay and its port."""
 
     def __init__(self, relay: HttpRelay | TcpRelay) -> None:
         self.relay = relay
@@ -28,14 +28,14 @@ class Program:
         self.listening: asyncio.Server | None = None
 
     async def listen(self) -> None:
-        """Accept connections, always at the same port."""
+        """Accept connections on the same port."""
         self.listening = await asyncio.start_server(
             self.relay.serve, self.relay.host, self.port, limit=LIMIT, backlog=BACKLOG
         )
         self.port = self.listening.sockets[0].getsockname()[1]
 
     async def obey(self, order: str, value: Any) -> Any:
-        """Carry out an order; the answer to it."""
+        """Execute a command and return its result."""
         relay = self.relay
         if order == "latency":
             relay.latency = value
@@ -58,7 +58,7 @@ class Program:
 
 
 async def main(kind: str, host: str, target: int, port: int, renames: bool) -> None:
-    """Serve until nobody gives orders any more."""
+    """Serve until the end of standard input."""
     http = HttpRelay(host, target, renames)
     program = Program(http if kind == "http" else TcpRelay(host, target))
     program.port = port

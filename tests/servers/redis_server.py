@@ -1,4 +1,4 @@
-"""Redis, or Valkey that is compatible: everything acknowledged outlives a kill."""
+"""Redis or Valkey; acknowledged writes survive a kill."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class RedisServer(Server):
-    """Redis; the data lie in a file that is appended to before an answer is sent."""
+    """Redis with an append-only file, which is written before the response is sent."""
 
     name = "redis"
     durable = True

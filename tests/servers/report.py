@@ -1,4 +1,4 @@
-"""Says which servers can run here, and how to get the others; a program without arguments."""
+"""Report which servers are installed, and how to install the others; a program."""
 
 from __future__ import annotations
 
@@ -36,16 +36,24 @@ KINDS: tuple[type[Server], ...] = (
 )
 
 
-def main() -> int:
-    """Print a line for each server that is missing; how many these are."""
+def main(*, names: bool = False) -> int:
+    """Print which servers are installed and which are missing; return the number of missing ones.
+
+    Parameters
+    ----------
+    names : bool
+        Whether to print only names, without how to install the missing servers.
+    """
     reasons = {kind.name: kind.missing() for kind in KINDS}
-    there = [name for name, reason in reasons.items() if reason is None]
-    print("servers for the tests:", ", ".join(there))
-    missing = [f"{name}: {reason}" for name, reason in reasons.items() if reason]
-    for line in missing:
-        print(line, file=sys.stderr)
+    installed = [name for name, reason in reasons.items() if reason is None]
+    print("servers for the tests:", ", ".join(installed), flush=True)
+    missing = {name: reason for name, reason in reasons.items() if reason}
+    if names and missing:
+        print("not installed:", ", ".join(missing), file=sys.stderr)
+    elif missing:
+        print(*(f"{name}: {reason}" for name, reason in missing.items()), sep="\n", file=sys.stderr)
     return len(missing)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(names="--names" in sys.argv))

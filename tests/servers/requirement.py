@@ -1,9 +1,9 @@
-"""Whether tests may be skipped where their servers are missing."""
+"""Skip or fail tests whose servers are missing."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
@@ -14,15 +14,20 @@ REQUIRED = "ZARR_CORE_REQUIRE_SERVERS"
 
 
 def required() -> bool:
-    """Whether a test fails, and is not skipped, where its server is missing."""
+    """Return whether a test fails, instead of being skipped, if its server is missing."""
     asked = os.environ.get(REQUIRED) or os.environ.get("CI") or ""
     return asked.lower() not in ("", "0", "false", "no")
 
 
+def unavailable(reason: str) -> NoReturn:
+    """Skip or fail the test because a program is not installed."""
+    if required():
+        pytest.fail(f"{reason}; {REQUIRED}=0 lets such tests be skipped", pytrace=False)
+    pytest.skip(reason)
+
+
 def need(kind: type[Server]) -> None:
-    """Skip the test, or fail it, where a server cannot run."""
+    """Skip or fail the test if a server cannot run."""
     reason = kind.missing()
     if reason is not None:
-        if required():
-            pytest.fail(f"{reason}; {REQUIRED}=0 lets such tests be skipped", pytrace=False)
-        pytest.skip(reason)
+        unavailable(reason)

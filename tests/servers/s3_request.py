@@ -1,4 +1,4 @@
-"""Signed requests to a server of S3, to look after it without a client."""
+"""Signed requests to an S3 server, without a client library."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def request(
     secret_key: str,
     body: bytes = b"",
 ) -> tuple[int, bytes]:
-    """Send a request, signed by version 4 of the signatures.
+    """Send a request with a signature of version 4.
 
     Returns
     -------
     tuple of int, bytes
-        The status of the answer, its body.
+        Status and body of the response.
 
     Raises
     ------
     OSError, http.client.HTTPException
-        If there is no answer.
+        If there is no response.
     """
     now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     content = hashlib.sha256(body).hexdigest()
@@ -48,7 +48,7 @@ def request(
         f"AWS4-HMAC-SHA256 Credential={access_key}/{scope},"
         f"SignedHeaders={names},Signature={signature}"
     )
-    connection = http.client.HTTPConnection(host, port, timeout=10)
+    connection = http.client.HTTPConnection(host, port, timeout=60)
     try:
         connection.request(method, path, body or None, fields)
         answer = connection.getresponse()

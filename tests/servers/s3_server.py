@@ -1,4 +1,4 @@
-"""Servers of S3: moto, fast but forgetful; SeaweedFS, which keeps what it has."""
+"""S3 servers: moto in memory, and SeaweedFS on disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class _S3Server(Server):
-    """What the servers have in common."""
+    """Base class of S3 servers."""
 
     bucket = "zarr-test"
     region = "us-east-1"
@@ -37,19 +37,19 @@ class _S3Server(Server):
         )
 
     def create_bucket(self, name: str) -> None:
-        """Create another bucket; its name has three letters at least."""
+        """Create another bucket; its name must have at least three letters."""
         status, body = self._request("PUT", f"/{name}")
         if status != 200:
             raise ServerFailed(f"bucket {name} in {self.name}: {status} {body[:500]!r}")
 
 
 class MotoServer(_S3Server):
-    """moto: S3 in memory.  It takes any credentials.
+    """moto: S3 in memory, with any credentials.
 
     Attributes
     ----------
     bucket, region, access_key, secret_key : str
-        The bucket is there, and empty, after each start.
+        The bucket exists and is empty after each start.
     """
 
     name = "moto"
@@ -73,26 +73,26 @@ class MotoServer(_S3Server):
         self.create_bucket(self.bucket)
 
     def reset(self) -> None:
-        """Forget all buckets; then there is the usual one, empty."""
+        """Remove all buckets and create the default bucket."""
         self._request("POST", "/moto-api/reset")
         self.create_bucket(self.bucket)
 
 
 class SeaweedServer(_S3Server):
-    """SeaweedFS: S3 on the disk, with signatures, conditional writes, multipart uploads.
+    """SeaweedFS: S3 on disk, with signatures, conditional writes and multipart uploads.
 
-    Its listings are not in the order of bytes: ``g/x`` comes before ``g.x``.
+    Its listings are not in byte order: ``g/x`` comes before ``g.x``.
 
     Attributes
     ----------
     bucket, region, access_key, secret_key : str
-        The bucket is there after the first start.
+        The bucket exists after the first start.
     """
 
     name = "seaweed"
     durable = True
     ready_within = 60.0
-    # Its parts talk with each other: a port each, another one 10,000 above it.
+    # Each component uses a port, and another one 10,000 above it.
     further_ports = (1, 2, 3, 4, 10_000, 10_001, 10_002, 10_003, 10_004)
 
     @staticmethod
@@ -114,14 +114,14 @@ class SeaweedServer(_S3Server):
         parts = ("s3", "master", "volume", "filer", "admin")
         ports = [f"-{part}.port={self.port + place}" for place, part in enumerate(parts)]
         silent = ["-admin.ui=false", "-webdav=false", "-s3.port.iceberg=0", "-s3.port.lance=0"]
-        # It calls its makers unless it is told not to.
+        # Disables telemetry.
         silent.append("-master.telemetry=false")
         address = [f"-dir={self.data}", f"-ip={self.host}", f"-ip.bind={self.host}"]
         logs = f"-logdir={self.directory}"
         return [program, logs, "mini", *address, *ports, *silent, f"-bucket={self.bucket}"]
 
     def ready(self) -> bool:
-        # It answers before it has made the bucket, and before it finds what it has stored.
+        # It responds before the bucket is created, and before stored data is available.
         steps = (("PUT", b"?"), ("GET", b""), ("DELETE", b""))
         try:
             return all(

@@ -1,4 +1,4 @@
-"""OpenSSH's server, for SFTP alone, with keys made for the occasion."""
+"""OpenSSH server for SFTP, with new keys."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from servers.process import Server
 
 
 class SftpServer(Server):
-    """OpenSSH; clients come in with ``private_key``, and know the host by ``known_hosts``.
+    """OpenSSH; clients use ``private_key`` and ``known_hosts``.
 
     Attributes
     ----------
     username : str
         The user that runs the tests.
     root : pathlib.Path
-        A directory to work in, where the files that clients write can be seen.
+        Working directory, with the files that clients write.
     private_key, known_hosts : pathlib.Path
     """
 
@@ -54,7 +54,7 @@ class SftpServer(Server):
             subprocess.run(making, check=True, stdin=subprocess.DEVNULL)
         shutil.copy(self.private_key.with_suffix(".pub"), self.directory / "authorized_keys")
         if not os.geteuid():
-            Path("/run/sshd").mkdir(exist_ok=True)  # the daemon of root goes there
+            Path("/run/sshd").mkdir(exist_ok=True)  # required by the daemon of root
 
     def command(self) -> list[str | Path]:
         key = self._host_key.with_suffix(".pub").read_text()
@@ -70,7 +70,7 @@ class SftpServer(Server):
             "PermitRootLogin prohibit-password\n"
             "StrictModes no\n"
             "UsePAM no\n"
-            # Many connections at once are no attack here.
+            # Allow many concurrent connections.
             "MaxStartups 200\n"
             "MaxSessions 100\n"
             "Subsystem sftp internal-sftp\n"

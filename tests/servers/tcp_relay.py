@@ -1,4 +1,4 @@
-"""The inside of a proxy for any protocol over TCP: hands bytes on, both ways."""
+"""TCP relay of a proxy: passes bytes on in both directions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ PIECE = 1 << 16
 
 @dataclass(slots=True)
 class TcpRelay:
-    """Relays connections; latency is added to what clients send, and nothing waits for it twice.
+    """Relay of connections; adds latency once to the data of clients.
 
-    The parameters are those of a relay for HTTP; a rule befalls connections.
+    The parameters are those of ``HttpRelay``; rules apply to connections.
     """
 
     host: str
@@ -63,7 +63,7 @@ class TcpRelay:
             reset(server)
 
     async def _ask(self, exchange: Exchange, reader: StreamReader, server: StreamWriter) -> None:
-        """Hand on what the client sends, each piece as late as the latency wants."""
+        """Pass on the data of the client, each buffer with the latency."""
         loop = asyncio.get_running_loop()
         pieces: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
 
@@ -99,6 +99,6 @@ class TcpRelay:
             await writer.drain()
             if fault and limited and exchange.received >= fault.number:
                 if fault.kind == "reset":
-                    await asyncio.sleep(0.02)  # what was sent arrives before
+                    await asyncio.sleep(0.02)  # lets the sent data arrive first
                     raise Lost
                 return

@@ -1,4 +1,4 @@
-"""The servers of databases start, answer, are killed, and have what they acknowledged."""
+"""Database servers start, respond, and keep acknowledged writes when they are killed."""
 
 import pytest
 from servers.mongo_server import MongoServer

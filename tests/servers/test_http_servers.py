@@ -1,4 +1,4 @@
-"""The servers of HTTP do what each is there for."""
+"""Features of the HTTP servers."""
 
 import http.client
 
@@ -9,7 +9,7 @@ pytest_plugins = ["servers.fixtures"]
 
 
 def ask(server, method, path, body=None, **fields):
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=10)
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=60)
     try:
         headers = {name.replace("_", "-"): value for name, value in fields.items()}
         connection.request(method, path, body, headers)

@@ -1,4 +1,4 @@
-"""The servers of object stores start, answer the usual clients, are killed, start again."""
+"""Object store servers start, respond to common clients, and restart after a kill."""
 
 import asyncio
 import json
@@ -59,7 +59,7 @@ def test_seaweed_minds_conditions(s3_durable):
 
 
 def use(store):
-    """Write, read, list by obstore."""
+    """Write, read and list with obstore."""
     obstore = pytest.importorskip("obstore")
 
     async def run():
@@ -95,7 +95,7 @@ def test_the_gcs_server_can_be_read_by_obstore(gcs_server, proxy_before):
     store = pytest.importorskip("obstore.store")
     import http.client
 
-    connection = http.client.HTTPConnection(gcs_server.host, gcs_server.port, timeout=10)
+    connection = http.client.HTTPConnection(gcs_server.host, gcs_server.port, timeout=60)
     path = f"/upload/storage/v1/b/{gcs_server.bucket}/o?uploadType=media&name=a%2Fb"
     connection.request("POST", path, b"0123456789")
     assert connection.getresponse().status == 200

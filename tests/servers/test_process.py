@@ -1,10 +1,9 @@
-"""Servers end surely: by name, by a kill, with the test process that started them."""
+"""Servers end when they are stopped or killed, and with the test process."""
 
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from servers import health, process_tree
 from servers.ports import FIRST, LAST, free_port
 from servers.process import Server, ServerFailed
 from servers.requirement import REQUIRED, need
+from waits import PATIENCE, wait_until
 
 pytest_plugins = ["servers.fixtures"]
 
@@ -28,7 +28,7 @@ http.server.test(http.server.SimpleHTTPRequestHandler, port=int(sys.argv[1]), bi
 
 
 class StubbornServer(Server):
-    """Ignores the signal to end, and has a child in a session of its own."""
+    """A server that ignores SIGTERM, with a child process in its own session."""
 
     name = "stubborn"
     durable = True
@@ -61,7 +61,7 @@ class SilentServer(StubbornServer):
     ready_within = 0.3
 
     def command(self):
-        return [sys.executable, "-c", "import time; time.sleep(60)"]
+        return [sys.executable, "-c", "import time; time.sleep(3600)"]
 
 
 class MissingServer(StubbornServer):
@@ -102,16 +102,16 @@ def test_a_server_starts_again_with_its_port_and_its_data(own_server):
         (SilentServer, "silent did not answer within 0.3 s"),
     ],
 )
-def test_a_server_that_does_not_start_says_why(kind, message, own_server):
+def test_a_failed_start_reports_the_reason(kind, message, own_server):
     with pytest.raises(ServerFailed, match=message):
         own_server(kind)
 
 
 def test_a_frozen_server_answers_later(own_server, monkeypatch):
-    monkeypatch.setattr(health, "PATIENCE", 0.2)
     server = own_server(StubbornServer)
-    with server.frozen():
+    with server.frozen(), monkeypatch.context() as hasty:
         assert health.accepts(server.port)
+        hasty.setattr(health, "PATIENCE", 0.2)
         assert not health.serves(server.port, "/")
     assert health.serves(server.port, "/")
 
@@ -121,7 +121,7 @@ def test_servers_die_with_the_tests(by, tmp_path):
     program = (
         f"import sys, time; sys.path.insert(0, {str(TESTS)!r})\n"
         "from servers.redis_server import RedisServer\n"
-        "print(RedisServer().start().pid, flush=True); time.sleep(60)"
+        "print(RedisServer().start().pid, flush=True); time.sleep(3600)"
     )
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     with subprocess.Popen(
@@ -130,10 +130,8 @@ def test_servers_die_with_the_tests(by, tmp_path):
         pid = int(tests.stdout.readline())
         assert process_tree.runs(pid)
         tests.send_signal(by)
-    assert process_tree.wait_for_end([pid], within=5)
-    until = time.monotonic() + 5
-    while list(tmp_path.iterdir()):
-        assert time.monotonic() < until
+    assert process_tree.wait_for_end([pid], within=PATIENCE)
+    wait_until(lambda: not list(tmp_path.iterdir()))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
-"""Where servers are missing, it is said how to get them, as the script does it."""
+"""The report of missing servers contains the commands to install them."""
 
 import re
 import runpy
 
 import pytest
-from servers import places, postgres_server, report
+from servers import browser, places, postgres_server, report, requirement
 
 SCRIPT = places.ROOT / "scripts" / "install_servers.py"
 NAMES = re.compile(r"(pip|apt-get|npm) install ([^,)]+)")
@@ -12,23 +12,23 @@ NAMES = re.compile(r"(pip|apt-get|npm) install ([^,)]+)")
 
 @pytest.fixture
 def nothing(tmp_path, monkeypatch):
-    """A machine that has no servers."""
+    """A machine without servers."""
     monkeypatch.setenv("ZARR_CORE_SERVERS", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(places, "DAEMONS", ())
     monkeypatch.setattr(postgres_server, "DEBIAN", "nowhere/*")
 
 
-def test_a_machine_without_servers_is_told_how_to_get_them(nothing, capsys):
+def test_the_report_contains_commands_for_missing_servers(nothing, capsys):
     assert report.main() == len(report.KINDS) - 1
     out, err = capsys.readouterr()
     assert out == "servers for the tests: http\n"
     assert len(err.splitlines()) == len(report.KINDS) - 1
-    assert err.count("scripts/install_servers.py") == len(report.KINDS) - 2
-    assert "azure: no Node.js here" in err
+    assert err.count("make servers") == len(report.KINDS) - 1
+    assert "azure: Azurite is not installed: install Node.js" in err
 
 
-def test_the_script_installs_what_is_said(nothing, capsys, monkeypatch):
+def test_the_script_installs_the_reported_servers(nothing, capsys, monkeypatch):
     monkeypatch.setattr(places, "system", lambda *names: names == ("node",))
     report.main()
     said = NAMES.findall(capsys.readouterr().err)
@@ -44,10 +44,25 @@ def test_the_script_installs_what_is_said(nothing, capsys, monkeypatch):
     assert {tool for tool, _ in said} == set(known)
 
 
-def test_the_system_is_asked_where_root_alone_looks(tmp_path, monkeypatch):
+def test_directories_of_daemons_are_searched(tmp_path, monkeypatch):
     program = tmp_path / "some-daemon"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     assert places.system("no-such-daemon", "some-daemon") is None
     monkeypatch.setattr(places, "DAEMONS", (str(tmp_path),))
     assert places.system("no-such-daemon", "some-daemon") == program
+
+
+@pytest.mark.parametrize("asked", ["", "1"])
+def test_without_a_browser_the_reason_says_how_to_install_it(nothing, asked, monkeypatch):
+    monkeypatch.setenv(requirement.REQUIRED, asked or "0")
+    outcome = pytest.fail.Exception if asked else pytest.skip.Exception
+    with pytest.raises(outcome, match="Chromium is not installed: make servers installs it"):
+        browser.need_browser()
+
+
+def test_after_an_installation_only_names_are_listed(nothing, capsys):
+    assert report.main(names=True) == len(report.KINDS) - 1
+    err = capsys.readouterr().err
+    assert err.startswith("not installed: redis, mongo, ")
+    assert "make servers" not in err

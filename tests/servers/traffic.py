@@ -1,4 +1,4 @@
-"""What went through a proxy."""
+"""Traffic of a proxy."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 @dataclass(slots=True)
 class Exchange:
-    """One request with its answer; of a plain proxy, one connection.
+    """One request with its response; of a plain proxy, one connection.
 
     Attributes
     ----------
     method, target, range : str
-        As the client sent them; empty for plain connections.
+        As sent by the client; empty for plain connections.
     status : int
-        What the client was answered; 0 if nothing was.
+        Status of the response; 0 if there was none.
     sent, received : int
-        Bytes of the bodies: of the request, of the answer.
+        Bytes of the bodies of the request and of the response.
     fault : str
-        The kind of fault that befell it.
+        Kind of the injected fault.
     start, end : float
-        Seconds of a clock of the proxy.
+        Seconds of the clock of the proxy.
     """
 
     method: str = ""
@@ -38,55 +38,55 @@ class Exchange:
 
 @dataclass(slots=True)
 class Traffic:
-    """All of it since the proxy was started or its traffic was forgotten.
+    """Traffic since the start of the proxy or the last ``forget``.
 
     Attributes
     ----------
     connections : int
-        How many a client has opened.
-    in_flight, most_in_flight : int
-        Requests that wait for the end of their answers: now, at most at one time.
+        Number of connections opened by clients.
+    concurrent, most_concurrent : int
+        Number of concurrent requests: now, and the maximum.
     exchanges : list of Exchange
-        In the order of their arrival.
+        In order of arrival.
     """
 
     connections: int = 0
-    in_flight: int = 0
-    most_in_flight: int = 0
+    concurrent: int = 0
+    most_concurrent: int = 0
     exchanges: list[Exchange] = field(default_factory=list)
 
     def begin(self, exchange: Exchange) -> None:
-        """Note that a request has come."""
+        """Record the start of a request."""
         self.exchanges.append(exchange)
-        self.in_flight += 1
-        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        self.concurrent += 1
+        self.most_concurrent = max(self.most_concurrent, self.concurrent)
 
     def end(self, exchange: Exchange) -> None:
-        """Note that a request has got what it will get."""
+        """Record the end of a request."""
         exchange.end = time.monotonic()
-        self.in_flight -= 1
+        self.concurrent -= 1
 
     def forget(self) -> None:
-        """Begin anew, with the requests that are in flight."""
-        self.connections, self.most_in_flight = 0, self.in_flight
+        """Reset the traffic, except for requests in flight."""
+        self.connections, self.most_concurrent = 0, self.concurrent
         self.exchanges = []
 
     @property
     def requests(self) -> int:
-        """How many requests there were."""
+        """Number of requests."""
         return len(self.exchanges)
 
     @property
     def faults(self) -> list[str]:
-        """The kinds of the faults that befell requests, in order."""
+        """Kinds of the injected faults, in order."""
         return [exchange.fault for exchange in self.exchanges if exchange.fault]
 
     def to_json(self) -> dict[str, Any]:
-        """Express as JSON."""
+        """Convert to JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> Traffic:
-        """Take from JSON."""
+        """Create from JSON."""
         exchanges = [Exchange(**exchange) for exchange in document["exchanges"]]
         return cls(**(document | {"exchanges": exchanges}))

@@ -1,8 +1,8 @@
-"""Kills the servers of a test process that has ended without stopping them, however it ended.
+"""A process that kills the servers of a test process after it has ended.
 
-One watchdog, a process of its own, serves all servers of a test process.  It reads which
-processes to watch from its standard input, whose end means that the test process is gone.
-(The signal that Linux sends at a parent's death comes at the death of the parent's *thread*.)
+One watchdog serves all servers of a test process.  It reads the processes to watch from standard
+input, which ends when the test process ends.  (PR_SET_PDEATHSIG of Linux cannot be used,
+because its signal is sent when the parent *thread* ends.)
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _owner = 0
 
 
 def watch(pid: int, directory: Path) -> None:
-    """Let a process with its family, and its directory, end with this process at the latest."""
+    """Register a process tree and its directory, which are removed when this process ends."""
     _tell(f"+{pid} {directory}\n")
 
 
 def forget(pid: int, directory: Path) -> None:
-    """Watch a process no longer: it has ended."""
+    """Unregister a process that has ended."""
     _tell(f"-{pid} {directory}\n")
 
 
@@ -39,7 +39,7 @@ def _tell(line: str) -> None:
         _watchdog = subprocess.Popen(
             [sys.executable, "-S", "-E", str(Path(__file__).resolve())],
             stdin=subprocess.PIPE,
-            start_new_session=True,  # a key pressed in the terminal ends the tests alone
+            start_new_session=True,  # Ctrl-C ends only the tests
         )
         _owner = os.getpid()
     assert _watchdog.stdin is not None
@@ -48,7 +48,7 @@ def _tell(line: str) -> None:
 
 
 def close() -> None:
-    """End the watchdog, with everything that it still watches."""
+    """Stop the watchdog and all processes that it still watches."""
     global _watchdog
     if _watchdog is not None and _owner == os.getpid():
         assert _watchdog.stdin is not None
@@ -58,7 +58,7 @@ def close() -> None:
 
 
 def main() -> None:
-    """Watch until the parent is gone: a fork of it may hold the pipe open, hence both tests."""
+    """Watch until the parent has ended; a fork of it may keep the pipe open, so both are checked."""
     parent, rest = os.getppid(), b""
     watched: set[bytes] = set()
     while os.getppid() == parent:

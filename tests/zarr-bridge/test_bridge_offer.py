@@ -74,7 +74,7 @@ def test_zarr_python_uses_them(registered, tmp_path, codecs):
 
 
 @pytest.mark.parametrize("codecs", CODECS, ids=str)
-def test_also_in_place_of_its_own(registered, tmp_path, codecs):
+def test_prefer_replaces_codecs_of_zarr_python(registered, tmp_path, codecs):
     if "pcodec" in str(codecs):
         pytest.importorskip("pcodec")
     names = ("gzip", "transpose", "numcodecs.delta", "numcodecs.pcodec", "bytes", "crc32c")
@@ -84,21 +84,24 @@ def test_also_in_place_of_its_own(registered, tmp_path, codecs):
         array = written(tmp_path, **codecs)
         used = [*array.filters, array.serializer, *array.compressors]
         if "shards" not in codecs:
-            assert all(type(codec).__module__ == "zarr_bridge.offered" for codec in used)
+            assert all(type(codec).__module__ == "zarr_bridge.zarr_python_codecs" for codec in used)
     finally:
         zarr_python.config.set({"codecs": before})
 
 
-def test_its_own_stay_in_use_unless_told_otherwise(registered, tmp_path):
+def test_codecs_of_zarr_python_are_kept_by_default(registered, tmp_path):
     assert {"acme.xor", "gzip", "zstd", "bytes", "sharding_indexed"} <= set(registered)
     assert not [name for name in registered if name.startswith("v2.")]
     array = written(tmp_path, compressors={"name": "gzip", "configuration": {"level": 1}})
     assert type(array.compressors[0]).__module__ == "zarr.codecs.gzip"
 
 
-def test_twice_is_as_once(registered):
+def test_rounding_is_idempotent(registered):
     assert register() == registered
-    assert zarr_python.registry.get_codec_class("acme.xor").__module__ == "zarr_bridge.offered"
+    assert (
+        zarr_python.registry.get_codec_class("acme.xor").__module__
+        == "zarr_bridge.zarr_python_codecs"
+    )
 
 
 def test_configurations_are_checked_by_their_schema(registered):
@@ -122,18 +125,18 @@ def test_damage_is_an_error(registered, tmp_path):
         zarr_python.open_array(tmp_path / "a.zarr")[...]
 
 
-def test_a_name_that_nobody_has(registered):
-    with pytest.raises(ValueError, match="'acme.nobody' is installed for zarr-core"):
+def test_unknown_name_raises(registered):
+    with pytest.raises(ValueError, match="'acme.nobody' is not installed for zarr-core"):
         register("acme.nobody")
 
 
-def test_one_that_cannot_be_imported_is_left_out(acme, tmp_path, monkeypatch):
+def test_codec_that_cannot_be_imported_is_omitted(acme, tmp_path, monkeypatch):
     info = tmp_path / "broken_codec-2.5.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-codec\nVersion: 2.5\n")
     (info / "entry_points.txt").write_text("[zarr_core.codec]\nacme.broken = nowhere:Codec\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.warns(UserWarning, match=r"'acme\.broken' is not offered: .*broken-codec 2\.5"):
+    with pytest.warns(UserWarning, match=r"'acme\.broken' is not registered: .*broken-codec 2\.5"):
         assert "gzip" in register()
     with pytest.raises(ExtensionLoadError, match=r"broken-codec 2\.5"):
         register("acme.broken")

@@ -48,7 +48,7 @@ def session(on_disk):
         return icechunk.Repository.create(on_disk).writable_session("main")
 
 
-def test_what_is_written_here_is_read_by_zarr_python(repository):
+def test_zarr_python_reads_written_arrays(repository):
     session = repository.writable_session("main")
     root = zarr_core.create_group(session.store, attributes={"title": "ice"})
     array = root.create_array("a/field", data=VALUES, chunks=(7, 6))
@@ -71,7 +71,7 @@ def test_what_is_written_here_is_read_by_zarr_python(repository):
     assert np.array_equal(here["sharded"][3:17, ::3], VALUES[3:17, ::3])
 
 
-def test_what_zarr_python_writes_is_read_and_changed_here(repository):
+def test_arrays_of_zarr_python_are_read_and_changed(repository):
     session = repository.writable_session("main")
     root = zarr.create_group(session.store, attributes={"title": "there"})
     array = root.create_array(
@@ -97,7 +97,7 @@ def test_what_zarr_python_writes_is_read_and_changed_here(repository):
     assert np.array_equal(old["field"][...], VALUES)
 
 
-def test_a_session_is_a_place_as_well(session):
+def test_session_is_a_location(session):
     zarr_core.create_group(session)
     assert zarr_core.open_group(session, mode="r").store == IcechunkStore(session.store)
 
@@ -123,7 +123,7 @@ def test_erasing_and_listing(session):
     assert root.store.get("a/x/zarr.json") is None
 
 
-def test_sessions_refuse_what_they_cannot_do(session):
+def test_sessions_raise_for_unsupported_operations(session):
     zarr_core.create_group(session)
     store = IcechunkStore(session.store)
     with pytest.raises(ValueError, match="fork"):
@@ -175,7 +175,9 @@ def test_a_repository_is_read_by_its_url(session, tmp_path):
             with pytest.raises(StoreReadOnlyError):
                 here.store.set("zarr.json", b"{}")
         for wrong, options in ((url, {"tag": "none"}), (f"{url}2", {}), (url, {"nonsense": 1})):
-            with pytest.raises(StoreError, match=r"icechunk://.*Icechunk cannot open it"):
+            with pytest.raises(
+                StoreError, match=r"icechunk://.*cannot open the Icechunk repository"
+            ):
                 zarr_core.open(wrong, storage_options=options)
 
 
@@ -196,9 +198,9 @@ def test_a_repository_in_s3_is_read_by_its_url(s3_server, tmp_path, monkeypatch)
     assert np.array_equal(pickle.loads(pickle.dumps(array))[...], VALUES)
 
 
-def test_given_credentials_are_not_pickled(on_s3):
+def test_static_credentials_are_not_pickled(on_s3):
     repository = icechunk.Repository.create(on_s3)
     store = IcechunkStore(repository.readonly_session("main").store)
-    with pytest.raises(StoreError, match=r"could read the credentials in it \(static"):
+    with pytest.raises(StoreError, match=r"the pickle would contain credentials \(static"):
         pickle.dumps(store)
     assert "secret" not in repr(store)

@@ -15,9 +15,10 @@ import zarr as zarr_python
 import zarr_core as zarr
 from zarr_core.config import config
 from zarr_core.errors import ExtensionConflictError, ExtensionLoadError
-from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_core.extension import ExtensionDefinition
 from zarr_core.registry import discovery
-from zarr_core.registry.installed import canonical
+from zarr_core.registry.entry_points import canonical
+from zarr_core.tools import make_extension
 
 RNG = np.random.default_rng(3)
 FIELD = RNG.normal(20, 5, (16, 64)).astype("float32")
@@ -179,7 +180,7 @@ def test_kerchunk_in_version_3():
     records["b"] = [1, 2.5, -3, 4]
     store.set("c/0", records.tobytes())
     assert list(array[:]) == [1, 2.5, -3, 4]
-    # It gives numcodecs another `zlib`, which replaces nothing here either.
+    # It registers another `zlib` with numcodecs, which does not replace ours.
     zlib = make_extension("codec", ExtensionDefinition("numcodecs.zlib", {"level": 1}))
     assert type(zlib).__module__ == "zarr_codecs.zlib"
 
@@ -202,7 +203,7 @@ def test_imagecodecs_zarr_pictures(tmp_path):
 
 @pytest.fixture
 def entry_points_of(tmp_path, monkeypatch):
-    """Install packages without what they need: enough for their entry points."""
+    """Install packages without dependencies, for their entry points."""
 
     def install(*distributions):
         missing = [name for name in distributions if not is_installed(name)]

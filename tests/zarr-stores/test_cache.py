@@ -29,7 +29,7 @@ def test_a_second_read_needs_no_store(inner):
     assert store.cache_info() == (3, 1, 5, 100)
 
 
-def test_bounded_by_bytes_the_last_used_stay(inner):
+def test_the_least_recently_used_values_are_evicted(inner):
     for key in "abcd":
         inner.set(key, bytes(40))
     store = LRUCacheStore(inner, 100)
@@ -42,7 +42,7 @@ def test_bounded_by_bytes_the_last_used_stay(inner):
     assert store.cache_info().nbytes == 80
 
 
-def test_what_is_too_large_is_not_kept(inner):
+def test_too_large_values_are_not_cached(inner):
     inner.set("small", b"123")
     inner.set("large", bytes(101))
     store = LRUCacheStore(inner, 100)
@@ -79,7 +79,7 @@ def test_views_cannot_be_written(tmp_path):
         assert memoryview(store.get_partial_values([("k", ByteRange(0, 4))])[0]).readonly
 
 
-def test_others_are_seen_after_invalidation(inner):
+def test_changes_of_others_are_visible_after_invalidation(inner):
     inner.set("k", b"old")
     store = LRUCacheStore(inner, 100)
     assert store.get("k") == b"old"
@@ -117,7 +117,7 @@ def test_a_value_read_while_it_is_written_is_not_kept(inner):
     assert store.get("k") == b"new"
 
 
-def test_a_reader_does_not_take_parts_of_a_later_version(inner):
+def test_a_reader_does_not_take_parts_of_a_later_generation(inner):
     inner.set("k", b"old")
     store = LRUCacheStore(inner, 100)
     with store.open_value("k") as reader:
@@ -155,7 +155,7 @@ def test_a_copy_is_empty(tmp_path):
     assert pickle.loads(pickle.dumps(store)).cache_info() == (0, 0, 0, 55)
 
 
-def test_what_is_moved_is_seen_at_once(tmp_path):
+def test_moves_are_visible_immediately(tmp_path):
     store = LRUCacheStore(LocalStore(tmp_path), 100)
     store.set("a/k", b"v")
     assert bytes(store.get("a/k")) == b"v"
@@ -175,25 +175,25 @@ def test_a_negative_size_is_refused():
 
 
 class Versioned(CountingStore):
-    """As a server: readers say the version, and what was read first comes with the opening."""
+    """Like a server: readers have a generation, and opening reads the first range."""
 
     def __init__(self, inner):
         super().__init__(inner)
-        self.versions = {}
+        self.generations = {}
 
     def note(self, method, key, nbytes=0):
         if method in ("set", "update"):
-            self.versions[key] = f"{len(self.versions)}-{self.count('set', 'update')}"
+            self.generations[key] = f"{len(self.generations)}-{self.count('set', 'update')}"
         super().note(method, key, nbytes)
 
-    def version(self, key):
-        return self.versions[key] if self.inner.exists(key) else None
+    def generation(self, key):
+        return self.generations[key] if self.inner.exists(key) else None
 
     def open_value(self, key, first=None):
         reader = super().open_value(key, first)
         if reader is not None:
-            reader.version = self.versions[key]
-            reader.requests, reader.gap_bytes = 7, 77
+            reader.generation = self.generations[key]
+            reader.max_concurrency, reader.gap_bytes = 7, 77
         return reader
 
 
@@ -223,8 +223,8 @@ def test_a_value_is_opened_for_what_is_not_held_alone(server):
     for _ in range(3):
         with store.open_value("k") as reader:
             assert bytes(reader.read(5, 3)) == b"\5\6\7"
-            assert (reader.size, reader.requests, reader.gap_bytes) == (200, 7, 77)
-            assert reader.version == store.version("k")
+            assert (reader.size, reader.max_concurrency, reader.gap_bytes) == (200, 7, 77)
+            assert reader.generation == store.generation("k")
             with pytest.raises(StoreError):
                 reader.read(199, 2)
     assert (server.count("open_value"), server.count("reader.read")) == (1, 1)
@@ -257,7 +257,7 @@ def test_parts_of_two_versions_are_never_mixed(server):
     assert store.open_value("k") is None
 
 
-def test_an_array_whose_shard_others_replace_is_read_anew(server):
+def test_an_array_is_read_again_after_its_shard_is_replaced(server):
     data = np.arange(8 * 6000, dtype="i4").reshape(8, 6000)
     array = zarr.create_array(
         server, data=data, chunks=(1, 6000), shards=(8, 6000), compressors=None
@@ -271,7 +271,7 @@ def test_an_array_whose_shard_others_replace_is_read_anew(server):
     assert np.array_equal(cached[0], data[0] + 1)
 
 
-def test_a_value_that_comes_whole_is_kept_whole():
+def test_a_value_read_as_a_whole_is_cached_as_a_whole():
     inner = MemoryStore()
     inner.set("k", b"0123456789")
     store = LRUCacheStore(inner, 10)

@@ -5,13 +5,8 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from counting_store import CountingStore
-from zarr_core.extension import (
-    ByteRange,
-    MetadataError,
-    NodeNotFoundError,
-    StoreKeyError,
-    StoreReadOnlyError,
-)
+from zarr_core.errors import MetadataError
+from zarr_core.extension import ByteRange, NodeNotFoundError, StoreKeyError, StoreReadOnlyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
 from zarr_stores.consolidated import ConsolidatedMetadataStore
@@ -35,7 +30,7 @@ def documents(inner):
     return sorted(key for key in inner.list() if key.rpartition("/")[2][:2] in (".z", "za"))
 
 
-def test_documents_come_out_of_one(inner, documents):
+def test_documents_are_read_from_consolidated_metadata(inner, documents):
     inner.calls.clear()
     store = ConsolidatedMetadataStore(inner)
     assert inner.count() <= 2
@@ -49,7 +44,7 @@ def test_documents_come_out_of_one(inner, documents):
         assert bytes(store.get_partial_values([(key, ByteRange(-1))])[0]) == b"}"
         with store.open_value(key, ByteRange(0)) as reader:
             assert bytes(reader.read(0, 1)) == b"{"
-        assert store.version(key) == store.version(key)
+        assert store.generation(key) == store.generation(key)
     assert inner.count() == 0
     for key in read:
         stored = json.loads(bytes(inner.get(key)))
@@ -70,14 +65,14 @@ def test_a_hierarchy_is_read_through_it(inner):
     )
 
 
-def test_what_is_not_there_is_not_asked_for(inner):
+def test_missing_documents_cause_no_requests(inner):
     store = ConsolidatedMetadataStore(inner)
     inner.calls.clear()
     name = "zarr.json" if store.exists("zarr.json") else ".zarray"
     assert store.get(f"none/{name}") is None
     assert not store.exists(f"none/{name}")
     assert store.open_value(f"none/{name}") is None
-    assert store.version(f"none/{name}") is None
+    assert store.generation(f"none/{name}") is None
     assert inner.count() == 0
 
 
@@ -90,7 +85,7 @@ def test_listing(inner):
         expected = inner.list_dir(prefix)
         assert (sorted(keys), sorted(prefixes)) == (sorted(expected[0]), sorted(expected[1]))
     name = next(key for key in inner.list_dir("g/a/")[0] if ".z" in key or "zarr" in key)
-    inner.inner.erase(name)  # what others have changed is not seen, here as there
+    inner.inner.erase(name)  # changes of others are not visible
     inner.inner.set(f"new/{name.rpartition('/')[2]}", b"{}")
     assert name in list(store.list())
     assert "new/" not in store.list_dir("")[1]
@@ -121,7 +116,7 @@ def test_nothing_is_written_through_it(inner):
         store.list_dir("../")
 
 
-def test_of_a_group_below(tmp_path):
+def test_consolidated_metadata_of_a_subgroup(tmp_path):
     root = zarr.create_group(LocalStore(tmp_path), zarr_format=3)
     root.create_group("x/y").create_array("a", data=DATA)
     zarr.consolidate_metadata(root.store, "x")

@@ -1,4 +1,4 @@
-"""What the databases that several processes may use promise them."""
+"""Guarantees of databases for several processes."""
 
 import os
 import pickle
@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import zarr_core as zarr
+from waits import PATIENCE
 from zarr_core.extension import ByteRange, StoreError, StoreKeyError
 from zarr_stores.dbm import DBMStore
 from zarr_stores.lmdb import LMDBStore
@@ -56,7 +57,7 @@ def test_processes_with_threads_lose_nothing(store):
     store.set("c/0", bytes(16))
     state = pickle.dumps(store).hex()
     running = [subprocess.Popen(program(COUNT, state, 4 * number)) for number in range(4)]
-    assert [one.wait(60) for one in running] == [0] * 4
+    assert [one.wait() for one in running] == [0] * 4
     assert bytes(store.get("c/0")) == b"\x14" * 16
 
 
@@ -72,19 +73,19 @@ while True:
 """
 
 
-def test_a_killed_writer_loses_nothing_it_has_said(store):
+def test_a_killed_writer_loses_no_acknowledged_value(store):
     state = pickle.dumps(store).hex()
     writer = subprocess.Popen(program(FILL, state), stdout=subprocess.PIPE, text=True)
     for _ in range(40):
         said = int(writer.stdout.readline())
     writer.send_signal(signal.SIGKILL)
     said = int((writer.stdout.read().split() or [said])[-1])
-    writer.wait(10)
+    writer.wait()
     writer.stdout.close()
     assert int(bytes(store.get("last"))) >= said
     for number in range(said + 1):
         assert bytes(store.get(f"c/{number}")) == bytes([number % 256]) * 20_000
-    store.set("next", b"v")  # what the killed one held is free again
+    store.set("next", b"v")  # locks of the killed process are released
 
 
 def test_a_forked_process_uses_the_store_on(store):
@@ -100,37 +101,38 @@ def test_a_forked_process_uses_the_store_on(store):
             finally:
                 os._exit(0 if ok else 1)
         assert os.waitpid(child, 0)[1] == 0
-        for number in range(1, 6):  # soon enough the place of what nobody reads is used again
+        for number in range(1, 6):  # the space of values without readers is reused
             store.set("large", bytes([number]) * 200_000)
         assert bytes(reader.read(0, 200_000)) == bytes(200_000)
     assert bytes(store.get("k")) == b"child"
 
 
-def test_a_spawned_process_gets_the_same_place(store):
+def test_a_spawned_process_opens_the_same_location(store):
     store.set("k", b"v")
     code = "import pickle, sys; pickle.loads(bytes.fromhex(sys.argv[1])).set('k', b'w')"
-    subprocess.run(program(code, pickle.dumps(store).hex()), check=True, timeout=60)
+    subprocess.run(program(code, pickle.dumps(store).hex()), check=True)
     assert bytes(store.get("k")) == b"w"
 
 
 def test_readers_do_not_wait_for_an_update(store):
     store.set("k", b"old")
-    inside, done = threading.Event(), threading.Event()
+    inside, done, left = (threading.Event() for _ in range(3))
 
     def change(reader):
         inside.set()
-        assert done.wait(10)
+        assert done.wait(PATIENCE)
+        left.set()
         return b"new"
 
     thread = threading.Thread(target=store.update, args=("k", change))
     thread.start()
-    assert inside.wait(10)
-    began = time.monotonic()
+    assert inside.wait(PATIENCE)
     assert bytes(store.get("k")) == b"old"
     store.set("other", b"v")
-    assert time.monotonic() - began < 5
+    assert thread.is_alive()
+    assert not left.is_set()
     done.set()
-    thread.join(10)
+    thread.join()
     assert bytes(store.get("k")) == b"new"
 
 
@@ -140,7 +142,7 @@ def test_an_update_that_is_always_late_gets_its_turn(store):
 
     def change(reader):
         calls.append(bytes(reader.read(0, reader.size)))
-        if len(calls) <= 3:  # someone who does not use ``update`` was faster
+        if len(calls) <= 3:  # a conflicting write without ``update``
             store.set("k", str(len(calls)).encode())
         return b"mine after " + calls[-1]
 
@@ -163,7 +165,7 @@ def test_reading_creates_nothing(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [*KINDS.values(), DBMStore])
-def test_what_may_not_be_looked_at_is_not_missing(kind, tmp_path):
+def test_a_permission_error_is_not_a_missing_database(kind, tmp_path):
     (tmp_path / "loop").symlink_to("loop")  # fails for root, too
     store = kind(tmp_path / "loop" / "field")
     for call in (lambda: store.get("k"), lambda: store.exists("k"), lambda: list(store.list())):
@@ -173,7 +175,7 @@ def test_what_may_not_be_looked_at_is_not_missing(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", [*KINDS.values(), DBMStore])
 @pytest.mark.parametrize("operation", ["get", "exists", "getsize", "open_value", "erase"])
-def test_a_key_that_is_no_utf_8_is_no_key(kind, operation, tmp_path):
+def test_keys_with_surrogates_are_invalid(kind, operation, tmp_path):
     with kind(tmp_path / "values") as store:
         for _ in range(2):  # without a database, then with one
             with pytest.raises(StoreKeyError, match="UTF-8"):
@@ -209,7 +211,7 @@ def test_closing_while_others_read(store):
 def test_a_sqlite_file_that_cannot_be_changed_is_read(tmp_path, monkeypatch):
     with SQLiteStore(tmp_path / "field") as store:
         store.set("k", b"value")
-    monkeypatch.setattr(os, "access", lambda *_: False)  # root may do everything
+    monkeypatch.setattr(os, "access", lambda *_: False)  # permissions do not apply to root
     with SQLiteStore(tmp_path / "field") as store:
         assert bytes(store.get("k")) == b"value"
         with pytest.raises(StoreError, match="'k': cannot be written"):
@@ -240,7 +242,7 @@ def test_parts_of_a_large_value(store):
     assert store.get("k") is None
 
 
-def test_listing_steps_over_what_lies_deeper(store):
+def test_listing_skips_deeper_keys(store):
     keys = ["a", "a!", "a-b/c", "a/b/c", "a/b/d", "a/b0", "a0", "a/", "é/x"]
     for key in keys:
         if not key.endswith("/"):
@@ -252,7 +254,7 @@ def test_listing_steps_over_what_lies_deeper(store):
     assert store.list_dir("é/") == (["é/x"], [])
 
 
-def test_what_is_no_database_says_so(kind, tmp_path):
+def test_a_file_that_is_not_a_database_raises(kind, tmp_path):
     path = tmp_path / "text"
     path.write_bytes(b"certainly not a database " * 1000)
     store = kind(path)
@@ -263,16 +265,16 @@ def test_what_is_no_database_says_so(kind, tmp_path):
 
 
 def test_wrong_urls_and_options(kind):
-    with pytest.raises(StoreError, match="no options colour"):
+    with pytest.raises(StoreError, match="unknown option: colour"):
         kind.from_url(f"{kind.scheme}:///x", colour=1)
     with pytest.raises(StoreError, match="absolute path"):
         kind.from_url(f"{kind.scheme}://host/x")
-    with pytest.raises(StoreError, match="not the path"):
+    with pytest.raises(StoreError, match="cannot open a database from"):
         kind("")
 
 
 @pytest.mark.parametrize("suffix", ["sqlite", "sqldb", "lmdb", "mdb"])
-def test_a_suffix_is_enough(tmp_path, suffix):
+def test_the_suffix_selects_the_store(tmp_path, suffix):
     path = tmp_path / f"field.{suffix}"
     with zarr.create_group(path).store as store:
         assert isinstance(store, tuple(KINDS.values()))
@@ -288,7 +290,7 @@ def test_a_directory_is_an_environment_if_it_is_one(tmp_path):
         assert isinstance(zarr.open_group(tmp_path / name).store, zarr.LocalStore)
 
 
-def test_a_table_of_other_columns_says_so(tmp_path):
+def test_a_table_with_other_columns_raises(tmp_path):
     import sqlite3
     from contextlib import closing
 

@@ -13,7 +13,7 @@ from zarr_stores.dbm import DBMStore
 class TestDumb(StoreContract):
     name = "dbm"
     backend = "dumb"
-    test_deep_keys = None  # too slow: the index is written anew for each change
+    test_deep_keys = None  # too slow: the index is rewritten after each change
 
     def make(self, tmp_path):
         return DBMStore(tmp_path / "store", backend=self.backend)
@@ -35,14 +35,14 @@ class TestSQLite3(TestDumb):
 
 
 @pytest.mark.skipif(not has("dbm.sqlite3"), reason="dbm.sqlite3 came with Python 3.13")
-def test_databases_of_dbm_sqlite3_go_both_ways(tmp_path):
+def test_databases_of_dbm_sqlite3_are_compatible(tmp_path):
     module = importlib.import_module("dbm.sqlite3")
     with module.open(tmp_path / "theirs", "c") as database:
         database[b"a/k"] = b"theirs"
-    with DBMStore(tmp_path / "theirs") as store:  # which kind it is, is found out
+    with DBMStore(tmp_path / "theirs") as store:  # the backend is detected
         assert store.get("a/k") == b"theirs"
         store.set("a/n", b"ours")
-        with ThreadPoolExecutor(1) as pool:  # nor does it stay with one thread
+        with ThreadPoolExecutor(1) as pool:  # and other threads can use it
             assert pool.submit(store.get, "a/n").result() == b"ours"
     with module.open(tmp_path / "theirs", "r") as database:
         assert sorted(database) == [b"a/k", b"a/n"]
@@ -59,7 +59,7 @@ if has("dbm.ndbm"):
 
     class TestNdbm(TestDumb):
         backend = "ndbm"
-        # It cannot tell an empty value from a missing one; that it refuses them is tried below.
+        # ndbm does not support empty values; a test below checks the error.
         test_a_value_comes_back = None
         test_no_pieces_are_an_empty_value = None
         test_get_into_of_an_empty_value = None
@@ -68,7 +68,7 @@ if has("dbm.ndbm"):
         test_changes_while_listing = None
         test_list_prefix_ends_at_a_slash = None
         test_what_is_to_be_read_first_says_nothing_about_what_is_read = None
-        test_a_new_value_has_another_version = None
+        test_a_new_value_has_another_generation = None
 
         def test_an_empty_value_is_refused(self, store):
             with pytest.raises(StoreError, match="empty"):
@@ -81,7 +81,7 @@ def test_every_kind_was_tried():
         pytest.skip(f"this Python was built without dbm.{', dbm.'.join(missing)}")
 
 
-def test_what_was_set_survives_a_killed_process(tmp_path):
+def test_values_survive_a_killed_process(tmp_path):
     code = (
         "import os, sys; from zarr_stores.dbm import DBMStore; "
         "s = DBMStore(sys.argv[1], backend='dumb'); s.set('k', b'old'); s.set('k', b'new' * 999); "
@@ -116,10 +116,10 @@ if has("berkeleydb"):
 
 def test_berkeley_db_was_tried():
     if not has("berkeleydb"):
-        pytest.skip("berkeleydb is not installed, which needs the headers of Berkeley DB")
+        pytest.skip("berkeleydb is not installed: make servers installs it")
 
 
-@pytest.mark.skipif(not has("berkeleydb"), reason="berkeleydb is not installed")
+@pytest.mark.skipif(not has("berkeleydb"), reason="berkeleydb is not installed: make servers")
 @pytest.mark.parametrize("kind", ["btopen", "hashopen"])
 def test_databases_of_zarr_python_2_with_berkeley_db(tmp_path, kind):
     # DBMStore(path, open=berkeleydb.btopen) of zarr-python 2 stores keys as they are, in UTF-8.
@@ -128,7 +128,7 @@ def test_databases_of_zarr_python_2_with_berkeley_db(tmp_path, kind):
     database[b".zgroup"] = b'{"zarr_format": 2}'
     database["é/.zgroup".encode()] = b'{"zarr_format": 2}'
     database.close()
-    with DBMStore(path) as store:  # which kind it is, is found out
+    with DBMStore(path) as store:  # the backend is detected
         assert sorted(store.list()) == [".zgroup", "é/.zgroup"]
         store.set("b/.zgroup", b"{}")
     database = getattr(berkeleydb, kind)(path, "r")
@@ -145,15 +145,15 @@ def test_berkeley_db_that_is_not_installed(tmp_path, monkeypatch):
         DBMStore(tmp_path / "tree"),
         DBMStore(tmp_path / "new", backend="berkeley", read_only=False),
     ):
-        with pytest.raises(StoreError, match=r"pip install zarr-stores\[berkeleydb\]"):
+        with pytest.raises(StoreError, match=r"pip install 'zarr-stores\[berkeleydb\]'"):
             store.set("k", b"")
 
 
-def test_what_was_not_erased_is_still_there(tmp_path):
+def test_other_keys_survive_an_erase(tmp_path):
     with DBMStore(tmp_path / "d", backend="dumb") as store:
         store.set("k", b"old")
         (tmp_path / "d.dir").rename(tmp_path / "saved")
-        for name in ("d.dir", "d.bak"):  # where the index goes, and what was there before
+        for name in ("d.dir", "d.bak"):  # the new index and the old one
             (tmp_path / name).unlink(missing_ok=True)
             (tmp_path / name / "in the way").mkdir(parents=True)
         with pytest.raises(StoreError, match="'k': cannot be written"):

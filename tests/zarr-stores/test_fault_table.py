@@ -1,4 +1,4 @@
-"""Which test tries which fault with which kind of store; of each pair one, or why there is none."""
+"""The test of each fault for each kind of store, or the reason why there is none."""
 
 import ast
 from functools import cache
@@ -36,7 +36,7 @@ FILES = {
     "fsspec": "zarr-stores/test_fsspec_places.py",
     "flight": "zarr-stores/test_fsspec_flight.py",
     "missing": "reliability/test_missing.py",
-    "copying": "zarr-core/test_copying.py",
+    "copying": "zarr-transfer/test_copy_nodes.py",
     "synchronizers": "zarr-stores/test_synchronizers.py",
     "foreign": "zarr-stores/test_foreign_objects.py",
 }
@@ -56,22 +56,22 @@ TABLE = {
         **each(LOCAL, NO_LINE),
         **each(SERVERS, "servers::test_a_server_that_is_not_there"),
         "object": "faults::test_refused_connections",
-        "http": "object::test_errors_have_no_addresses_that_sign",
-        "fsspec": "flight::test_s3_refused_connections_are_no_missing_values",
+        "http": "object::test_errors_contain_no_signed_urls",
+        "fsspec": "flight::test_s3_refused_connections_are_not_missing_values",
     },
     "reset in the middle of a body": {
         **each(LOCAL, NO_LINE),
         **each(SERVERS, "servers::test_an_answer_that_breaks_off_is_asked_for_again"),
         "object": "faults::test_a_failed_read_is_an_error_that_names_store_and_key",
         "http": SAME,
-        "fsspec": "flight::test_s3_faults_are_overcome_or_said",
+        "fsspec": "flight::test_s3_faults_are_retried_or_reported",
     },
     "the answer to a change is lost": {
         **each(LOCAL, NO_LINE),
         **each(SERVERS, "servers::test_a_change_is_made_once_wherever_the_line_breaks"),
         "object": "updates::test_what_went_in_is_not_done_again",
         "http": HTTP_READS,
-        "fsspec": "flight::test_s3_faults_are_overcome_or_said",
+        "fsspec": "flight::test_s3_faults_are_retried_or_reported",
     },
     "throttling": {
         **each(LOCAL, NO_LINE),
@@ -87,7 +87,7 @@ TABLE = {
         **each(SERVERS, "servers::test_an_answer_that_breaks_off_is_asked_for_again"),
         "object": "faults::test_half_a_body_is_never_a_value",
         "http": "faults::test_a_failed_read_is_an_error_that_names_store_and_key",
-        "fsspec": "flight::test_s3_faults_are_overcome_or_said",
+        "fsspec": "flight::test_s3_faults_are_retried_or_reported",
     },
     "wrong content length": {
         "directory": "nothing but the file says how long it is",
@@ -96,19 +96,19 @@ TABLE = {
         **each(SERVERS, "frames of their protocols, which the libraries check"),
         "object": "faults::test_another_part_than_was_asked_for_is_refused",
         "http": "faults::test_another_part_than_was_asked_for_is_refused",
-        "fsspec": "flight::test_s3_faults_are_overcome_or_said",
+        "fsspec": "flight::test_s3_faults_are_retried_or_reported",
     },
     "permission denied": {
         "directory": "local_read::test_other_failures_are_not_missing_values",
         "zip": "places::test_errors_name_the_archive_and_the_key",
-        **each(DATABASES, "databases::test_what_may_not_be_looked_at_is_not_missing"),
+        **each(DATABASES, "databases::test_a_permission_error_is_not_a_missing_database"),
         "redis": "redis::test_a_password",
         "mongodb": "servers::test_no_secret_is_told",
-        "postgresql": "postgresql::test_who_has_few_rights_is_told_so",
-        "sftp": "sftp::test_who_may_not_come_in_is_told_so",
+        "postgresql": "postgresql::test_missing_privileges_raise",
+        "sftp": "sftp::test_rejected_logins_raise",
         "object": "faults::test_what_cannot_become_better_is_not_repeated",
         "http": SAME,
-        "fsspec": "flight::test_s3_faults_are_overcome_or_said",
+        "fsspec": "flight::test_s3_faults_are_retried_or_reported",
     },
     "disk full": {
         "directory": "local::test_a_full_disk_keeps_the_old_value",
@@ -124,7 +124,7 @@ TABLE = {
     "a key deleted between list and get": {
         **each(KINDS, "copying::test_a_value_that_vanishes_meanwhile"),
         "object": "faults::test_a_key_that_goes_between_list_and_get",
-        "fsspec": "flight::test_s3_faults_are_overcome_or_said",
+        "fsspec": "flight::test_s3_faults_are_retried_or_reported",
     },
     "two processes change the same key": {
         "directory": "local_processes::test_processes_and_threads_that_change_one_value_lose_nothing",
@@ -139,7 +139,7 @@ TABLE = {
     "clock skew": {
         **each(LOCAL, "no clock is looked at"),
         **each(("redis", "mongodb", "postgresql"), "no clock is looked at"),
-        "sftp": "sftp::test_the_lock_of_one_who_died_is_taken_away",
+        "sftp": "sftp::test_the_lease_of_a_killed_client_is_removed",
         "object": "faults::test_a_failed_read_is_an_error_that_names_store_and_key",
         "http": "no clock is looked at",
         "fsspec": "as the library beneath says",
@@ -148,19 +148,19 @@ TABLE = {
         "directory": "missing::test_opening_fails_for_what_cannot_be_read_and_makes_nothing",
         "zip": "zip::test_opening_creates_nothing",
         **each(DATABASES, "databases::test_reading_creates_nothing"),
-        "redis": "redis::test_a_database_that_is_not_there",
+        "redis": "redis::test_a_missing_database_raises",
         "mongodb": "servers::test_reading_creates_nothing",
-        "postgresql": "postgresql::test_a_database_that_is_not_there",
+        "postgresql": "postgresql::test_a_missing_database_raises",
         "sftp": "servers::test_reading_creates_nothing",
         "object": "faults::test_a_bucket_that_is_not_there",
         "http": "object::test_arrays_are_read_by_http",
-        "fsspec": "flight::test_s3_says_what_is_wrong",
+        "fsspec": "flight::test_s3_errors_name_the_problem",
     },
     "a writer, or the server, is killed": {
         "directory": "local_processes::test_killed_writers_leave_old_or_new_values",
-        "zip": "zip::test_what_a_killed_writer_completed_is_recovered",
-        **each(("sqlite", "lmdb"), "databases::test_a_killed_writer_loses_nothing_it_has_said"),
-        "dbm": "dbm::test_what_was_set_survives_a_killed_process",
+        "zip": "zip::test_complete_values_of_a_killed_writer_are_recovered",
+        **each(("sqlite", "lmdb"), "databases::test_a_killed_writer_loses_no_acknowledged_value"),
+        "dbm": "dbm::test_values_survive_a_killed_process",
         **each(SERVERS, "servers::test_what_was_acknowledged_outlives_kills"),
         "object": "processes::test_what_was_acknowledged_outlives_a_killed_server",
         "http": HTTP_READS,
@@ -168,7 +168,7 @@ TABLE = {
     },
     "names of others that are no keys": {
         "directory": "local::test_names_of_the_store_itself_are_refused",
-        "zip": "zip::test_entries_that_lead_out_are_not_keys",
+        "zip": "zip::test_entries_outside_the_archive_are_not_keys",
         **each(DATABASES, "foreign::test_foreign_names_in_databases"),
         "redis": "redis::test_foreign_names_are_no_keys",
         "mongodb": "mongodb::test_foreign_documents_are_no_keys",
@@ -183,7 +183,7 @@ TABLE = {
 
 @cache
 def names_in(file):
-    """Names of the tests in a file, and those that a class there leaves out."""
+    """Return the names of the tests in a file, and those that its classes disable."""
     there, left_out = set(), set()
     for node in ast.walk(ast.parse((TESTS / file).read_text())):
         if isinstance(node, ast.FunctionDef):

@@ -1,4 +1,4 @@
-"""Names of others that can be no keys: left out, or named by an error."""
+"""Names that are not valid keys are ignored in listings, or named in an error."""
 
 import dbm.dumb
 import os
@@ -20,7 +20,7 @@ pytest_plugins = ["servers.fixtures"]
 
 @pytest.fixture(params=["s3", "az", "gs"])
 def bucket(request, monkeypatch):
-    """The URL of a bucket, options for obstore, a file system of fsspec."""
+    """URL of a bucket, options of obstore, and an fsspec file system."""
     if request.param == "s3":
         server = request.getfixturevalue("s3_server")
         kind = pytest.importorskip("s3fs").S3FileSystem
@@ -54,7 +54,7 @@ def test_foreign_objects(bucket, name):
     files.pipe_file(f"{place}/{name}", b"" if name.endswith("/") else b"foreign")
     store = ObjectStore.from_url(f"{url.partition('://')[0]}://{place}", **options)
     try:
-        assert zarr.open(store, mode="r")["a"][2] == 2  # who does not list is not concerned
+        assert zarr.open(store, mode="r")["a"][2] == 2  # only listings are affected
         assert store.list_dir("b/") == (["b/zarr.json"], ["b/c/"])
         keys = ["a/c/0", "a/zarr.json", "b/c/0", "b/zarr.json", "zarr.json"]
         assert sorted(by_fsspec.list()) == keys
@@ -110,7 +110,7 @@ def test_foreign_names_in_databases(kind, put, tmp_path):
         store.set("a/k", b"v")
         store.set("b", b"w")
     put(path, [b"a//b", b"../x", b"a\\b", b"/y", b"a/", b"a/../b", b"a/\0", b"a/\xff"])
-    if kind is not SQLiteStore:  # where they were added as text, which is another name
+    if kind is not SQLiteStore:  # where they were added as text, which is a different name
         put(path, [b"\xff", b"\xffx/k"])
     with kind(path) as store:
         expected = ["a/k", "b"] if kind is not SQLiteStore else ["a/k", "a/\xff", "b"]

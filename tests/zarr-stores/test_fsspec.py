@@ -1,4 +1,4 @@
-"""The kit of stores, in file systems of fsspec."""
+"""The store tests with fsspec file systems."""
 
 import pickle
 import threading
@@ -26,7 +26,7 @@ class TestMemory(StoreContract):
     def again(self, store, *, read_only):
         return FsspecStore.from_url(store.url, read_only=read_only)
 
-    def test_nothing_pickles_that_would_be_something_else_there(self, store):
+    def test_a_memory_file_system_is_not_pickled(self, store):
         for read_only in (False, True):
             with pytest.raises(StoreError, match="cannot be pickled"):
                 pickle.dumps(self.again(store, read_only=read_only))

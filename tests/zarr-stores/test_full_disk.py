@@ -1,4 +1,4 @@
-"""No room is left: an error that names store and key, what was stored before is still there."""
+"""A full disk raises an error with store and key, and does not affect stored values."""
 
 import pickle
 import subprocess
@@ -20,7 +20,7 @@ from zarr_stores.sqlite import SQLiteStore
 pytest_plugins = ["servers.fixtures"]
 PIECE = 300_000
 
-# A process may not write files above some size: like a full disk, and anybody may do it.
+# A limit on the size of files simulates a full disk without special permissions.
 LIMITED = """
 import pickle, resource, sys
 from zarr_core.extension import StoreError
@@ -49,7 +49,7 @@ print(number)
 
 
 def fill(store):
-    """Store values until there is no room; how many went in."""
+    """Store values until the disk is full; return their number."""
     numbers = []
 
     def add():
@@ -65,7 +65,7 @@ def fill(store):
 
 
 def look(store, number):
-    """What was acknowledged is there, and nothing but that."""
+    """Check that exactly the acknowledged values are stored."""
     for it in range(number):
         assert bytes(store.get(f"n/{it}")) == bytes([it % 251]) * PIECE
     assert store.get(f"n/{number}") is None
@@ -78,15 +78,15 @@ def test_a_database(kind, tmp_path):
         store.set("k", b"old")
     state = pickle.dumps(kind(tmp_path / "database")).hex()
     code = [sys.executable, "-W", "error", "-c", LIMITED, state]
-    done = subprocess.run(code, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(code, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     with kind(tmp_path / "database") as store:
         look(store, int(done.stdout))
-        store.set("k", b"new")  # there is room again
+        store.set("k", b"new")  # the disk has space again
 
 
 class Limited:
-    """A server that cannot write beyond some place in a file; it does not heed the signal."""
+    """A server with a limit on the size of files, which ignores the signal."""
 
     blocks = 40_000  # of 512 bytes
 
@@ -110,7 +110,7 @@ class Postgres(Limited, PostgresServer):
 
 
 class Redis(RedisServer):
-    """It has all in memory."""
+    """All data is in memory."""
 
     def command(self):
         return [*super().command(), "--maxmemory", "9mb", "--maxmemory-policy", "noeviction"]

@@ -22,7 +22,7 @@ def test_a_key_of_512_bytes_is_refused(tmp_path):
         store.set("é" * 256, b"v")
 
 
-def test_a_full_environment_says_so(tmp_path):
+def test_a_full_environment_raises(tmp_path):
     store = LMDBStore(tmp_path / "s.lmdb", map_size=1 << 17)
     store.set("k", b"v")
     with pytest.raises(StoreError, match="map_size"):

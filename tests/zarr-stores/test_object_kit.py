@@ -1,9 +1,11 @@
-"""Every promise of a store, against servers of S3, Azure and WebDAV."""
+"""The store tests with S3, Azure and WebDAV servers."""
 
 from uuid import uuid4
 
 import pytest
 from object_stores import NO_RETRIES, azure_environment, gcs_environment, s3_environment
+from servers import places
+from servers.requirement import unavailable
 from store_contract import StoreContract
 from zarr_conformance.kit.store_keys import GOOD_KEYS
 from zarr_core.extension import ByteRange, StoreKeyError, ValueReplacedError
@@ -13,9 +15,9 @@ pytest_plugins = ["servers.fixtures"]
 
 
 class ObjectContract(StoreContract):
-    """What all of them have in common."""
+    """Base class of the tests of object stores."""
 
-    # obstore takes no control characters.
+    # obstore does not support control characters.
     @pytest.mark.parametrize("key", [key for key in GOOD_KEYS if "\n" not in key], ids=ascii)
     def test_odd_keys_are_keys(self, store, key):
         StoreContract.test_odd_keys_are_keys(self, store, key)
@@ -84,14 +86,14 @@ class TestGoogle(ObjectContract):
 
 
 class WebDavContract(ObjectContract):
-    """Files and directories, with times in seconds."""
+    """A WebDAV server, with files, directories and times in seconds."""
 
     key_may_be_prefix = False
-    # A directory is answered with a page about it; it stays when it is empty; the tag of a file
-    # is its size with the second in which it was written.
+    # The response for a directory is a page; empty directories remain; the tag of a file is its
+    # size and the second of the last write.
     test_a_key_may_begin_another_or_says_so = None
     test_erase = None
-    test_a_new_value_has_another_version = None
+    test_a_new_value_has_another_generation = None
     # Names are the operating system's, which the servers say nothing about.
     test_a_key_of_300_characters_works_or_says_so = None
     test_deep_keys = None
@@ -107,7 +109,7 @@ class WebDavContract(ObjectContract):
     def _at(self, url, **options):
         return ObjectStore.from_url(url, webdav=True, retry_config=NO_RETRIES, **options)
 
-    def test_what_is_erased_is_gone(self, store):
+    def test_erased_keys_are_missing(self, store):
         self._fill(store)
         store.erase_values(["foo/c/1", "foo/zarr.json", "none", "no/ne"])
         store.erase("foo/c/0")
@@ -117,7 +119,7 @@ class WebDavContract(ObjectContract):
 
 
 class TestWsgiDav(WebDavContract):
-    """It writes files where they are read: who reads meanwhile is told of a short body."""
+    """It overwrites files in place: concurrent readers get an error for a short body."""
 
     test_readers_see_the_old_or_the_new_value = None
 
@@ -127,12 +129,13 @@ class TestWsgiDav(WebDavContract):
 
 
 class TestNginx(WebDavContract):
-    """It never lists what begins with a full stop."""
+    """It does not list names that begin with a full stop."""
 
     @pytest.fixture(autouse=True)
     def _server(self, http_server):
         if not http_server.lists:
-            pytest.skip("nginx without its module for PROPFIND")
+            package = "apt-get install libnginx-mod-http-dav-ext"
+            unavailable(places.how_to_get("the module of nginx for PROPFIND", package))
         self.server = http_server
 
     @pytest.mark.parametrize(

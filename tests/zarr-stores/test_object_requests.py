@@ -1,9 +1,12 @@
-"""How many requests an object store is asked, how many of them at once."""
+"""Number and concurrency of the requests to an object store."""
+
+from functools import wraps
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from object_stores import s3_store, same_place
+from waits import LATENCIES
 from zarr_core.extension import ByteRange
 from zarr_stores.object import ObjectStore
 
@@ -26,14 +29,35 @@ def direct(s3_server):
 
 @pytest.fixture
 def store(s3_server, direct, proxy):
-    """The same place with latency."""
+    """The same location with latency."""
     proxy.reset()
     proxy.set_latency(LATENCY)
     return same_place(direct, s3_server, proxy.url)
 
 
+def with_longer_latencies(test):
+    """Repeat a test of concurrency with longer latencies while it fails, for busy machines."""
+
+    @wraps(test)
+    def repeated(**fixtures):
+        direct, proxy = fixtures["direct"], fixtures["proxy"]
+        for latency in LATENCIES[1:]:
+            direct.erase_prefix("")
+            proxy.reset()
+            proxy.set_latency(latency)
+            try:
+                test(**fixtures)
+            except AssertionError:
+                if latency == LATENCIES[-1]:
+                    raise
+            else:
+                break
+
+    return repeated
+
+
 def asked(proxy):
-    """Methods and ranges of the requests, in order; then forget them."""
+    """Return methods and ranges of the requests, in order, and reset them."""
     found = [(exchange.method, exchange.range) for exchange in proxy.traffic.exchanges]
     proxy.forget()
     return found
@@ -52,7 +76,7 @@ def test_each_call_is_one_request(store, direct, proxy):
         reader.read(3010, 20)
     store.exists("k")
     store.getsize("k")
-    store.version("k")
+    store.generation("k")
     store.set("k", b"new")
     store.erase("k")
     store.list_dir("")
@@ -73,7 +97,7 @@ def test_each_call_is_one_request(store, direct, proxy):
 
 def test_a_missing_key_costs_one_request_once_the_bucket_is_known(store, proxy):
     assert not store.exists("k")
-    assert len(asked(proxy)) == 2  # a HEAD does not say whether the bucket is there
+    assert len(asked(proxy)) == 2  # the response to HEAD does not tell whether the bucket exists
     assert not store.exists("k")
     assert store.getsize("l") is None
     assert len(asked(proxy)) == 2
@@ -120,6 +144,7 @@ def test_near_parts_are_joined(store, direct, proxy):
     assert len(asked(proxy)) == 2
 
 
+@with_longer_latencies
 def test_far_parts_are_read_at_once(store, direct, proxy):
     direct.set("k", bytes(20_000_000))
     with store.open_value("k") as reader:
@@ -127,39 +152,41 @@ def test_far_parts_are_read_at_once(store, direct, proxy):
         reader.read_into(
             [(start, memoryview(bytearray(10))) for start in range(0, 20_000_000, 1_000_000)]
         )
-    assert proxy.traffic.requests == 19  # the first one is there already
-    assert proxy.traffic.most_in_flight == 19
+    assert proxy.traffic.requests == 19  # the first one is already in memory
+    assert proxy.traffic.most_concurrent == 19
 
 
+@with_longer_latencies
 def test_chunks_are_read_and_written_by_tens(store, direct, proxy):
     values = np.arange(100 * 64, dtype="int16").reshape(100, 64)
     array = zarr.create_array(store, name="a", shape=values.shape, dtype="int16", chunks=(1, 64))
     proxy.forget()
     array[...] = values
     assert proxy.traffic.requests == 100
-    assert 32 <= proxy.traffic.most_in_flight <= store.requests
+    assert 32 <= proxy.traffic.most_concurrent <= store.max_concurrency
     proxy.forget()
     assert np.array_equal(array[...], values)
     assert proxy.traffic.requests == 100
-    assert 32 <= proxy.traffic.most_in_flight <= store.requests
+    assert 32 <= proxy.traffic.most_concurrent <= store.max_concurrency
     proxy.forget()
     array[:, 3:9] = 0  # read, change, write under conditions
     assert proxy.traffic.requests == 200
-    assert 32 <= proxy.traffic.most_in_flight <= store.requests
+    assert 32 <= proxy.traffic.most_concurrent <= store.max_concurrency
 
 
-def test_the_number_in_flight_is_the_users(store, direct, s3_server, proxy):
+@with_longer_latencies
+def test_the_user_sets_the_number_of_concurrent_requests(store, direct, s3_server, proxy):
     direct.set("k", b"v")
-    few = same_place(store, s3_server, proxy.url, requests=5)
+    few = same_place(store, s3_server, proxy.url, max_concurrency=5)
     assert few.get_partial_values(
         [("k", ByteRange(0))] * 3 + [(f"k{n}", ByteRange(0)) for n in range(40)]
     )
-    assert proxy.traffic.most_in_flight == 5
+    assert proxy.traffic.most_concurrent == 5
     array = zarr.create_array(few, name="a", shape=(40,), chunks=(1,), dtype="int8", overwrite=True)
     proxy.forget()
     array[...] = 3
     assert array[...].sum() == 120
-    assert proxy.traffic.most_in_flight == 5
+    assert proxy.traffic.most_concurrent == 5
 
 
 def test_a_part_of_a_shard_needs_two_requests(store, direct, proxy):
@@ -174,7 +201,8 @@ def test_a_part_of_a_shard_needs_two_requests(store, direct, proxy):
     assert (first, second) == ("GET", "GET")
 
 
-def test_inner_chunks_that_lie_apart_are_read_at_once(s3_server, store, direct, proxy):
+@with_longer_latencies
+def test_distant_inner_chunks_are_read_concurrently(s3_server, store, direct, proxy):
     values = np.random.default_rng(2).integers(0, 9, (64, 64, 64)).astype("int32")
     zarr.create_array(
         direct, name="s", data=values, chunks=(2, 64, 64), shards=(64, 64, 64), compressors=None
@@ -183,7 +211,7 @@ def test_inner_chunks_that_lie_apart_are_read_at_once(s3_server, store, direct, 
     proxy.forget()
     assert np.array_equal(array[::8], values[::8])
     assert proxy.traffic.requests == 1 + 8
-    assert proxy.traffic.most_in_flight == 8
+    assert proxy.traffic.most_concurrent == 8
     proxy.forget()
     joining = zarr.open_array(same_place(direct, s3_server, proxy.url, gap_bytes=1 << 20), path="s")
     proxy.forget()
@@ -191,6 +219,7 @@ def test_inner_chunks_that_lie_apart_are_read_at_once(s3_server, store, direct, 
     assert proxy.traffic.requests <= 1 + 2
 
 
+@with_longer_latencies
 def test_many_shards_at_once(store, direct, proxy):
     values = np.random.default_rng(2).integers(0, 9, (20, 512)).astype("int32")
     zarr.create_array(direct, name="s", data=values, chunks=(1, 64), shards=(1, 512))
@@ -198,9 +227,10 @@ def test_many_shards_at_once(store, direct, proxy):
     proxy.forget()
     assert np.array_equal(array[:, 100], values[:, 100])
     assert proxy.traffic.requests <= 40
-    assert proxy.traffic.most_in_flight == 20
+    assert proxy.traffic.most_concurrent == 20
 
 
+@with_longer_latencies
 def test_a_hierarchy_is_walked_level_by_level(store, direct, proxy):
     root = zarr.create_group(direct)
     for outer in range(4):
@@ -212,7 +242,7 @@ def test_a_hierarchy_is_walked_level_by_level(store, direct, proxy):
     assert len(list(group.members(max_depth=None))) == 44
     traffic = proxy.traffic
     assert traffic.requests == 44 + 5  # each document, and a list of each group
-    assert 20 <= traffic.most_in_flight <= store.requests
+    assert 20 <= traffic.most_concurrent <= store.max_concurrency
 
 
 def test_erasing_is_done_by_thousands(store, direct, proxy):

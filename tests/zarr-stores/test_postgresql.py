@@ -58,7 +58,7 @@ def test_the_table_can_be_used_by_others(store, connection):
     assert store.list_dir("") == ([], ["a/"])
 
 
-def test_any_names_are_names(postgres_server, connection):
+def test_any_table_name_is_quoted(postgres_server, connection):
     schema = 'a "b".%s;\'--'
     connection.execute('create schema if not exists "a ""b"".%s;\'--"')
     for table in ("100%", "x' OR '1", 'q"q', "Ünï.code"):
@@ -73,7 +73,7 @@ def test_any_names_are_names(postgres_server, connection):
             store.set("k", b"v")
 
 
-def test_listing_steps_over_what_lies_deeper(store):
+def test_listing_skips_deeper_keys(store):
     keys = ["a", "a!", "a-b/c", "a/b/c", "a/b/d", "a/b0", "a0", "é/x", "é/\U0010ffff"]
     for key in keys:
         store.set(key, b"")
@@ -91,14 +91,14 @@ def test_children_are_found_by_index(store, connection):
         f"insert into {table_of(store)} select 'a/7/c/' || n, '' from generate_series(1, 50000) n"
     )
     connection.execute(f"analyze {table_of(store)}")
-    words = store._say.children
+    words = store._sql.children
     values = {"prefix": "a/", "end": "a0", "skip": 3}
     plan = connection.execute(f"explain (analyze, buffers) {words}", values).fetchall()
     assert not any("Seq Scan on " in line and table_of(store) in line for (line,) in plan), plan
     assert len(store.list_dir("a/")[1]) == 50
 
 
-def test_a_key_too_long_for_an_index_says_so(store):
+def test_a_key_too_long_for_an_index_raises(store):
     import random
 
     key = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=9000))
@@ -114,7 +114,7 @@ def test_a_value_beyond_the_limit_is_refused(store, monkeypatch):
         lambda: store.set("k", bytes(1001)),
         lambda: store.update("k", lambda _: bytes(1001)),
     ):
-        with pytest.raises(StoreError, match=r"'k': a value of 1,001 bytes.*at most 1,000"):
+        with pytest.raises(StoreError, match=r"'k': the value has 1,001 bytes.*at most 1,000"):
             call()
     assert store.getsize("k") == 1000
 
@@ -168,7 +168,7 @@ def test_a_password(postgres_server, connection, monkeypatch, tmp_path, own_serv
     assert "wrong" not in str(failure.value)
 
 
-def test_who_has_few_rights_is_told_so(store, postgres_server, connection):
+def test_missing_privileges_raise(store, postgres_server, connection):
     store.set("k", b"v")
     role = f"reader{unique()}"
     connection.execute(f"create role {role} login")
@@ -193,7 +193,7 @@ def test_who_has_few_rights_is_told_so(store, postgres_server, connection):
     connection.execute(f"drop owned by {role}; drop role {role}")
 
 
-def test_a_database_that_is_not_there(postgres_server):
+def test_a_missing_database_raises(postgres_server):
     url = postgres_server.url.replace("/postgres", "/nothere").replace("//nothere@", "//postgres@")
     with PostgreSQLStore(url) as store:
         for call in (

@@ -54,7 +54,7 @@ def test_the_names_are_those_of_zarr_python_2(store, client):
     assert RedisStore("redis://h/3?prefix=a*b").url == "redis://h/3?prefix=a%2Ab"
 
 
-def test_a_prefix_is_no_pattern(redis_server, client):
+def test_a_prefix_is_not_a_pattern(redis_server, client):
     place = unique()
     for prefix in ("*", "[a]", "a?", "\\", "a^-"):
         with RedisStore(redis_server.url, prefix=f"{place}{prefix}") as store:
@@ -79,7 +79,7 @@ def test_foreign_names_are_no_keys(store, client):
     assert store.get("k") == b"v"
 
 
-def test_a_session_that_failed_is_of_use_again(store, client):
+def test_a_failed_session_is_reused(store, client):
     head = store.url.partition("prefix=")[2]
     client.rpush(f"{head}:list", "x")
     for _ in range(3):
@@ -96,7 +96,7 @@ def test_a_value_beyond_the_limit_is_refused(store, monkeypatch):
         lambda: store.set("k", bytes(1001)),
         lambda: store.update("k", lambda _: bytes(1001)),
     ):
-        with pytest.raises(StoreError, match=r"'k': a value of 1,001 bytes.*at most 1,000"):
+        with pytest.raises(StoreError, match=r"'k': the value has 1,001 bytes.*at most 1,000"):
             call()
     assert store.getsize("k") == 1000
 
@@ -203,7 +203,7 @@ def test_a_cluster_is_used_a_node_at_a_time(own_server):
             store.erase_values("abc")
 
 
-def test_a_database_that_is_not_there(redis_server):
+def test_a_missing_database_raises(redis_server):
     with RedisStore(f"redis://{redis_server.host}:{redis_server.port}/99") as store:
         for call in (
             lambda: store.get("k"),

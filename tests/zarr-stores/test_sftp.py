@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import zarr_core as zarr
 from server_store_contract import SECRET, ServerStoreContract, unique
+from waits import PATIENCE, wait_until
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError
 from zarr_core.stores.local import LocalStore
 from zarr_stores.sftp import SFTPStore
@@ -18,7 +19,7 @@ pytest_plugins = ["servers.fixtures"]
 
 
 def url_at(server, place, before=None, **options):
-    """URL of a directory that is named ``place``, perhaps by a proxy, whose port is another."""
+    """URL of a directory, possibly through the port of a proxy."""
     before = before or server
     _, key = server.known_hosts.read_text().split(" ", 1)
     known = server.directory / "known"
@@ -33,7 +34,7 @@ class TestSFTPStore(ServerStoreContract):
     kind = SFTPStore
     key_may_be_prefix = False
     others_may_write = False
-    test_deep_keys = None  # it takes long to go through 1500 directories; a test below has 50
+    test_deep_keys = None  # 1500 directories are slow; a test below uses 50
 
     @pytest.fixture(autouse=True)
     def server(self, sftp_server):
@@ -60,7 +61,7 @@ def store(sftp_server):
 
 @pytest.fixture
 def root(store):
-    """The directory of the store, here."""
+    """Local path of the directory of the store."""
     return Path(store._path)
 
 
@@ -94,7 +95,7 @@ def test_deep_directories(store):
     assert store.list_dir("") == ([], [])
 
 
-def test_links_that_lead_out_are_not_followed(store, root, tmp_path):
+def test_links_outside_the_store_are_not_followed(store, root, tmp_path):
     (tmp_path / "secret").write_bytes(b"secret")
     store.set("a/k", b"v")
     (root / "file").symlink_to(tmp_path / "secret")
@@ -102,7 +103,7 @@ def test_links_that_lead_out_are_not_followed(store, root, tmp_path):
     (root / "a" / "up").symlink_to("../..")
     for key in ("file", "dir/secret", "a/up/secret"):
         for call in (store.get, store.open_value, store.getsize):
-            with pytest.raises(StoreReadError, match=f"{key}.*link.*leads out"):
+            with pytest.raises(StoreReadError, match=f"{key}.*link.*points outside"):
                 call(key)
     for key in ("dir/new", "a/up/new"):
         for call in (
@@ -110,13 +111,13 @@ def test_links_that_lead_out_are_not_followed(store, root, tmp_path):
             lambda key: store.update(key, lambda _: b"v"),
             store.erase,
         ):
-            with pytest.raises(StoreError, match=f"{key}.*link.*leads out"):
+            with pytest.raises(StoreError, match=f"{key}.*link.*points outside"):
                 call(key)
-    with pytest.raises(StoreReadError, match="leads out"):
+    with pytest.raises(StoreReadError, match="points outside"):
         store.list_dir("dir/")
     assert list(store.list()) == ["a/k"]
     assert store.list_dir("") == ([], ["a/"])
-    store.erase_prefix("dir/")  # the link alone
+    store.erase_prefix("dir/")  # only the link
     store.set("file", b"mine")  # likewise
     assert os.listdir(tmp_path) == ["secret"]
     assert (tmp_path / "secret").read_bytes() == b"secret"
@@ -134,7 +135,7 @@ def test_links_within_are_followed_once(store, root):
     keys = list(store.list())
     assert {"a/k", "k"} <= set(keys)
     assert len(keys) < 10
-    with pytest.raises(StoreReadError, match="leads nowhere"):
+    with pytest.raises(StoreReadError, match="broken or circular"):
         store.get("nowhere")
 
 
@@ -147,16 +148,16 @@ def test_foreign_files_are_no_keys(store, root):
     (root / "empty").mkdir()
     assert list(store.list()) == ["k"]
     assert not store.exists("empty")
-    with pytest.raises(StoreKeyError, match="belong to the store"):
+    with pytest.raises(StoreKeyError, match="are reserved"):
         store.set(".a.zarr-partial", b"")
     with pytest.raises(StoreError, match="a directory, not a value"):
         store.erase("empty")
     assert (root / "empty").is_dir()
 
 
-def test_who_may_not_come_in_is_told_so(store, sftp_server):
+def test_rejected_logins_raise(store, sftp_server):
     store.set("k", b"v")
-    with pytest.raises(StoreError, match="'k/a': .*a file stands where a directory"):
+    with pytest.raises(StoreError, match="'k/a': .*a file exists where a directory"):
         store.set("k/a", b"")
     url = store.url.partition("?")[0]
     good = {"client_keys": str(sftp_server.private_key), "known_hosts": None}
@@ -166,7 +167,6 @@ def test_who_may_not_come_in_is_told_so(store, sftp_server):
         ({"client_keys": []}, "Permission denied"),
         ({"known_hosts": b""}, "not trusted"),
         ({"client_keys": "/nothing/here"}, "No such file"),
-        ({"colour": 1}, "colour"),
     ):
         with (
             SFTPStore(url, retries=0, **{**good, "agent_path": None, **options}) as other,
@@ -185,12 +185,12 @@ store.update("a/k", change)
 """
 
 
-def test_the_lock_of_one_who_died_is_taken_away(sftp_server):
-    with SFTPStore(url_at(sftp_server, unique(), lease="0.4")) as store:
+def test_the_lease_of_a_killed_client_is_removed(sftp_server):
+    with SFTPStore(url_at(sftp_server, unique(), lease="2")) as store:
         store.set("a/k", b"0")
         state = pickle.dumps(store).hex()
         program = [sys.executable, "-W", "error", "-c", LEAVE_LOCK, state]
-        assert subprocess.run(program, stdout=subprocess.DEVNULL, timeout=60).returncode == 1
+        assert subprocess.run(program, stdout=subprocess.DEVNULL).returncode == 1
         root = Path(store._path)
         assert (root / "a" / ".k.lease.zarr-partial").exists()
         began = time.monotonic()
@@ -201,7 +201,7 @@ def test_the_lock_of_one_who_died_is_taken_away(sftp_server):
         others = [pickle.loads(bytes.fromhex(state)) for _ in range(3)]
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(work, range(4)))
-        assert time.monotonic() - began >= 0.8
+        assert time.monotonic() - began >= 4  # twice the lease
         assert store.get("a/k") == b"4"
         assert not (root / "a" / ".k.lease.zarr-partial").exists()
         assert list(store.list()) == ["a/k"]
@@ -209,8 +209,8 @@ def test_the_lock_of_one_who_died_is_taken_away(sftp_server):
             other.close()
 
 
-def test_an_empty_lock_is_taken_away(sftp_server):
-    with SFTPStore(url_at(sftp_server, unique(), lease="0.2")) as store:
+def test_an_empty_lease_is_removed(sftp_server):
+    with SFTPStore(url_at(sftp_server, unique(), lease="2")) as store:
         store.set("k", b"0")
         (Path(store._path) / ".k.lease.zarr-partial").touch()
         store.update("k", lambda old: b"1")
@@ -218,27 +218,31 @@ def test_an_empty_lock_is_taken_away(sftp_server):
 
 
 def test_a_lock_is_renewed_as_long_as_a_change_takes(sftp_server):
-    url = url_at(sftp_server, unique(), lease="0.3")
+    url = url_at(sftp_server, unique(), lease="2")
     with SFTPStore(url) as slow, SFTPStore(url) as other:
         slow.set("k", b"")
         inside = threading.Event()
 
         def change(old):
             inside.set()
-            time.sleep(1.5)
+            # Without renewal others take the lease after 4 s; it is renewed three times in 2 s.
+            wait_until(lambda: renewals() >= 7)
             return b"slow"
+
+        def renewals():
+            return int((Path(slow._path) / ".k.lease.zarr-partial").read_bytes()[-8:] or 0)
 
         with ThreadPoolExecutor(1) as pool:
             first = pool.submit(slow.update, "k", change)
-            assert inside.wait(10)
-            # As another process would: without the locks that threads share.
+            assert inside.wait(PATIENCE)
+            # Like another process, without the locks of threads.
             other._change_leased("k", lambda old: bytes(old.read(0, old.size)) + b" other")
             first.result()
         assert slow.get("k") == b"slow other"
 
 
-def test_a_change_whose_lock_was_taken_away_is_made_anew(sftp_server):
-    with SFTPStore(url_at(sftp_server, unique(), lease="0.3")) as store:
+def test_a_change_is_retried_after_its_lease_was_removed(sftp_server):
+    with SFTPStore(url_at(sftp_server, unique(), lease="2")) as store:
         store.set("k", b"0")
         calls = []
 
@@ -247,7 +251,7 @@ def test_a_change_whose_lock_was_taken_away_is_made_anew(sftp_server):
             if len(calls) == 1:
                 (Path(store._path) / ".k.lease.zarr-partial").unlink()
                 store.set("k", b"1")
-                time.sleep(0.8)
+                time.sleep(2.5)  # longer than the lease without renewal
             return b"mine"
 
         store.update("k", change)

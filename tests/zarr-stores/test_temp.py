@@ -13,7 +13,7 @@ from zarr_stores.temp import TempStore
 
 
 class Kept(TempStore):
-    """Not removed by ``close``, after which the tests of stores look for what they have written."""
+    """A store that ``close`` does not remove, because the store tests read after ``close``."""
 
     def close(self):
         pass
@@ -61,14 +61,14 @@ def test_a_closed_store_reads_nothing_as_missing(tmp_path):
         lambda: array[...],
         lambda: array.__setitem__(0, 1),
     ):
-        with pytest.raises(StoreError, match="was closed"):
+        with pytest.raises(StoreError, match="is closed"):
             call()
     assert list(tmp_path.iterdir()) == []
     assert store == same
     assert hash(store) == hash(same)
 
 
-def test_the_last_one_who_holds_it_keeps_the_directory(tmp_path):
+def test_the_directory_exists_while_the_store_is_referenced(tmp_path):
     array = zarr.create_array(TempStore(dir=tmp_path), shape=3, dtype="i4")
     array[...] = 5
     gc.collect()
@@ -114,19 +114,19 @@ print(os.path.exists(store.path))
 @pytest.mark.parametrize(
     "end", ["", "sys.exit(0)", "raise SystemExit", "held = [store]; held.append(held)"]
 )
-def test_it_ends_with_the_process_that_made_it_not_with_its_children(tmp_path, end):
+def test_only_the_creating_process_removes_the_directory(tmp_path, end):
     program = PROGRAM.format(end=end)
     run = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True)
     assert (run.returncode, run.stdout, run.stderr) == (0, "True\n", "")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_place_for_a_directory(tmp_path):
-    with pytest.raises(StoreError, match="no temporary directory"):
+def test_a_directory_that_cannot_be_created(tmp_path):
+    with pytest.raises(StoreError, match="cannot create a temporary directory"):
         TempStore(dir=tmp_path / "none")
 
 
-def test_a_link_in_its_place_is_not_followed(tmp_path):
+def test_a_link_that_replaces_the_directory_is_not_followed(tmp_path):
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").touch()
     store = TempStore(dir=tmp_path)

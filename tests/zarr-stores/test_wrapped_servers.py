@@ -1,4 +1,4 @@
-"""Wrappers around real servers: how many requests they save, what they show of changes."""
+"""Wrappers of stores on real servers: number of requests, and visibility of changes."""
 
 import numpy as np
 import pytest
@@ -30,13 +30,13 @@ def direct(s3_server):
 
 @pytest.fixture
 def store(s3_server, direct, proxy):
-    """The same place, where requests are counted."""
+    """The same location, with a count of requests."""
     proxy.reset()
     return same_place(direct, s3_server, proxy.url)
 
 
 def methods(proxy):
-    """Methods of the requests, in order; then forget them."""
+    """Return the methods of the requests, in order, and reset them."""
     found = [exchange.method for exchange in proxy.traffic.exchanges]
     proxy.forget()
     return found
@@ -58,12 +58,12 @@ def test_a_shard_that_is_held_in_memory_is_not_asked_for(store, sharded, proxy):
         assert np.array_equal(array[selection], DATA[selection])
         assert methods(proxy) == []
     sharded[...] = DATA + 1
-    array[...]  # what is held of shards that were replaced is not mixed with what is new
+    array[...]  # cached parts of replaced shards are not mixed with new ones
     array.store.invalidate()
     assert np.array_equal(array[...], DATA + 1)
 
 
-def test_a_shard_that_was_replaced_is_read_anew(store, sharded, proxy):
+def test_a_replaced_shard_is_read_again(store, sharded, proxy):
     array = zarr.open_array(LRUCacheStore(store, 10**8), mode="r")
     assert np.array_equal(array[5], DATA[5])
     sharded[...] = DATA + 1
@@ -71,20 +71,20 @@ def test_a_shard_that_was_replaced_is_read_anew(store, sharded, proxy):
     assert np.array_equal(array[5], DATA[5] + 1)
 
 
-def test_a_cache_on_disk_asks_for_versions_alone(store, sharded, proxy, tmp_path):
+def test_a_cache_on_disk_requests_only_versions(store, sharded, proxy, tmp_path):
     def opened(check):
         cached = DiskCacheStore(store, tmp_path, None, check)
         return zarr.open_array(cached, mode="r")
 
-    assert np.array_equal(opened("version")[3:40:5, 7], DATA[3:40:5, 7])
+    assert np.array_equal(opened("generation")[3:40:5, 7], DATA[3:40:5, 7])
     methods(proxy)
-    assert np.array_equal(opened("version")[3:40:5, 7], DATA[3:40:5, 7])
+    assert np.array_equal(opened("generation")[3:40:5, 7], DATA[3:40:5, 7])
     assert set(methods(proxy)) == {"HEAD"}
     assert np.array_equal(opened(1000)[3:40:5, 7], DATA[3:40:5, 7])
     assert np.array_equal(opened("never")[3:40:5, 7], DATA[3:40:5, 7])
     assert methods(proxy) == []
     sharded[...] = DATA + 1
-    assert np.array_equal(opened("version")[3:40:5, 7], DATA[3:40:5, 7] + 1)
+    assert np.array_equal(opened("generation")[3:40:5, 7], DATA[3:40:5, 7] + 1)
     assert b"secret" not in b"".join(
         path.read_bytes()[:4096] for path in tmp_path.glob("*/*") if path.is_file()
     )
@@ -120,7 +120,7 @@ def test_an_archive_in_a_bucket(store, direct, proxy, tmp_path):
     assert [name for name, _ in root.members()] == ["plain", "sharded"]
     methods(proxy)
     assert np.array_equal(root["plain"][8:12], DATA[8:12])
-    assert len(methods(proxy)) <= 2  # perhaps the document
+    assert len(methods(proxy)) <= 2  # possibly the metadata document
     assert np.array_equal(root["sharded"][33, 5], DATA[33, 5])
     assert len(methods(proxy)) <= 4  # document, header, index, inner chunk
     assert np.array_equal(root["plain"][...], DATA)

@@ -5,7 +5,7 @@ from store_contract import StoreContract
 from zarr_core.extension import Store, StoreError, StoreKeyError, StoreReadOnlyError
 from zarr_core.stores.local import LocalStore
 from zarr_core.stores.memory import MemoryStore
-from zarr_stores._refusing import RefusingStore
+from zarr_stores._immutable import ImmutableStore
 from zarr_stores.cache import LRUCacheStore
 from zarr_stores.prefix import PrefixStore
 from zarr_stores.read_only import ReadOnlyStore
@@ -42,15 +42,16 @@ def test_every_operation_reaches_the_inner_store_as_it_is():
         assert answer == name or name in CHANGES | {"close"}
 
 
-def test_what_the_inner_store_can_do_is_known():
+def test_capabilities_are_those_of_the_inner_store():
     class Odd(MemoryStore):
         supports_listing = False
         supports_erasing = False
-        requests = 77
+        metadata_first = True
+        max_concurrency = 77
         realm = "elsewhere"
 
     names = public(lambda member: member is None or isinstance(member, bool))
-    assert names >= {"read_only", "requests", "in_memory"}
+    assert names >= {"read_only", "max_concurrency", "in_memory"}
     store = WrapperStore(Odd(read_only=True))
     for name in names:
         assert getattr(store, name) == getattr(store.inner, name), name
@@ -112,9 +113,9 @@ class TestReadOnlyStore(StoreContract):
         return (ReadOnlyStore if read_only else WrapperStore)(store.inner)
 
 
-def test_read_only_refuses_whatever_changes():
-    assert vars(RefusingStore).keys() >= CHANGES
-    assert all(getattr(ReadOnlyStore, name) is getattr(RefusingStore, name) for name in CHANGES)
+def test_read_only_rejects_all_changes():
+    assert vars(ImmutableStore).keys() >= CHANGES
+    assert all(getattr(ReadOnlyStore, name) is getattr(ImmutableStore, name) for name in CHANGES)
     store = ReadOnlyStore(MemoryStore({"k": b"v"}))
     for call in (lambda: store.erase_values([]), lambda: store.set_partial_values([])):
         with pytest.raises(StoreReadOnlyError):
@@ -146,7 +147,7 @@ class TestPrefix:
 
 
 @pytest.mark.parametrize("inner", [{}, "field.zarr", None], ids=repr)
-def test_what_is_no_store_is_refused(inner):
+def test_wrappers_require_a_store(inner):
     for wrap in (ReadOnlyStore, lambda it: PrefixStore(it, "a"), lambda it: LRUCacheStore(it, 9)):
-        with pytest.raises(StoreError, match="is none: give LocalStore"):
+        with pytest.raises(StoreError, match="requires a store, not .*; pass LocalStore"):
             wrap(inner)

@@ -1,7 +1,7 @@
-"""Running codecs of zarr-python, whose methods wait for an event loop, without one here.
+"""Synchronous calls of the asynchronous codecs of zarr-python.
 
-Classes that have methods without waiting (zarr-python 3.2 or newer) are called
-directly.  For the others zarr-python's own thread runs its own loop.
+Codecs with synchronous methods (zarr-python 3.2 or newer) are called directly.  Other
+codecs run in the event loop of zarr-python, which has its own thread.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def encode(codec: Any, data: Any, spec: ArraySpec) -> Any:
-    """Encode one chunk; None if it need not be stored."""
+    """Encode one chunk; return None if it is not stored."""
     direct: Callable[..., Any] | None = _direct(codec, "_encode_sync")
     return sync(_one(codec.encode, data, spec)) if direct is None else direct(data, spec)
 
@@ -33,7 +33,7 @@ def decode(codec: Any, data: Any, spec: ArraySpec) -> Any:
 
 
 def _direct(codec: Any, method: str) -> Any:
-    # A codec that runs others can only say itself whether all of them can.
+    # Codecs with inner codecs report whether all of them are synchronous.
     return getattr(codec, method, None) if getattr(codec, "_sync_capable", True) else None
 
 
@@ -43,21 +43,21 @@ async def _one(method: Any, data: Any, spec: ArraySpec) -> Any:
 
 
 def buffer_of(data: Buffer) -> Any:
-    """Bytes as a buffer of zarr-python, without a copy."""
+    """Return bytes as a buffer of zarr-python, without a copy."""
     return PROTOTYPE.buffer.from_bytes(data)
 
 
 def bytes_of(buffer: Any) -> memoryview:
-    """A buffer of zarr-python as bytes, without a copy if it is contiguous."""
+    """Return a buffer of zarr-python as bytes, without a copy if it is contiguous."""
     return np.ascontiguousarray(buffer.as_numpy_array()).reshape(-1).view(np.uint8).data
 
 
 def ndbuffer_of(array: np.ndarray[Any, Any]) -> Any:
-    """Elements as a buffer of zarr-python: a copy, which a codec may write to."""
+    """Return elements as a buffer of zarr-python; a copy, because codecs may write to it."""
     return PROTOTYPE.nd_buffer.from_numpy_array(np.array(array, order="C"))
 
 
 def elements_of(buffer: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """A buffer of zarr-python as elements; text in the form that is wanted."""
+    """Return a buffer of zarr-python as elements; strings are converted to ``dtype``."""
     array: np.ndarray[Any, Any] = buffer.as_numpy_array()
     return array.astype(dtype) if {array.dtype.kind, dtype.kind} <= set("OTU") else array

@@ -1,4 +1,4 @@
-"""Chunk key encodings written for zarr-python, as those here."""
+"""Adapter for chunk key encodings of zarr-python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from itertools import islice, permutations
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from zarr.core.chunk_key_encodings import ChunkKeyEncoding as TheirEncoding
-from zarr_core.extension import ChunkKeyEncoding, ExtensionDefinition, strictjson
+from zarr_core.extension import ChunkKeyEncoding, ExtensionDefinition
+from zarr_core.tools import strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,18 +19,18 @@ if TYPE_CHECKING:
     from zarr_core.extension import Provider
 
 _NUMBER = re.compile(r"[0-9]+")
-_MOST = 720  # arrangements of the numbers in a key that are tried
+_MOST = 720  # permutations of the numbers in a key that are tried
 
 
 def adapt(provider: Provider, found: Any) -> type[ChunkKeyEncoding]:
-    """Make a chunk key encoding here of one for zarr-python."""
-    return _adapted(provider.name, found)
+    """Return a class that wraps a chunk key encoding class of zarr-python."""
+    return _adapt_class(provider.name, found)
 
 
 @cache
-def _adapted(name: str, library: Any) -> type[ChunkKeyEncoding]:
+def _adapt_class(name: str, library: Any) -> type[ChunkKeyEncoding]:
     if not isinstance(library, type) or not issubclass(library, TheirEncoding):
-        raise TypeError(f"{library!r} is not derived from zarr-python's ChunkKeyEncoding")
+        raise TypeError(f"{library!r} is not a subclass of ChunkKeyEncoding of zarr-python")
     return type(f"ZarrPython_{name}", (ForeignEncoding,), {"__slots__": (), "library": library})
 
 
@@ -40,9 +41,9 @@ class ForeignEncoding(ChunkKeyEncoding):
     Parameters
     ----------
     encoding : zarr.core.chunk_key_encodings.ChunkKeyEncoding
-        The encoding.
+        The wrapped encoding.
     name : str
-        Its name in metadata.
+        Name of the encoding in metadata.
     """
 
     library: ClassVar[Any] = None
@@ -52,31 +53,31 @@ class ForeignEncoding(ChunkKeyEncoding):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        described = {"name": definition.name, "configuration": dict(definition.configuration)}
-        return cls(cls.library.from_dict(described), definition.name)
+        data = {"name": definition.name, "configuration": dict(definition.configuration)}
+        return cls(cls.library.from_dict(data), definition.name)
 
     def to_definition(self) -> ExtensionDefinition:
-        described = self.encoding.to_dict()
-        configuration: Any = strictjson.plain(described.get("configuration") or {}, self.name)
+        data = self.encoding.to_dict()
+        configuration: Any = strictjson.plain(data.get("configuration") or {}, self.name)
         return ExtensionDefinition(self.name, configuration)
 
     def encode(self, chunk: tuple[int, ...]) -> str:
         return cast("str", self.encoding.encode_chunk_key(chunk))
 
     def decode(self, key: str, ndim: int) -> tuple[int, ...] | None:
-        """Find the coordinates that are encoded to the key.
+        """Return the chunk coordinates of a key, or None.
 
         Notes
         -----
-        Few classes can decode.  For the others the numbers in the key are tried,
-        in every order; keys in which numbers touch, or that hash them, are taken for
-        no chunk's.
+        Few classes of zarr-python can decode keys.  For the others all permutations of the
+        numbers in the key are encoded and compared.  Keys with adjacent or hashed
+        coordinates are therefore not recognized.
         """
         for chunk in self._candidates(key, ndim):
             try:
                 if self.encode(chunk) == key:
                     return chunk
-            except (TypeError, ValueError, LookupError):  # not coordinates that it takes
+            except (TypeError, ValueError, LookupError):  # not valid coordinates
                 continue
         return None
 
@@ -84,7 +85,7 @@ class ForeignEncoding(ChunkKeyEncoding):
         if type(self.encoding).decode_chunk_key is not TheirEncoding.decode_chunk_key:
             try:
                 yield tuple(map(int, self.encoding.decode_chunk_key(key)))
-            except Exception:  # of anybody's code, which has seen no chunk's key
+            except Exception:  # third-party code raises anything for other keys
                 return
             return
         numbers = [int(text) for text in _NUMBER.findall(key) if len(text) < 20]

@@ -1,4 +1,4 @@
-"""Codecs written for zarr-python, as codecs here."""
+"""Adapters for codecs of zarr-python."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
-from zarr_core.extension import (
-    ArrayToArrayCodec,
-    ArrayToBytesCodec,
-    BytesToBytesCodec,
-    Codec,
-    CodecChainError,
-    strictjson,
-)
+from zarr_core.errors import CodecChainError
+from zarr_core.extension import ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec, Codec
+from zarr_core.tools import strictjson
 
 from zarr_bridge import calls
 from zarr_bridge.specs import (
@@ -22,7 +17,6 @@ from zarr_bridge.specs import (
     representation_of,
     spec_of,
     spec_of_bytes,
-    spec_of_elements,
 )
 
 if TYPE_CHECKING:
@@ -30,58 +24,52 @@ if TYPE_CHECKING:
 
     import numpy as np
     from zarr.core.array_spec import ArraySpec
-    from zarr_core.extension import (
-        JSON,
-        ArrayRepresentation,
-        Buffer,
-        ExtensionDefinition,
-        Provider,
-    )
+    from zarr_core.extension import JSON, ArrayRepresentation, Buffer, ExtensionDefinition, Provider
 
     Array = np.ndarray[Any, Any]
 
 
 def adapt(provider: Provider, found: Any) -> type[Codec]:
-    """Make a codec here of a codec class for zarr-python."""
-    return _adapted(provider.name, found)
+    """Return a codec class that wraps a codec class of zarr-python."""
+    return _adapt_class(provider.name, found)
 
 
 @cache
-def _adapted(name: str, library: Any) -> type[Codec]:
+def _adapt_class(name: str, library: Any) -> type[Codec]:
     for theirs, ours in _KINDS.items():
         if isinstance(library, type) and issubclass(library, theirs):
             return cast(
                 "type[Codec]",
                 type(f"ZarrPython_{name}", (ours,), {"__slots__": (), "library": library}),
             )
-    raise TypeError(f"{library!r} is not derived from one of zarr-python's three codec classes")
+    raise TypeError(f"{library!r} is not a subclass of a codec class of zarr-python")
 
 
-def _made(library: Any, definition: ExtensionDefinition) -> Any:
+def _from_definition(library: Any, definition: ExtensionDefinition) -> Any:
     return library.from_dict(
         {"name": definition.name, "configuration": dict(definition.configuration)}
     )
 
 
 def _configuration(codec: Any) -> dict[str, JSON]:
-    described = codec.to_dict()
-    plain = strictjson.plain(described.get("configuration") or {}, "codec")
+    data = codec.to_dict()
+    plain = strictjson.plain(data.get("configuration") or {}, "codec")
     return cast("dict[str, JSON]", plain)
 
 
-# The codec as it is for some chunks, and those in zarr-python's words.
+# A codec prepared for some chunks, and the ArraySpec of these chunks.
 _Pair = tuple[Any, "ArraySpec"]
 _Memory = dict["ArrayRepresentation", _Pair]
 _MOST = 64
 
 
-def _bound(memory: _Memory, codec: Any, decoded: ArrayRepresentation) -> _Pair:
-    """The codec as zarr-python would have it for such a chunk, and the chunk in its words.
+def _prepare(memory: _Memory, codec: Any, decoded: ArrayRepresentation) -> _Pair:
+    """Return the codec prepared for a chunk as in zarr-python, and the ArraySpec of the chunk.
 
     Raises
     ------
     ValueError
-        If the codec does not support it.
+        If the codec does not support the chunk.
     """
     if found := memory.get(decoded):
         return found
@@ -89,7 +77,7 @@ def _bound(memory: _Memory, codec: Any, decoded: ArrayRepresentation) -> _Pair:
     try:
         evolved = codec.evolve_from_array_spec(spec)
         evolved.validate(shape=spec.shape, dtype=spec.dtype, chunk_grid=grid_of(spec.shape))
-    except Exception as error:  # anybody's code
+    except Exception as error:  # third-party code may raise anything
         raise ValueError(f"{type(error).__name__}: {error}") from error
     if len(memory) >= _MOST:
         memory.clear()
@@ -97,16 +85,16 @@ def _bound(memory: _Memory, codec: Any, decoded: ArrayRepresentation) -> _Pair:
     return evolved, spec
 
 
-def _resolved(codec: Any, decoded: ArrayRepresentation) -> Any:
-    """The codec with what depends on the chunk filled in.
+def _resolve(codec: Any, decoded: ArrayRepresentation) -> Any:
+    """Return the codec with the parameters that depend on the chunk filled in.
 
     Raises
     ------
     CodecChainError
-        If it does not support it.
+        If the codec does not support the chunk.
     """
     try:
-        return _bound({}, codec, decoded)[0]
+        return _prepare({}, codec, decoded)[0]
     except ValueError as error:
         name = codec.to_dict()["name"]
         raise CodecChainError(
@@ -122,39 +110,35 @@ class ForeignArrayToArray(ArrayToArrayCodec):
     Parameters
     ----------
     codec : zarr.abc.codec.ArrayArrayCodec
-        The codec.
+        The wrapped codec.
     """
 
     library: ClassVar[Any] = None
 
     codec: Any
     _memory: _Memory = field(default_factory=dict, init=False, repr=False, compare=False)
-    # For `encode`, which is given an array alone: by its shape and dtype.
-    _encoders: dict[Any, _Pair] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        return cls(_made(cls.library, definition))
+        return cls(_from_definition(cls.library, definition))
 
     def to_configuration(self) -> dict[str, JSON]:
         return _configuration(self.codec)
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        return replace(self, codec=_resolved(self.codec, decoded))
+        return replace(self, codec=_resolve(self.codec, decoded))
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
-        codec, spec = _bound(self._memory, self.codec, decoded)
-        self._encoders[decoded.shape, decoded.data_type.numpy_dtype] = codec, spec
+        codec, spec = _prepare(self._memory, self.codec, decoded)
         return representation_of(codec.resolve_metadata(spec))
 
-    def encode(self, array: Array) -> Array:
-        bound = self._encoders.get((array.shape, array.dtype))
-        codec, spec = bound or (self.codec, spec_of_elements(array.shape, array.dtype))
+    def encode(self, array: Array, decoded: ArrayRepresentation) -> Array:
+        codec, spec = _prepare(self._memory, self.codec, decoded)
         encoded: Array = calls.encode(codec, calls.ndbuffer_of(array), spec).as_numpy_array()
         return encoded
 
     def decode(self, array: Array, decoded: ArrayRepresentation) -> Array:
-        codec, spec = _bound(self._memory, self.codec, decoded)
+        codec, spec = _prepare(self._memory, self.codec, decoded)
         given = calls.decode(codec, calls.ndbuffer_of(array), spec)
         return calls.elements_of(given, decoded.data_type.numpy_dtype)
 
@@ -166,11 +150,11 @@ class ForeignArrayToBytes(ArrayToBytesCodec):
     Parameters
     ----------
     codec : zarr.abc.codec.ArrayBytesCodec
-        The codec.
+        The wrapped codec.
 
     Notes
     -----
-    Chunks are read, written whole, also where the codec could take parts of them.
+    Partial decoding and encoding of the codec are not used.
     """
 
     library: ClassVar[Any] = None
@@ -180,24 +164,24 @@ class ForeignArrayToBytes(ArrayToBytesCodec):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        return cls(_made(cls.library, definition))
+        return cls(_from_definition(cls.library, definition))
 
     def to_configuration(self) -> dict[str, JSON]:
         return _configuration(self.codec)
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        return replace(self, codec=_resolved(self.codec, decoded))
+        return replace(self, codec=_resolve(self.codec, decoded))
 
     def check(self, decoded: ArrayRepresentation) -> None:
-        _bound(self._memory, self.codec, decoded)
+        _prepare(self._memory, self.codec, decoded)
 
     def encode(self, array: Array, decoded: ArrayRepresentation) -> Buffer | None:
-        codec, spec = _bound(self._memory, self.codec, decoded)
+        codec, spec = _prepare(self._memory, self.codec, decoded)
         encoded = calls.encode(codec, calls.ndbuffer_of(array), spec)
         return None if encoded is None else calls.bytes_of(encoded)
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> Array:
-        codec, spec = _bound(self._memory, self.codec, decoded)
+        codec, spec = _prepare(self._memory, self.codec, decoded)
         given = calls.decode(codec, calls.buffer_of(data), spec)
         return calls.elements_of(given, decoded.data_type.numpy_dtype)
 
@@ -209,11 +193,11 @@ class ForeignBytesToBytes(BytesToBytesCodec):
     Parameters
     ----------
     codec : zarr.abc.codec.BytesBytesCodec
-        The codec.
+        The wrapped codec.
 
     Notes
     -----
-    When an array is made the codec learns of the elements; later it is told of bytes only.
+    The codec receives the array specification only when an array is created, later only bytes.
     """
 
     library: ClassVar[Any] = None
@@ -222,15 +206,15 @@ class ForeignBytesToBytes(BytesToBytesCodec):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        return cls(_made(cls.library, definition))
+        return cls(_from_definition(cls.library, definition))
 
     def to_configuration(self) -> dict[str, JSON]:
         return _configuration(self.codec)
 
     def resolve(self, decoded: ArrayRepresentation) -> Self:
-        return replace(self, codec=_resolved(self.codec, decoded))
+        return replace(self, codec=_resolve(self.codec, decoded))
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         spec = spec_of_bytes(len(data))
         return calls.bytes_of(calls.encode(self.codec, calls.buffer_of(data), spec))
 

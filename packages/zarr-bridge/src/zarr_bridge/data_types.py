@@ -1,4 +1,4 @@
-"""Data types written for zarr-python, as data types here; those here, as zarr-python's."""
+"""Adapter for data types of zarr-python, and conversion of data types to zarr-python."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from zarr.dtype import ZDType, parse_dtype
-from zarr_core.extension import (
-    DataType,
-    ExtensionDefinition,
-    UnknownExtensionError,
-    ZarrError,
-    make_extension,
-)
+from zarr_core.errors import UnknownExtensionError
+from zarr_core.extension import DataType, ExtensionDefinition, ZarrError
+from zarr_core.tools import make_extension
 
 if TYPE_CHECKING:
     from typing import Self
@@ -23,25 +19,25 @@ if TYPE_CHECKING:
 
 
 def adapt(provider: Provider, found: Any) -> type[DataType]:
-    """Make a data type here of a class derived from ``ZDType``."""
-    return _adapted(provider.name, found)
+    """Return a data type class that wraps a subclass of ``ZDType``."""
+    return _adapt_class(provider.name, found)
 
 
 @cache
-def _adapted(name: str, library: Any) -> type[DataType]:
+def _adapt_class(name: str, library: Any) -> type[DataType]:
     if not isinstance(library, type) or not issubclass(library, ZDType):
-        raise TypeError(f"{library!r} is not a class derived from zarr.dtype.ZDType")
+        raise TypeError(f"{library!r} is not a subclass of zarr.dtype.ZDType")
     return type(f"ZarrPython_{name}", (ForeignDataType,), {"__slots__": (), "library": library})
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignDataType(DataType):
-    """A data type that zarr-python's ``ZDType`` describes.
+    """A data type of zarr-python.
 
     Parameters
     ----------
     zdtype : ZDType
-        The data type.
+        The wrapped data type.
     """
 
     library: ClassVar[Any] = None
@@ -50,7 +46,7 @@ class ForeignDataType(DataType):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> Self:
-        """Read the name alone or the object, whichever the class takes."""
+        """Create the data type from its name or the JSON object, whichever the class accepts."""
         whole = {"name": definition.name, "configuration": dict(definition.configuration)}
         forms: list[Any] = [whole] if definition.configuration else [definition.name, whole]
         for form in forms:
@@ -79,7 +75,7 @@ class ForeignDataType(DataType):
         return hasattr(self.zdtype, "endianness")
 
     def default_serializer(self) -> ExtensionDefinition:
-        """The codec that the class names, or ``bytes``."""
+        """Return the object codec of the class, or ``bytes``."""
         return ExtensionDefinition(getattr(self.zdtype, "object_codec_id", None) or "bytes")
 
     def default_fill_value(self) -> np.ndarray[Any, Any]:
@@ -88,8 +84,8 @@ class ForeignDataType(DataType):
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
         try:
             scalar = self.zdtype.from_json_scalar(value, zarr_format=3)
-        except Exception as error:  # anybody's code
-            raise ValueError(f"{value!r} is no fill value of {self.zdtype}: {error}") from error
+        except Exception as error:  # third-party code may raise anything
+            raise ValueError(f"{value!r} is not a fill value of {self.zdtype}: {error}") from error
         return elements(scalar, self.numpy_dtype)
 
     def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:
@@ -98,14 +94,14 @@ class ForeignDataType(DataType):
     def cast(self, value: Any) -> np.ndarray[Any, Any]:
         try:
             scalar = self.zdtype.cast_scalar(value)
-        except Exception as error:  # anybody's code
-            raise ValueError(f"{value!r} cannot be a value of {self.zdtype}: {error}") from error
+        except Exception as error:  # third-party code may raise anything
+            raise ValueError(f"cannot convert {value!r} to {self.zdtype}: {error}") from error
         return elements(scalar, self.numpy_dtype)
 
 
 def elements(scalar: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """A scalar of zarr-python as an array without dimensions, whatever the scalar is."""
-    if isinstance(scalar, np.ndarray) and scalar.ndim == 0:  # an object in a box
+    """Return a scalar of zarr-python as a zero-dimensional array."""
+    if isinstance(scalar, np.ndarray) and scalar.ndim == 0:  # a boxed object
         scalar = scalar[()]
     array = np.empty(1, dtype)
     array[0] = scalar
@@ -114,12 +110,12 @@ def elements(scalar: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 @lru_cache(maxsize=256)
 def zdtype_of(data_type: DataType) -> ZDType[Any, Any]:
-    """The data type that zarr-python has for one here.
+    """Return the data type of zarr-python for a data type.
 
     Raises
     ------
     ValueError
-        If it has none.
+        If zarr-python does not have the data type.
     """
     if isinstance(data_type, ForeignDataType):
         return cast("ZDType[Any, Any]", data_type.zdtype)
@@ -130,15 +126,15 @@ def zdtype_of(data_type: DataType) -> ZDType[Any, Any]:
             return parse_dtype(attempt, zarr_format=3)
         except (TypeError, ValueError):
             continue
-    raise ValueError(f"zarr-python has no data type for {definition.name}")
+    raise ValueError(f"data type {definition.name!r} is not supported by zarr-python")
 
 
 def data_type_of(zdtype: ZDType[Any, Any]) -> DataType:
-    """The data type here for one of zarr-python; adapted where nobody here has it."""
+    """Return the data type for a data type of zarr-python; wrapped if it is unknown."""
     try:
         definition = ExtensionDefinition.from_json(cast("JSON", zdtype.to_json(zarr_format=3)))
         return cast("DataType", make_extension("data_type", definition))
     except UnknownExtensionError:
         return ForeignDataType(zdtype)
     except ZarrError as error:
-        raise ValueError(f"no data type here is {zdtype}: {error}") from error
+        raise ValueError(f"data type {zdtype} of zarr-python is not supported: {error}") from error

@@ -1,15 +1,16 @@
-"""What zarr-python would find by its entry points, listed without importing any of it.
+"""Entry points of zarr-python, listed without importing them.
 
 Groups: ``zarr.codecs``; ``zarr.codecs.<name>`` for several classes of one codec;
-``zarr.data_type``; ``zarr.chunk_key_encoding``.  The name of the entry point is taken
-for the name in metadata, as zarr-python takes it for codecs, key encodings.
+``zarr.data_type``; ``zarr.chunk_key_encoding``.  The name of the entry point is the name in
+metadata, as zarr-python requires for codecs and chunk key encodings.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import Provider, installed_entry_points
+from zarr_core.extension import Provider
+from zarr_core.tools import installed_entry_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ _ADAPTERS = {
 
 
 def providers() -> Iterator[Provider]:
-    """Every extension that another distribution publishes for zarr-python."""
+    """Yield every extension that another distribution provides for zarr-python."""
     for group, name, target, distribution, version in installed_entry_points("zarr."):
         if group.startswith(_MANY_CODECS):
             group, name = "zarr.codecs", group.removeprefix(_MANY_CODECS)

@@ -1,4 +1,4 @@
-"""Sessions of Icechunk as stores, which have documents with their chunks, nothing else."""
+"""Icechunk sessions as stores, which contain only metadata documents and chunks."""
 
 from __future__ import annotations
 
@@ -8,45 +8,48 @@ from urllib.parse import unquote
 
 from zarr_core.extension import Store, StoreError, StoreReadError, check_prefix
 
-from zarr_bridge.stores import ZarrPythonStore, joined
+from zarr_bridge.stores import ZarrPythonStore, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, Pieces
+    from zarr_core.extension import Buffer, Buffers
 
 __all__ = ["IcechunkStore"]
 
 _DOCUMENT = "zarr.json"
-# Icechunk has no classes of errors for them; "node not found" comes for chunks of no array.
+# Icechunk has no error classes for these; chunks without an array give "node not found".
 _OUTSIDE = "not valid for array"
-_NO_SUCH = ("invalid zarr key format", "key not found", "node not found", _OUTSIDE)
+_NO_KEY = "invalid zarr key format"
+_NO_SUCH = (_NO_KEY, "key not found", "node not found", _OUTSIDE)
 _NO_NODE = "prefixes pointing to a group or array"
 
 
 class IcechunkStore(ZarrPythonStore):
-    """The store of a session.
+    """The store of an Icechunk session.
 
     Notes
     -----
-    What is written becomes visible to others when the user of the session commits it;
-    nothing here commits.  A session that is read only, or was committed, refuses changes.
-    The store is pickled as Icechunk allows: if the session is read only, or a fork.
+    Changes become visible to others when the user commits the session; the store never
+    commits.  A session that is read-only, or already committed, rejects changes.  The store can
+    be pickled if Icechunk permits it: if the session is read-only, or a fork.
 
-    Keys that are no documents or chunks of version 3 can be asked for, but not set.  Chunks
-    beyond the edge of an array, as they are written before it grows, are kept in memory until
-    it has grown.
+    Only metadata documents and chunks of version 3 can be set; other keys are always missing.
+    Chunks beyond the edge of an array, which are written before the array grows, are kept in
+    memory until it has grown.
     """
+
+    metadata_first = True
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
-        self._ahead: dict[str, bytes] = {}
+        self._pending: dict[str, bytes] = {}
         self._url = ""
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Read a repository at a URL; to write, open a session and give its store.
+        """Open a repository for reading; to write, open a session and pass its store.
 
         Parameters
         ----------
@@ -54,18 +57,18 @@ class IcechunkStore(ZarrPythonStore):
             ``icechunk:///absolute/path``, ``icechunk+s3://bucket/prefix`` or
             ``icechunk+gs://bucket/prefix``.
         read_only : bool
-            Of no importance: nothing is written without a session to commit.
+            Ignored: stores from URLs are always read-only.
         **options
-            ``branch`` (``"main"`` if nothing else is said), ``tag`` or ``snapshot_id``; all others
-            are those of Icechunk for the storage.  Credentials come from the environment.
+            ``branch`` (default ``"main"``), ``tag`` or ``snapshot_id``; all other options are
+            passed to the storage of Icechunk.  Credentials are read from the environment.
 
         Raises
         ------
         StoreError
-            If there is no such repository, or Icechunk refuses an option.
+            If the repository does not exist, or Icechunk rejects an option.
         """
         try:
-            import icechunk  # noqa: PLC0415 - lazy: few need it
+            import icechunk
 
             told = {name: options.pop(name, None) for name in ("branch", "tag", "snapshot_id")}
             if not any(told.values()):
@@ -80,10 +83,10 @@ class IcechunkStore(ZarrPythonStore):
             else:
                 storage = icechunk.local_filesystem_storage(unquote(place), **options)
             session = icechunk.Repository.open(storage).readonly_session(**told)
-        except Exception as error:  # a library of its own kind
+        except Exception as error:  # Icechunk has no common error class
             text = str(error).partition("\n")[0].strip()
             raise StoreError(
-                f"Icechunk cannot open it: {type(error).__name__}: {text}", url
+                f"cannot open the Icechunk repository: {type(error).__name__}: {text}", url
             ) from error
         store = cls(session.store, read_only=True)
         store._url = url
@@ -95,27 +98,37 @@ class IcechunkStore(ZarrPythonStore):
 
     def get(self, key: str) -> Buffer | None:
         value = super().get(key)
-        return self._ahead.get(key) if value is None else value
+        return self._pending.get(key) if value is None else value
 
     def getsize(self, key: str) -> int | None:
         size = super().getsize(key)
-        return len(self._ahead[key]) if size is None and key in self._ahead else size
+        return len(self._pending[key]) if size is None and key in self._pending else size
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         try:
             super().set(key, value)
         except StoreError as error:
+            if _NO_KEY in str(error):
+                error.add_note(
+                    "Icechunk stores only metadata of version 3 and chunks with the chunk key "
+                    'encoding "default"'
+                )
             if _OUTSIDE not in str(error):
                 raise
-            self._ahead[key] = joined(value)
-        if self._ahead and key.endswith(_DOCUMENT):
+            self._pending[key] = to_bytes(value)
+        if self._pending and key.endswith(_DOCUMENT):
             node = key.removesuffix(_DOCUMENT)
-            for ahead in [name for name in self._ahead if name.startswith(node)]:
-                self.set(ahead, self._ahead.pop(ahead))
+            for ahead in [name for name in self._pending if name.startswith(node)]:
+                self.set(ahead, self._pending.pop(ahead))
 
     def erase(self, key: str) -> None:
-        super().erase(key)
-        self._ahead.pop(key, None)
+        try:
+            super().erase(key)
+        except StoreError as error:
+            # Another thread may have removed the array with its chunks.
+            if not isinstance(error.__cause__, KeyError) or self.exists(key):
+                raise
+        self._pending.pop(key, None)
 
     def erase_prefix(self, prefix: str) -> None:
         check_prefix(prefix)
@@ -132,7 +145,7 @@ class IcechunkStore(ZarrPythonStore):
         except StoreReadError as error:
             if _NO_NODE not in str(error):
                 raise
-        # Within an array, or nowhere.
+        # The prefix is within an array, or does not exist.
         node = prefix
         while node and not self.exists(f"{node}{_DOCUMENT}"):
             node = node[: node.rstrip("/").rfind("/") + 1]
@@ -145,26 +158,26 @@ class IcechunkStore(ZarrPythonStore):
         check_prefix(prefix)
         if self.exists(f"{prefix}{_DOCUMENT}"):
             return super().list_dir(prefix)
-        return Store.list_dir(self, prefix)  # of chunks Icechunk lists what is not there
+        return Store.list_dir(self, prefix)  # Icechunk lists missing chunks
 
     def fork(self) -> Self:
-        """A store of a fork of the session, for other processes to write into.
+        """Return the store of a fork of the session, for writing in other processes.
 
         Raises
         ------
         StoreError
-            If Icechunk refuses, as its version 1 does where something is not committed.
+            If Icechunk cannot fork the session: version 1 requires that all changes are committed.
         """
         session = self._session
         try:
-            # A fork is its own: it pickles.
+            # A fork can be pickled.
             forked = session.fork() if hasattr(session, "fork") else session
         except ValueError as error:
-            raise StoreError(f"cannot be forked: {error}", store=self) from error
+            raise StoreError(f"cannot fork the session: {error}", store=self) from error
         return type(self)(forked.store, self._prefix)
 
     def merge(self, forks: Sequence[Self]) -> None:
-        """Take over what was written into forks; it is committed with the session."""
+        """Merge changes in forks into the session, which commits them."""
         sessions = {id(fork.store): fork._session for fork in forks}  # noqa: SLF001 - of this class
         self._session.merge(*sessions.values())
 
@@ -173,12 +186,14 @@ class IcechunkStore(ZarrPythonStore):
         return self.store.session  # type: ignore[attr-defined]  # of theirs
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._ahead:
-            raise StoreError("cannot be pickled while an array is about to grow", store=self)
+        if self._pending:
+            raise StoreError(
+                "cannot be pickled while it keeps chunks beyond the edge of an array", store=self
+            )
         return super().__reduce__()
 
     def _require_writable(self, key: str) -> None:
-        # What was written by a session that is committed would be nowhere.
+        # Changes in a committed session would be lost.
         self.read_only = self.read_only or self._session.read_only
         super()._require_writable(key)
 

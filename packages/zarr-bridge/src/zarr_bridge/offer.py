@@ -1,6 +1,6 @@
-"""Codecs of this library, offered to zarr-python.
+"""Registration of codecs of zarr-core with zarr-python.
 
-``from zarr_bridge.offer import register; register()`` is all that a program needs.
+Use ``from zarr_bridge.offer import register; register()`` before arrays are opened.
 """
 
 from __future__ import annotations
@@ -15,58 +15,58 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _GROUP = "zarr_core.codec"
-_NOT_OF_VERSION_3 = "v2."
+_V2_PREFIX = "v2."
 
 
 def register(*names: str, prefer: bool = False) -> list[str]:
-    """Give zarr-python the codecs that are installed for this library.
+    """Register codecs that are installed for zarr-core with zarr-python.
 
     Parameters
     ----------
     *names : str
-        Which; all that are installed if none is given.
+        Names of the codecs; all installed codecs if none is given.
     prefer : bool
-        Whether zarr-python is to use them in place of its own, or of others, by its
-        setting ``codecs``.  Otherwise those that it has already stay in use.
+        Whether zarr-python uses them instead of other codecs of the same names, by its
+        setting ``codecs``.  Otherwise codecs that zarr-python already has are kept.
 
     Returns
     -------
     list of str
-        The names that were registered, in order.
+        Names of the registered codecs, in order.
 
     Raises
     ------
     ValueError
-        If a name is not installed, or by several distributions.
+        If a codec is not installed, or is provided by several distributions.
     ExtensionLoadError
-        If one that was asked for by name cannot be imported.
+        If a codec that is requested by name cannot be imported.
 
     Warns
     -----
     UserWarning
-        For each that was not asked for by name, and is left out for such a reason.
+        For each codec that cannot be registered, if no names are given.
     """
-    from zarr.core.config import config  # noqa: PLC0415 - lazy: imports zarr-python
-    from zarr.registry import register_codec  # noqa: PLC0415 - as above
+    from zarr.core.config import config  # imports zarr-python
+    from zarr.registry import register_codec
 
-    from zarr_bridge.offered import offered  # noqa: PLC0415 - as above
+    from zarr_bridge.zarr_python_codecs import adapt_to_zarr_python
 
     found = _installed()
     chosen: dict[str, str] = {}
     done: list[str] = []
     for name in names or sorted(found):
         try:
-            codec = offered(name, _only(name, found.get(name, ())).load())
+            codec = adapt_to_zarr_python(name, _single_provider(name, found.get(name, ())).load())
         except (ZarrError, ValueError) as error:
             if names:
                 raise
-            warnings.warn(f"the codec {name!r} is not offered: {error}", UserWarning, stacklevel=2)
+            warnings.warn(f"codec {name!r} is not registered: {error}", UserWarning, stacklevel=2)
             continue
         label = f"zarr_bridge.{name}"
         if prefer:
             chosen[name] = label
-        elif name not in config.get("codecs", {}) and _is_anothers(name):
-            continue  # beside it zarr-python would take whichever came last
+        elif name not in config.get("codecs", {}) and _is_registered_elsewhere(name):
+            continue  # zarr-python would use the one that is registered last
         register_codec(name, codec, qualname=label)
         done.append(name)
     if chosen:
@@ -75,31 +75,31 @@ def register(*names: str, prefer: bool = False) -> list[str]:
 
 
 def _installed() -> dict[str, list[Provider]]:
-    from importlib.metadata import entry_points  # noqa: PLC0415 - lazy: few need it
+    from importlib.metadata import entry_points
 
     found: dict[str, list[Provider]] = defaultdict(list)
     for point in entry_points(group=_GROUP):
-        if point.dist is not None and not point.name.startswith(_NOT_OF_VERSION_3):
+        if point.dist is not None and not point.name.startswith(_V2_PREFIX):
             who = point.dist.name, point.dist.version
             found[point.name].append(Provider("codec", point.name, point.value, *who))
     return found
 
 
-def _only(name: str, providers: Sequence[Provider]) -> Provider:
+def _single_provider(name: str, providers: Sequence[Provider]) -> Provider:
     if not providers:
-        raise ValueError(f"no codec called {name!r} is installed for zarr-core")
+        raise ValueError(f"codec {name!r} is not installed for zarr-core")
     if len(providers) > 1:
-        raise ValueError(f"{' and '.join(map(str, providers))} both provide it")
+        raise ValueError(f"codec {name!r} is provided by {' and '.join(map(str, providers))}")
     return providers[0]
 
 
-def _is_anothers(name: str) -> bool:
-    """Whether zarr-python has a codec of this name that is not from here."""
-    from zarr.registry import get_codec_class  # noqa: PLC0415 - lazy: imports zarr-python
+def _is_registered_elsewhere(name: str) -> bool:
+    """Return whether zarr-python has a codec of this name from another distribution."""
+    from zarr.registry import get_codec_class  # imports zarr-python
 
     try:
         with warnings.catch_warnings(action="ignore"):
             codec = get_codec_class(name)
-    except Exception:  # which one, depends on the version; also those of plugins
+    except Exception:  # depends on the version of zarr-python; plugins may raise anything
         return False
-    return codec.__module__ != "zarr_bridge.offered"
+    return codec.__module__ != "zarr_bridge.zarr_python_codecs"

@@ -1,4 +1,4 @@
-"""What a codec is told of a chunk: our representation as zarr-python's ``ArraySpec``, or back."""
+"""Conversion between ``ArrayRepresentation`` and ``ArraySpec`` of zarr-python."""
 
 from __future__ import annotations
 
@@ -15,62 +15,62 @@ from zarr_core.extension import ArrayRepresentation
 from zarr_bridge.data_types import data_type_of, elements, zdtype_of
 
 PROTOTYPE = cpu.buffer_prototype
-"""Buffers of zarr-python that are NumPy arrays, whatever its settings say."""
+"""Buffers of zarr-python in NumPy arrays, independent of its settings."""
 
 _OCTET = UInt8()
-# zarr-python 3.2 gave the class a new name.
+# zarr-python 3.2 renamed the class.
 _GRID: Any = vars(v3).get("RegularChunkGridMetadata") or vars(v3)["RegularChunkGrid"]
 
 
 @lru_cache(maxsize=256)
 def spec_of(decoded: ArrayRepresentation) -> ArraySpec:
-    """The chunk in zarr-python's words.
+    """Return the array specification of zarr-python for a chunk.
 
     Raises
     ------
     ValueError
-        If zarr-python has no such data type.
+        If zarr-python does not support the data type.
     """
     zdtype = zdtype_of(decoded.data_type)
     return ArraySpec(
         shape=decoded.shape,
         dtype=zdtype,
         fill_value=zdtype.cast_scalar(decoded.fill_value[()]),
-        config=_config(decoded.keep_empty),
+        config=_config(decoded.write_empty_chunks),
         prototype=PROTOTYPE,
     )
 
 
 @lru_cache(maxsize=64)
 def spec_of_bytes(size: int) -> ArraySpec:
-    """What stands for bytes, of which nothing is known but their number."""
+    """Return an array specification for bytes."""
     return ArraySpec((size,), _OCTET, np.uint8(0), _config(False), PROTOTYPE)
 
 
 def spec_of_elements(shape: tuple[int, ...], dtype: np.dtype[Any]) -> ArraySpec:
-    """What stands for an array of which nothing else is known.
+    """Return an array specification for a shape and a dtype.
 
     Raises
     ------
     ValueError
-        If zarr-python has no data type for the dtype.
+        If zarr-python does not support the dtype.
     """
     zdtype = parse_dtype(dtype, zarr_format=3)
     return ArraySpec(shape, zdtype, zdtype.default_scalar(), _config(False), PROTOTYPE)
 
 
 def grid_of(shape: tuple[int, ...]) -> Any:
-    """A regular grid in zarr-python's words, which its codecs are shown to be validated."""
+    """Return a regular chunk grid of zarr-python, for ``validate`` of its codecs."""
     return _GRID(chunk_shape=shape)
 
 
 def representation_of(spec: ArraySpec) -> ArrayRepresentation:
-    """A chunk of zarr-python in our words.
+    """Return the array representation for an array specification of zarr-python.
 
     Raises
     ------
     UnknownExtensionError
-        If nobody here knows the data type.
+        If the data type is unknown.
     """
     data_type = data_type_of(spec.dtype)
     fill_value = _fill_value(spec, data_type.numpy_dtype)
@@ -88,5 +88,5 @@ def _fill_value(spec: ArraySpec, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         return elements(spec.dtype.default_scalar(), dtype)
     try:
         return elements(spec.fill_value, dtype)
-    except (TypeError, ValueError):  # of another type, as after a codec that changes it
+    except (TypeError, ValueError):  # the data type was changed by a codec
         return elements(spec.dtype.cast_scalar(spec.fill_value), dtype)

@@ -1,4 +1,4 @@
-"""Reading parts of values in stores of zarr-python, which know no versions."""
+"""Readers for byte ranges of values in stores of zarr-python, which have no generations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import StoreReadError, ValueReader, ValueReplacedError
+from zarr_core.extension import ByteReader, StoreReadError, ValueReplacedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from zarr_bridge.stores import ZarrPythonStore
 
 
-class RangeReader(ValueReader):
-    """A value of which ranges are asked for, until it is known to have been replaced.
+class RangeReader(ByteReader):
+    """Reader of byte ranges of a value, which fails after the value is replaced.
 
     Parameters
     ----------
     store : ZarrPythonStore
-        The store.
+        Store of the value.
     key : str
-        The key.
+        Key of the value.
     size : int
         Length of the value, in bytes.
     """
@@ -33,9 +33,9 @@ class RangeReader(ValueReader):
         self._store = store
         self._key = key
         self._size = size
-        self.requests = store.requests
+        self.max_concurrency = store.max_concurrency
         self.replaced = False
-        """Whether somebody has written to the key since."""
+        """Whether the store has written to the key since the reader was opened."""
 
     @property
     def size(self) -> int:
@@ -45,7 +45,8 @@ class RangeReader(ValueReader):
         for start, buffer in parts:
             if start < 0 or start + len(buffer) > self._size:
                 raise StoreReadError(
-                    f"bytes {start} to {start + len(buffer)} of a value of {self._size} bytes",
+                    f"bytes {start} to {start + len(buffer)} are out of range for a value of "
+                    f"{self._size} bytes",
                     self._store,
                     self._key,
                 )
@@ -58,7 +59,7 @@ class RangeReader(ValueReader):
                 )
             if len(value) != len(buffer):
                 raise StoreReadError(
-                    f"{len(value)} bytes came of the {len(buffer)} from {start}",
+                    f"read {len(value)} of {len(buffer)} bytes at offset {start}",
                     self._store,
                     self._key,
                 )
@@ -66,29 +67,29 @@ class RangeReader(ValueReader):
 
 
 class Readers:
-    """The open readers of a store, which are told when their value is written to."""
+    """Open readers of a store, which are invalidated when their value is written."""
 
     def __init__(self) -> None:
         self._open: defaultdict[str, weakref.WeakSet[RangeReader]] = defaultdict(weakref.WeakSet)
         self._guard = threading.Lock()
 
     def open(self, store: ZarrPythonStore, key: str, size: int) -> RangeReader:
-        """A reader that will be told."""
+        """Return a new reader."""
         reader = RangeReader(store, key, size)
         with self._guard:
             self._open[key].add(reader)
         return reader
 
     @contextmanager
-    def changing(self, key: str) -> Iterator[None]:
-        """Write to a key: who has opened it before, or meanwhile, reads it no more."""
-        self._tell(key)
+    def invalidating(self, key: str) -> Iterator[None]:
+        """Invalidate all readers of a key that are opened before or during a write."""
+        self._invalidate(key)
         try:
             yield
         finally:
-            self._tell(key)
+            self._invalidate(key)
 
-    def _tell(self, key: str) -> None:
+    def _invalidate(self, key: str) -> None:
         with self._guard:
             for reader in self._open.pop(key, ()):
                 reader.replaced = True

@@ -1,4 +1,4 @@
-"""Credentials that stores of zarr-python would write into a pickle."""
+"""Detection of credentials in stores of zarr-python before they are pickled."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _PUBLIC = (None, False, True, "", "anon", "cloud", "google_default")
-# How Icechunk writes that its storage was given credentials, rather than told where they are.
+# Marks storage of Icechunk with static credentials, rather than a source of credentials.
 _STATIC = re.compile(rb"credentials.{0,3}\xa6static", re.DOTALL)
 
 
-def check_to_pickle(store: Any, named: object) -> None:
-    """Refuse to write credentials where they can be read.
+def check_no_credentials(store: Any, named: object) -> None:
+    """Raise an error if a pickle of the store would contain credentials.
 
     Parameters
     ----------
     store : zarr.abc.store.Store
-        The store.
+        The store to pickle.
     named : object
-        What the message calls it.
+        The store that the message names.
 
     Raises
     ------
     StoreError
-        If it was given some.
+        If the store contains credentials.
     """
     if found := sorted(set(_secrets(store))):
         raise StoreError(
-            f"is not pickled, as anyone could read the credentials in it ({', '.join(found)}); give "
-            "them by environment variables or files, where the library for the service looks for them",
+            f"cannot be pickled, because the pickle would contain credentials ({', '.join(found)}); "
+            "pass them by environment variables or configuration files of the service",
             store=named,
         )
 
@@ -52,8 +52,8 @@ def _secrets(store: Any) -> Iterator[str]:
     inner = getattr(store, "store", None)  # its ObjectStore
     for part in ("config", "client_options"):
         yield from _names(getattr(inner, part, None) or {})
-    described = getattr(getattr(store, "_store", None), "as_bytes", None)
-    if described is not None and _STATIC.search(described()):
+    data = getattr(getattr(store, "_store", None), "as_bytes", None)
+    if data is not None and _STATIC.search(data()):
         yield "static credentials"
 
 

@@ -1,7 +1,7 @@
-"""Stores of zarr-python as stores here.
+"""Adapter for stores of zarr-python.
 
-Names:          the modules that such stores, or places in them, are from
-URL:            none: the object itself is given to ``open``
+Names:          modules of the classes of such stores and of locations in them
+URL:            none; pass the object to ``open``
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from zarr.core.sync import sync
 from zarr.storage import LocalStore as TheirLocalStore
 from zarr.storage import MemoryStore as TheirMemoryStore
 from zarr_core.extension import (
-    BufferReader,
-    LocalStore,
+    BufferByteReader,
     Store,
     StoreCapabilityError,
     StoreError,
@@ -27,28 +26,28 @@ from zarr_core.extension import (
     ZarrError,
     check_key,
     check_prefix,
-    key_lock,
 )
+from zarr_core.tools import LocalStore, key_lock
 
 from zarr_bridge.calls import buffer_of, bytes_of
 from zarr_bridge.specs import PROTOTYPE
 from zarr_bridge.store_reader import Readers
-from zarr_bridge.store_secrets import check_to_pickle
+from zarr_bridge.store_secrets import check_no_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Iterator
     from typing import Self
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces, ValueReader
+    from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
 
-    # Named here, because within the class ``list`` is the operation of that name.
+    # Defined here, because ``list`` is a method within the class.
     Values = list[Buffer | None]
     Listing = tuple[list[str], list[str]]
 
 __all__ = ["ZarrPythonStore"]
 
 REQUESTS = 32
-_WHOLE = 1 << 18  # bytes: smaller values are read at once rather than in parts
+_SMALL_VALUE = 1 << 18  # bytes; smaller values are read as a whole
 
 
 class ZarrPythonStore(Store):
@@ -57,45 +56,49 @@ class ZarrPythonStore(Store):
     Parameters
     ----------
     store : zarr.abc.store.Store
-        The store.
+        The wrapped store.
     path : str
-        Where in it the keys begin.
+        Path in the store below which the keys are.
     read_only : bool
-        Refuse changes, also if the store would take them.
-    requests : int
-        How many requests to keep in flight.
+        Whether changes raise an error, even if the store permits them.
+    max_concurrency : int
+        Largest number of concurrent requests.
 
     Notes
     -----
-    A store that its user made is not closed by ``close``.  ``update`` excludes other threads of
-    this process that use this object; stores of zarr-python cannot do more.
+    ``close`` does not close the store of zarr-python.  ``update`` excludes other threads of this
+    process that use this object, but not other processes: zarr-python has no locks.
     """
 
     def __init__(
-        self, store: TheirStore, path: str = "", read_only: bool = False, requests: int = REQUESTS
+        self,
+        store: TheirStore,
+        path: str = "",
+        read_only: bool = False,
+        max_concurrency: int = REQUESTS,
     ) -> None:
         self.store = store
         """The store of zarr-python."""
         self._prefix = check_prefix(f"{path.strip('/')}/" if path.strip("/") else "")
-        self._refuses = read_only
+        self._read_only = read_only
         self.read_only = read_only or store.read_only
         self.supports_listing = store.supports_listing
         self.supports_erasing = store.supports_deletes
-        self.requests = None if isinstance(store, TheirMemoryStore) else requests
+        self.max_concurrency = None if isinstance(store, TheirMemoryStore) else max_concurrency
         self._readers = Readers()
 
     @classmethod
     def is_for(cls, path: str) -> bool:
-        """No: the names of this store are modules."""
+        """Return False: the names of this store are modules, not paths."""
         return False
 
     @classmethod
     def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
-        """Make a store of a store, of a place in one, of a group or array of zarr-python.
+        """Return a store for a store, store path, group or array of zarr-python.
 
         Notes
         -----
-        A local directory becomes a :class:`LocalStore`, which replaces files at once, under locks.
+        A local directory becomes a :class:`LocalStore`, which replaces files atomically.
         """
         place = getattr(place, "store_path", place)  # of a group or an array
         path = getattr(place, "path", "")
@@ -107,7 +110,7 @@ class ZarrPythonStore(Store):
         if type(store) is TheirLocalStore:
             return LocalStore(store.root / path, read_only=read_only or store.read_only)
         if type(store).__module__.partition(".")[0] == "icechunk":
-            from zarr_bridge.icechunk import IcechunkStore  # noqa: PLC0415 - derived from this one
+            from zarr_bridge.icechunk import IcechunkStore  # circular import
 
             return IcechunkStore(store, path, read_only)
         return cls(store, path, read_only)
@@ -134,17 +137,17 @@ class ZarrPythonStore(Store):
         return [None if one is None else next(got) for one in wanted]
 
     def get_ranges(self, ranges: list[tuple[str, int, int]]) -> Values:
-        """Ranges of values, many at the same time.
+        """Return byte ranges of values, read concurrently.
 
         Parameters
         ----------
         ranges : list of (str, int, int)
-            The key, the first byte, the one behind the last.
+            Key, start and stop of each byte range.
 
         Returns
         -------
         list of buffers
-            None where the key is missing.
+            The bytes; None for a missing key.
         """
 
         async def one(key: str, start: int, stop: int) -> Any:
@@ -153,7 +156,7 @@ class ZarrPythonStore(Store):
 
         async def work() -> list[Any]:
             wanted = [part for part in ranges if part[1] < part[2]]
-            return await concurrent_map(wanted, one, self.requests or 1)
+            return await concurrent_map(wanted, one, self.max_concurrency or 1)
 
         got = iter((self._call(ranges[0][0], work) if ranges else None) or ())
         values: Values = []
@@ -162,14 +165,14 @@ class ZarrPythonStore(Store):
             values.append(None if buffer is None else bytes_of(buffer))
         return values
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         size = self.getsize(key)
         if size is None:
             return None
-        if size > _WHOLE and self.requests is not None:
+        if size > _SMALL_VALUE and self.max_concurrency is not None:
             return self._readers.open(self, key, size)
         value = self.get(key)
-        return None if value is None else BufferReader(value)
+        return None if value is None else BufferByteReader(value)
 
     def exists(self, key: str) -> bool:
         name = self._name(key)
@@ -177,11 +180,11 @@ class ZarrPythonStore(Store):
 
     def getsize(self, key: str) -> int | None:
         name = self._name(key)
-        if type(self.store).getsize is TheirStore.getsize:  # which would read the value
+        if type(self.store).getsize is TheirStore.getsize:  # it would read the value
             return super().getsize(key)
 
         async def work() -> int | None:
-            # Of a key that is missing, not every store says so when it is asked for the size.
+            # getsize of some stores does not report a missing key.
             return await self.store.getsize(name) if await self.store.exists(name) else None
 
         size: int | None = self._call(key, work)
@@ -189,11 +192,11 @@ class ZarrPythonStore(Store):
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         name = self._name(key)
         self._require_writable(key)
-        data = joined(value)
-        with self._readers.changing(key):
+        data = to_bytes(value)
+        with self._readers.invalidating(key):
             self._call(key, lambda: self.store.set(name, buffer_of(data)), StoreError)
 
     def update(self, key: str, change: Change) -> None:
@@ -206,12 +209,12 @@ class ZarrPythonStore(Store):
     def erase(self, key: str) -> None:
         name = self._name(key)
         self._require_writable(key)
-        # zarr-python's local store would remove a directory of that name, with all in it.
+        # The local store of zarr-python would remove a directory of that name.
         if not self.exists(key):
             return
         if not self.supports_erasing:
-            raise StoreCapabilityError("nothing can be erased from this store", self, key)
-        with self._readers.changing(key):
+            raise StoreCapabilityError("the store does not support erasing", self, key)
+        with self._readers.invalidating(key):
             self._call(key, lambda: self.store.delete(name), StoreError)
 
     def erase_prefix(self, prefix: str) -> None:
@@ -232,22 +235,22 @@ class ZarrPythonStore(Store):
         )
 
     def list_dir(self, prefix: str) -> Listing:
-        """Keys and prefixes directly below a prefix.
+        """List keys and prefixes directly below a prefix.
 
         Notes
         -----
-        zarr-python's stores do not say which of the names are keys: each is asked for.
+        Stores of zarr-python do not tell keys from prefixes, so the existence of each is checked.
         """
         check_prefix(prefix)
         names = self._collect(prefix, lambda: self.store.list_dir(self._prefix + prefix))
-        # Some stores give a name twice, some with a slash behind that of a prefix.
+        # Some stores list a name twice, or prefixes with a trailing slash.
         below = dict.fromkeys(prefix + name.rstrip("/") for name in names)
 
         async def look(key: str) -> tuple[str, bool, bool]:
             name = self._prefix + key
             try:
                 is_key = await self.store.exists(name)
-            except Exception as error:  # of any store
+            except Exception as error:  # a store may raise anything
                 if not self._is_missing(error):
                     raise
                 is_key = False
@@ -255,7 +258,7 @@ class ZarrPythonStore(Store):
 
         async def work() -> list[tuple[str, bool, bool]]:
             asked = [(key,) for key in below if _is_key(key)]
-            return await concurrent_map(asked, look, self.requests or 1)
+            return await concurrent_map(asked, look, self.max_concurrency or 1)
 
         kinds = self._call(prefix, work)
         keys = [key for key, is_key, _ in kinds if is_key]
@@ -268,32 +271,34 @@ class ZarrPythonStore(Store):
             return NotImplemented
         if self._prefix != other._prefix or type(self.store) is not type(other.store):
             return False
-        if isinstance(self.store, TheirMemoryStore):  # which are equal if their values are
+        if isinstance(self.store, TheirMemoryStore):  # its __eq__ compares values
             return vars(self.store)["_store_dict"] is vars(other.store)["_store_dict"]
         return bool(self.store == other.store)
 
     def __hash__(self) -> int:
         return hash((type(self.store), self._prefix))
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.url!r}{', read_only=True' if self.read_only else ''})"
-
     def __copy__(self) -> Self:
         return self
 
     def __deepcopy__(self, memo: object) -> Self:
-        return self  # a store is a place
+        return self  # copies refer to the same location
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         if isinstance(self.store, TheirMemoryStore) and not self.read_only:
             raise StoreError(
-                "cannot be pickled: another process would write into a copy, and its work would "
-                "be lost",
+                "cannot be pickled, because changes by another process would be lost; open it "
+                "read-only or use another store",
                 store=self,
             )
-        check_to_pickle(self.store, self)
-        requests = self.requests or REQUESTS
-        return type(self), (self.store, self._prefix, self._refuses or self.read_only, requests)
+        check_no_credentials(self.store, self)
+        max_concurrency = self.max_concurrency or REQUESTS
+        return type(self), (
+            self.store,
+            self._prefix,
+            self._read_only or self.read_only,
+            max_concurrency,
+        )
 
     # --- helpers ---
 
@@ -302,7 +307,7 @@ class ZarrPythonStore(Store):
 
     def _require_writable(self, key: str) -> None:
         if self.read_only or self.store.read_only:
-            raise StoreReadOnlyError("the store is open for reading only", store=self, key=key)
+            raise StoreReadOnlyError("the store is read-only", store=self, key=key)
 
     def _call(
         self,
@@ -310,30 +315,30 @@ class ZarrPythonStore(Store):
         work: Callable[[], Coroutine[Any, Any, Any]],
         kind: type[StoreError] = StoreReadError,
     ) -> Any:
-        """What a method of the store gives, waited for; failures name store and key."""
+        """Return the result of a method of the store; errors contain the store and the key."""
         try:
             return sync(work())
         except ZarrError:
             raise
-        except Exception as error:  # of any store
+        except Exception as error:  # a store may raise anything
             if kind is StoreReadError and self._is_missing(error):
                 return None
             if isinstance(error, UnicodeError):
                 raise StoreKeyError(
-                    f"the store has no such keys: {error}", self, ascii(key)
+                    f"the store does not support the key: {error}", self, ascii(key)
                 ) from error
-            done = "read" if kind is StoreReadError else "changed"
-            text = f"cannot be {done}: {type(error).__name__}: {error}"
+            verb = "read from" if kind is StoreReadError else "change"
+            text = f"cannot {verb} the store: {type(error).__name__}: {error}"
             raise kind(text, store=self, key=key) from error
 
     def _is_missing(self, error: Exception) -> bool:
-        """Whether an error says that there is no such key."""
+        """Return whether an error means that the key is missing."""
         return False
 
     def _collect(self, prefix: str, listing: Callable[[], Any]) -> list[str]:
         async def work() -> list[str]:
             found = listing()
-            if iscoroutine(found):  # as it is in some stores
+            if iscoroutine(found):  # in some stores
                 found = await found
             return [name async for name in found]
 
@@ -341,8 +346,8 @@ class ZarrPythonStore(Store):
         return names
 
 
-def joined(value: Pieces) -> bytes:
-    """A value in one piece that nobody else can change."""
+def to_bytes(value: Buffers) -> bytes:
+    """Return a value as immutable bytes."""
     if isinstance(value, bytes):
         return value
     return bytes(value) if isinstance(value, bytearray | memoryview) else b"".join(value)

@@ -1,4 +1,4 @@
-"""What stores in key-value databases share."""
+"""Base classes of stores in key-value databases."""
 
 from __future__ import annotations
 
@@ -8,37 +8,39 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import quote, unquote
 
 from zarr_core.extension import (
-    BufferReader,
+    BufferByteReader,
+    ByteReader,
     Store,
     StoreError,
     StoreKeyError,
-    ValueReader,
     check_key,
     check_prefix,
-    key_lock,
 )
+from zarr_core.tools import key_lock
+
+from zarr_stores.unknown_options import check_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from zarr_core.extension import Buffer, Change, Pieces
+    from zarr_core.extension import Buffer, Buffers, Change
 
 T = TypeVar("T")
 
-NO_KEY = "backslashreplace"
-"""How to decode names that others may have stored: what is no UTF-8 becomes no key."""
+INVALID_NAMES = "backslashreplace"
+"""Error handler for names in a database: names that are not UTF-8 decode to invalid keys."""
 
-# So often ``update`` works without excluding the writers of other keys.
-_FREE_TRIES = 3
+# Optimistic attempts of ``update`` before it locks the whole database.
+_SWAP_ATTEMPTS = 3
 
 
 class KeyValueStore(Store):
-    """A store of a back end that has keys and values."""
+    """A store in a service or library that maps keys to values."""
 
     @abstractmethod
     def _get(self, key: str) -> bytes | None:
-        """The value of a key that was checked."""
+        """Return the value of a valid key, or None if the key is missing."""
 
     def get(self, key: str) -> Buffer | None:
         self._check(key)
@@ -49,52 +51,52 @@ class KeyValueStore(Store):
     def _check(self, key: str) -> None:
         check_key(key)
         if not key.isascii():
-            encoded(key)
+            encode_key(key)
 
-    def _check_to_change(self, key: str) -> None:
+    def _check_writable(self, key: str) -> None:
         self._check(key)
         self._require_writable(key)
 
-    def _check_prefix_to_change(self, prefix: str) -> None:
+    def _check_prefix_writable(self, prefix: str) -> None:
         check_prefix(prefix)
         self._require_writable(prefix)
 
 
 class DatabaseStore(KeyValueStore):
-    """A key-value database in one place of the file system.
+    """A key-value database in the local file system.
 
     Parameters
     ----------
     path : str or os.PathLike
-        Where the database is.
+        Path of the database.
     read_only : bool
-        Refuse changes, and create nothing.
+        If True, changes raise an error and no file is created.
     """
 
     scheme: ClassVar[str]
-    """The scheme of its URLs."""
+    """Scheme of the URLs."""
 
     options: ClassVar[frozenset[str]]
-    """What ``from_url`` takes besides ``read_only``."""
+    """Options of ``from_url`` in addition to ``read_only``."""
 
     def __init__(self, path: str | os.PathLike[str], read_only: bool = False) -> None:
         text = os.fspath(path)
         if not isinstance(text, str) or not text or "\0" in text:
-            raise StoreError(f"not the path of a database: {path!r}")
+            raise StoreError(f"cannot open a database from {path!r}; pass a non-empty path")
         self.path: str = os.path.abspath(text)
         """Absolute path of the database."""
         self.read_only = read_only
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Make a store from ``scheme:///absolute/path`` or a path.
+        """Create a store from ``scheme:///absolute/path`` or a path.
 
         Parameters
         ----------
         url : str
-            Percent signs are escapes in a URL, and nothing special in a path.
+            URL or path.  Percent escapes are decoded in a URL, not in a path.
         read_only : bool
-            Refuse changes, and create nothing.
+            If True, changes raise an error and no file is created.
         **options
             Further arguments of the class.
 
@@ -103,14 +105,14 @@ class DatabaseStore(KeyValueStore):
         StoreError
             If an option is unknown, or the URL's path is not absolute.
         """
-        if unknown := sorted(options.keys() - cls.options):
-            raise StoreError(f"{cls.__name__} has no options {', '.join(unknown)}", store=url)
+        check_options(options, cls.options, url)
         path = url
         scheme, separator, rest = url.partition("://")
         if separator:
             if not rest.startswith("/"):
                 raise StoreError(
-                    f"the URL needs an absolute path, as in {scheme}:///data/field", store=url
+                    f"the URL needs an absolute path, as in {scheme}:///data/field",
+                    store=f"{scheme}://...",  # the URL may contain a password
                 )
             path = unquote(rest)
         return cls(path, read_only=read_only, **options)
@@ -119,36 +121,36 @@ class DatabaseStore(KeyValueStore):
     def url(self) -> str:
         return f"{self.scheme}://{quote(self.path)}"
 
-    # --- what a back end has ---
+    # --- operations of a database ---
 
     @abstractmethod
     def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
-        """Replace a value at once if it is the old one; whether it was."""
+        """Replace a value atomically if it equals ``old``; return whether it did."""
 
     @abstractmethod
-    def _change_alone(self, key: str, change: Change) -> None:
-        """Read, change, write a value while nobody else writes anything."""
+    def _update_locked(self, key: str, change: Change) -> None:
+        """Read, change and write a value while all other writers are locked out."""
 
-    # --- what follows ---
+    # --- operations based on them ---
 
     def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding every other such change of the key.
+        """Read, change and write a value, excluding other updates of the key.
 
         Notes
         -----
-        A database has one writer at a time, so it is not held while ``change`` works:
-        the new value is stored if the old one is still there.  If others were faster
-        several times, everyone else is kept from writing until this change is made.
+        The database is not locked while ``change`` runs, because it allows one writer at a
+        time.  The new value is stored if the old value is still present.  After several
+        conflicts the database is locked until the change is complete.
         """
-        self._check_to_change(key)
+        self._check_writable(key)
 
         def look() -> tuple[bytes | None, bytes | None]:
             old = self._get(key)
             return old, old
 
         with key_lock(self.url, key):
-            if not change_freely(change, look, lambda old, new: self._swap(key, old, new)):
-                self._change_alone(key, change)
+            if not compare_and_swap(change, look, lambda old, new: self._swap(key, old, new)):
+                self._update_locked(key, change)
 
     # --- the object ---
 
@@ -165,64 +167,64 @@ class DatabaseStore(KeyValueStore):
         return f"{type(self).__name__}({self.path!r}{read_only})"
 
 
-def change_freely(
+def compare_and_swap(
     change: Change,
     look: Callable[[], tuple[bytes | None, T]],
     swap: Callable[[T, bytes | None], bool],
-    tries: int = _FREE_TRIES,
+    tries: int = _SWAP_ATTEMPTS,
 ) -> bool:
-    """Change a value that others may change as well; whether one of the tries succeeded.
+    """Change a value by compare-and-swap; return whether an attempt succeeded.
 
     Parameters
     ----------
     change : callable
-        What ``update`` was given.
+        The argument of ``update``.
     look : callable
-        Gives the value, and what it is known by.
+        Returns the value and a token that identifies it.
     swap : callable
-        Gets what the old value is known by, and the new value: stores it if the old one is
-        still there, and says whether it was.
+        Takes the token of the old value, and the new value.  Stores the new value if the old
+        one is still present; returns whether it was stored.
     tries : int
-        How often to try.
+        Number of attempts.
     """
     for _ in range(tries):
         old, seen = look()
-        value = change(None if old is None else BufferReader(old))
-        if isinstance(value, ValueReader) or (old is None and value is None):
+        value = change(None if old is None else BufferByteReader(old))
+        if isinstance(value, ByteReader) or (old is None and value is None):
             return True
-        if swap(seen, None if value is None else joined(value)):
+        if swap(seen, None if value is None else to_bytes(value)):
             return True
     return False
 
 
-def joined(value: Pieces) -> bytes:
-    """A value in one piece that nobody else can change."""
+def to_bytes(value: Buffers) -> bytes:
+    """Return a value as one immutable ``bytes`` object."""
     if isinstance(value, bytes):
         return value
     return bytes(value) if isinstance(value, (bytearray, memoryview)) else b"".join(value)
 
 
-def encoded(key: str) -> bytes:
-    """A key as UTF-8.
+def encode_key(key: str) -> bytes:
+    """Return a key encode_key as UTF-8.
 
     Raises
     ------
     StoreKeyError
-        If it has surrogates.
+        If the key contains surrogates.
     """
     try:
         return key.encode()
     except UnicodeEncodeError as error:
-        raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
+        raise StoreKeyError("cannot be encode_key as UTF-8", key=ascii(key)) from error
 
 
-def is_there(path: str) -> bool:
-    """Whether there is anything at a path.
+def path_exists(path: str) -> bool:
+    """Return whether a path exists.
 
     Raises
     ------
     OSError
-        If that cannot be known: what may not be looked at is not missing.
+        If the path cannot be inspected; a permission error does not mean that it is missing.
     """
     try:
         os.stat(path)
@@ -232,7 +234,7 @@ def is_there(path: str) -> bool:
 
 
 def is_key(key: Any, prefix: str = "") -> bool:
-    """Whether something that others may have stored is a key below a prefix."""
+    """Return whether a name found in a database is a valid key below a prefix."""
     try:
         return isinstance(key, str) and key.startswith(prefix) and bool(check_key(key))
     except StoreKeyError:

@@ -1,4 +1,4 @@
-"""What stores that other machines serve share: addresses, secrets, connections, second tries."""
+"""Base class of stores on servers: URLs, credentials, connections and retries."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from zarr_core.extension import StoreError
 
 from zarr_stores._database import KeyValueStore
+from zarr_stores.unknown_options import check_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Self
     from urllib.parse import SplitResult
 
@@ -28,54 +29,62 @@ T = TypeVar("T")
 _HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")
 _PAUSE = 0.05  # seconds before the second try; each further pause is twice as long
 _LONGEST_PAUSE = 1.0
+_COMMON_OPTIONS = frozenset(
+    {"connect_timeout", "password_variable", "max_concurrency", "retries", "timeout"}
+)
 
 _inherited: list[Any] = []
 
 
 class ServerStore(KeyValueStore):
-    """A store at an address.
+    """A store on a server.
 
     Parameters
     ----------
     url : str
-        Where it is; a query gives further options.
+        Address of the store; the query may contain further options.
     read_only : bool
-        Refuse changes.
+        If True, changes raise an error.
     password : str, optional
-        What proves who we are, if the URL has none.  A store that was given one cannot be
-        pickled.
+        Password, if the URL contains none.  A store with a password cannot be pickled.
     password_variable : str, optional
-        Name of the environment variable that has the password; read for each connection.
+        Name of the environment variable with the password; read for each connection.
     timeout, connect_timeout : float
-        Seconds without an answer, without a connection, after which it is given up.
+        Timeouts of a response and of a connection, in seconds.
     retries : int
-        How often a request that may be repeated is, after the connection was lost.
-    requests : int, optional
-        How many requests to keep in flight, each but with SFTP on a connection of its own.
+        Maximum number of retries after a lost connection, for requests that can be repeated.
+    max_concurrency : int, optional
+        Maximum number of concurrent requests.  Each uses its own connection, except for SFTP.
     **options
-        What the client library takes besides.
+        Options of the client library.
     """
 
     schemes: ClassVar[tuple[str, ...]]
-    """The schemes of its URLs."""
+    """Schemes of the URLs."""
 
     port: ClassVar[int]
-    """The usual port, which URLs need not name."""
+    """Default port."""
 
-    place: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Options that say where in the server, with what they are if not given."""
+    location_options: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Options that select a location on the server, with their defaults."""
 
-    kept: ClassVar[frozenset[str]] = frozenset()
-    """Further options that are part of the URL."""
+    url_options: ClassVar[frozenset[str]] = frozenset()
+    """Other options that are part of the URL."""
 
     secrets: ClassVar[frozenset[str]] = frozenset({"password"})
-    """Options that are kept to oneself, in small letters."""
+    """Names of secret options, in lower case."""
 
-    secret_from: ClassVar[str] = "password_variable='NAME', the name of an environment variable"
-    """What to give instead of a secret, for pickles."""
+    secret_hint: ClassVar[str] = "password_variable='NAME', the name of an environment variable"
+    """What to pass instead of a secret, so that the store can be pickled."""
+
+    store_options: ClassVar[frozenset[str]] = frozenset()
+    """Other options of the store, which are not passed to the client library."""
+
+    ignores_case: ClassVar[bool] = False
+    """Whether the client library ignores the case of option names."""
 
     library: ClassVar[str]
-    """What has to be installed."""
+    """Name of the client library."""
 
     def __init__(
         self,
@@ -86,7 +95,7 @@ class ServerStore(KeyValueStore):
         timeout: float = 60.0,
         connect_timeout: float = 10.0,
         retries: int = 5,
-        requests: int | None = None,
+        max_concurrency: int | None = None,
         **options: Any,
     ) -> None:
         parts = _parts(url, self.schemes)
@@ -94,7 +103,7 @@ class ServerStore(KeyValueStore):
         name, _, password = user.partition(":")
         self.scheme = parts.scheme
         self.user = unquote(name)
-        """Who we are; empty for whoever runs this."""
+        """User name; empty for the default user."""
         self.read_only = read_only
         self._hosts = self._hosts.lower().removesuffix(f":{self.port}")
         self._path = unquote(parts.path)
@@ -109,14 +118,20 @@ class ServerStore(KeyValueStore):
         self._timeout = number(float, "timeout", timeout)
         self._connect_timeout = number(float, "connect_timeout", connect_timeout)
         self._retries = number(int, "retries", retries)
-        if requests is not None or "requests" in given:
-            self.requests = max(1, number(int, "requests", requests))
+        if max_concurrency is not None or "max_concurrency" in given:
+            self.max_concurrency = max(1, number(int, "max_concurrency", max_concurrency))
         self._variable = given.pop("password_variable", password_variable)
         if password:
             given["password"] = unquote(password)
         hidden = [word for word in given if word.lower() in self.secrets]
         self._secrets = {word: given.pop(word) for word in hidden}
-        self._place = {word: str(given.pop(word, usual)) for word, usual in self.place.items()}
+        self._location = {
+            word: str(given.pop(word, usual)) for word, usual in self.location_options.items()
+        }
+        self._options: dict[str, Any] = {}  # the URL in a message reads it
+        library_only = given.keys() - self.store_options
+        if library_only:  # only these require importing the client library
+            check_options(library_only, self._known_options(library_only), self)
         self._options = given
         self._resources: Any = None
         self._closing: weakref.finalize[..., Any] | None = None
@@ -125,82 +140,110 @@ class ServerStore(KeyValueStore):
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Make a store from its URL.
+        """Create a store from its URL.
 
         Parameters
         ----------
         url : str
-            Percent signs are escapes.
+            URL; percent escapes are decoded.
         read_only : bool
-            Refuse changes.
+            If True, changes raise an error.
         **options
-            Further arguments of the class.
+            Other arguments of the class.
         """
         return cls(url, read_only, **options)
 
-    # --- where ---
+    @abstractmethod
+    def library_options(self) -> Iterable[str]:
+        """Return the names of the options of the client library."""
+
+    def _known_options(self, given: Iterable[str]) -> frozenset[str]:
+        """Return the names of all options."""
+        try:
+            found = frozenset(self.library_options())
+        except ImportError as error:
+            reason = (
+                f"the options {', '.join(sorted(given))} require the package {self.library}: "
+                f"pip install 'zarr-stores[{self.schemes[0]}]'"
+            )
+            raise StoreError(reason, self) from error
+        known = (
+            found
+            | self.store_options
+            | self.secrets
+            | self.location_options.keys()
+            | _COMMON_OPTIONS
+        )
+        if self.ignores_case:
+            folded = {name.lower() for name in known}
+            known |= {name for name in given if name.lower() in folded}
+        return known
+
+    # --- location ---
 
     @property
     def url(self) -> str:
         user = f"{quote(self.user)}@" if self.user else ""
-        chosen = {word: it for word, it in self._place.items() if it != self.place[word]}
-        chosen |= {word: self._options[word] for word in self._options if word in self.kept}
+        chosen = {
+            word: it for word, it in self._location.items() if it != self.location_options[word]
+        }
+        chosen |= {word: self._options[word] for word in self._options if word in self.url_options}
         query = f"?{urlencode(chosen, quote_via=quote)}" if chosen else ""
         return f"{self.scheme}://{user}{self._hosts}{quote(self._path)}{query}"
 
-    def _where(self) -> tuple[Any, ...]:
-        return type(self), self._hosts, self._path, *self._place.values()
+    def _identity(self) -> tuple[Any, ...]:
+        return type(self), self._hosts, self._path, *self._location.values()
 
     def __eq__(self, other: object) -> bool:
-        return self._where() == other._where() if isinstance(other, ServerStore) else NotImplemented
+        return (
+            self._identity() == other._identity()
+            if isinstance(other, ServerStore)
+            else NotImplemented
+        )
 
     def __hash__(self) -> int:
-        return hash(self._where())
-
-    def __repr__(self) -> str:
-        read_only = ", read_only=True" if self.read_only else ""
-        return f"{type(self).__name__}({self.url!r}{read_only})"
+        return hash(self._identity())
 
     def __reduce__(self) -> tuple[Callable[[], Self], tuple[()]]:
         if self._secrets:
             raise StoreError(
-                f"a store that was given its {' and '.join(sorted(self._secrets))} cannot be "
-                f"pickled, as anyone could read that there; give {self.secret_from}",
+                f"a store with {' and '.join(sorted(self._secrets))} cannot be pickled, because "
+                f"the pickle would contain it; pass {self.secret_hint}",
                 self,
             )
         options: dict[str, Any] = {
-            word: it for word, it in self._options.items() if word not in self.kept
+            word: it for word, it in self._options.items() if word not in self.url_options
         }
         if self._variable:
             options["password_variable"] = self._variable
         options["timeout"], options["connect_timeout"] = self._timeout, self._connect_timeout
         options["retries"] = self._retries
-        if "requests" in vars(self):  # not those of the class
-            options["requests"] = self.requests
+        if "max_concurrency" in vars(self):  # not the default of the class
+            options["max_concurrency"] = self.max_concurrency
         return partial(type(self), self.url, self.read_only, **options), ()
 
     def _password(self) -> str | None:
-        """What proves who we are, now."""
+        """Return the current password."""
         if self._variable is None:
             return self._secrets.get("password")
         try:
             return os.environ[self._variable]
         except KeyError:
-            reason = f"the environment variable {self._variable}, for the password, is not set"
+            reason = f"the environment variable {self._variable} with the password is not set"
             raise StoreError(reason, self) from None
 
     # --- connections ---
 
     @abstractmethod
     def _connect(self) -> Any:
-        """What this process has open; connections themselves may be made later."""
+        """Return the client or connection pool of this process; it may connect later."""
 
     @staticmethod
     def _disconnect(resources: Any) -> None:
-        """Close what this process has open."""
+        """Close the client or connection pool of this process."""
 
     def _opened(self) -> Any:
-        # What was inherited by a fork belongs to the parent, and not even ends here.
+        # Resources inherited by a fork belong to the parent: they are kept but never closed.
         if self._process == os.getpid():
             resources = self._resources
             if resources is not None:
@@ -214,54 +257,60 @@ class ServerStore(KeyValueStore):
                 try:
                     self._resources = self._connect()
                 except ImportError as error:
-                    reason = f"needs {self.library}: pip install zarr-stores[{self.schemes[0]}]"
+                    extra = self.schemes[0]
+                    reason = (
+                        f"{extra} stores require the package {self.library}, which cannot be "
+                        f"imported ({error}): pip install 'zarr-stores[{extra}]'"
+                    )
                     raise StoreError(reason, self) from error
                 arguments = os.getpid(), self._disconnect, self._resources
-                self._closing = weakref.finalize(self, _end, *arguments)
+                self._closing = weakref.finalize(self, _close_resources, *arguments)
             return self._resources
 
     def close(self) -> None:
-        """Close the connections; what is used again afterwards connects again."""
+        """Close the connections.  The store reconnects at its next use."""
         if self._process == os.getpid() and self._closing is not None:
             self._resources = None
             self._closing()
 
     @abstractmethod
-    def failures(self) -> tuple[type[BaseException], ...]:
-        """What the client library raises."""
+    def exceptions(self) -> tuple[type[BaseException], ...]:
+        """Return the exception classes of the client library."""
 
     @abstractmethod
     def is_lost(self, error: BaseException) -> bool:
-        """Whether the same request may be answered by another connection."""
+        """Return whether the request may succeed on another connection."""
 
     def _reason(self, error: BaseException) -> str:
-        """What an error of the client library says."""
-        return _said(error)
+        """Return the message of an error of the client library."""
+        return _message(error)
 
-    def ask(
+    def request(
         self, key: str, kind: type[StoreError], done: str, work: Callable[[], T], again: bool = True
     ) -> T:
-        """Do something with the server, naming store and key if that fails.
+        """Send a request, retry it if possible, and add store and key to errors.
 
         Parameters
         ----------
         key : str
-            What it is about.
+            Key of the request, for messages.
         kind : type
-            The class of errors.
+            Class of the error to raise.
         done : str
-            What could not be done, if so: ``"read"``.
+            Past participle for the message: ``"read"``.
         work : callable
-            What to do.
+            Sends the request and returns its result.
         again : bool
-            Whether it may be repeated if the connection is lost on the way: the server
-            may have done it.
+            Whether the request may be repeated if the connection is lost while the server
+            may already have processed it.
         """
         attempt, began = 0, time.monotonic()
         while True:
             try:
                 return work()
-            except self.failures() as error:
+            except StoreError:
+                raise  # exceptions() imports the library, which may not be installed
+            except self.exceptions() as error:
                 lost = self.is_lost(error)
                 late = time.monotonic() - began > self._timeout
                 if late or not (again and lost) or attempt >= self._retries:
@@ -274,13 +323,15 @@ class ServerStore(KeyValueStore):
     ) -> StoreError:
         reason = f"cannot be {done}: {self._reason(error)}"
         if unsure:
-            reason += ". The connection was lost on the way; whether it was done is not known"
+            reason += (
+                ". The connection was lost; it is unknown whether the server completed the request"
+            )
         return kind(reason, self, key)
 
 
 def _parts(url: str, schemes: tuple[str, ...]) -> SplitResult:
-    """The parts of a URL; errors do not repeat it, as it may have a password anywhere."""
-    reason = f"not a URL that begins with {'://, '.join(schemes)}://"
+    """Split a URL; errors do not contain it, because it may contain a password anywhere."""
+    reason = f"the URL must begin with {'://, '.join(schemes)}://"
     try:
         parts = urlsplit(url)
         if parts.scheme in schemes:
@@ -289,18 +340,18 @@ def _parts(url: str, schemes: tuple[str, ...]) -> SplitResult:
             if not (parts.fragment or "@" in behind) and all(map(_HOST.fullmatch, hosts)):
                 return parts
             reason = (
-                "not host:port, or a sign has another meaning where it stands in the URL: "
-                "/ ? # @ : in a name or password are written %2F %3F %23 %40 %3A"
+                "the URL is not valid: write host:port, and escape / ? # @ : in a user name or "
+                "password as %2F %3F %23 %40 %3A"
             )
     except ValueError:
         pass
     raise StoreError(reason, f"{schemes[0]}://...")
 
 
-def _end(process: int, disconnect: Callable[[Any], None], resources: Any) -> None:
+def _close_resources(process: int, disconnect: Callable[[Any], None], resources: Any) -> None:
     if process == os.getpid():
         disconnect(resources)
 
 
-def _said(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__

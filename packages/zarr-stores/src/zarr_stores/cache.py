@@ -1,4 +1,4 @@
-"""A store that keeps in memory what was read last from another one."""
+"""A store that caches the values of another store in memory."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zarr_core.extension import BufferReader, ByteRange, Store, StoreError, check_prefix
+from zarr_core.extension import BufferByteReader, ByteRange, Store, StoreError, check_prefix
 
-from zarr_stores._forked import in_children
-from zarr_stores.cache_memory import Memory, Opened
-from zarr_stores.cache_reader import HeldReader
-from zarr_stores.changing import ChangeWatchingStore
+from zarr_stores._after_fork import register_after_fork
+from zarr_stores.cache_memory import MemoryCache, OpenedValue
+from zarr_stores.cache_reader import CachedReader
+from zarr_stores.caching_store import CachingStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from zarr_core.extension import Buffer, ValueReader
+    from zarr_core.extension import Buffer, ByteReader
 
     from zarr_stores.wrapper import Listing, Values
 
@@ -26,42 +26,42 @@ _WHOLE = ByteRange(0)
 
 
 class CacheInfo(NamedTuple):
-    """What a cache has done so far."""
+    """Statistics of a cache."""
 
     hits: int
-    """Reads of values that needed no other store."""
+    """Number of reads answered from the cache."""
     misses: int
-    """Reads of values that did."""
+    """Number of reads that required the inner store."""
     nbytes: int
-    """Bytes of values that it holds."""
+    """Size of the cached values in bytes."""
     max_bytes: int | None
-    """Bytes of values that it may hold; None for any number."""
+    """Maximum size of the cached values in bytes; None for no limit."""
 
 
-class LRUCacheStore(ChangeWatchingStore):
-    """Keeps values, parts of values and listings; forgets what was used longest ago.
+class LRUCacheStore(CachingStore):
+    """A cache of values, parts of values and listings with least-recently-used eviction.
 
     Parameters
     ----------
     inner : Store
         The store.
     max_bytes : int or None
-        How many bytes of values to keep; None for any number.  What is larger than
-        this is passed on and not kept.
+        Maximum size of the cached values in bytes; None for no limit.  Larger values are
+        passed on and not cached.
 
     Notes
     -----
-    What is written through this object is seen at once.  What others write is seen
-    after one of the three ``invalidate`` methods; until then a read may give a value
-    of before.  Missing keys are not remembered.
+    Changes made through this object are visible immediately.  Changes made by others are
+    visible after one of the three ``invalidate`` methods; until then a read may return an
+    old value.  Missing keys are not cached.
 
-    Values are held once and given out as they lie, read-only.  A part is found again
-    if it is asked for with the same beginning and length, or if its whole value is
-    held.  All reads of an open value are of one version: where the inner store's readers
-    know theirs, a value is opened there only for what is not held; where they do not, it
-    always is, and parts that are held save the reads.
+    Values are returned without a copy, as read-only buffers.  A part is found in the cache
+    if it has the same start and length as an earlier one, or if the whole value is cached.
+    All reads of an open value return the same generation.  If the readers of the inner store
+    have a generation, a value is opened there only for parts that are not cached; otherwise
+    it is always opened there.
 
-    Pickling and copying give an empty cache around the same store.
+    Pickles and copies have an empty cache around the same store.
 
     Raises
     ------
@@ -75,43 +75,43 @@ class LRUCacheStore(ChangeWatchingStore):
             raise StoreError(f"max_bytes must not be negative: {max_bytes}", store=inner)
         self.in_memory = True
         self._max_bytes = max_bytes
-        self._memory = Memory(max_bytes)
+        self._memory = MemoryCache(max_bytes)
         self._listings: dict[tuple[str, str], Any] = {}
         self._listing_changes = 0
         self._guard = threading.Lock()
-        in_children(self, LRUCacheStore._renew)
+        register_after_fork(self, LRUCacheStore._reinitialize)
 
-    def _renew(self) -> None:
+    def _reinitialize(self) -> None:
         self._guard = threading.Lock()
 
     # --- the cache ---
 
     def cache_info(self) -> CacheInfo:
-        """Hits, misses, bytes held, most bytes to hold."""
+        """Return the hits, the misses, the size and the maximum size of the cache."""
         memory = self._memory
         return CacheInfo(memory.hits, memory.misses, memory.nbytes, self._max_bytes)
 
     def invalidate(self) -> None:
-        """Forget everything."""
+        """Remove all values and listings from the cache."""
         self.invalidate_values()
         self.invalidate_keys()
 
     def invalidate_values(self) -> None:
-        """Forget all values."""
+        """Remove all values from the cache."""
         self._memory.forget_all()
 
     def invalidate_keys(self) -> None:
-        """Forget all listings."""
+        """Remove all listings from the cache."""
         with self._guard:
             self._listings.clear()
             self._listing_changes += 1
 
-    def _changed(self, key: str) -> None:
+    def _invalidate(self, key: str) -> None:
         self._memory.forget(key)
         self.invalidate_keys()
 
     @contextmanager
-    def _changing_below(self, *prefixes: str) -> Iterator[None]:
+    def _invalidate_below(self, *prefixes: str) -> Iterator[None]:
         try:
             yield
         finally:
@@ -127,40 +127,52 @@ class LRUCacheStore(ChangeWatchingStore):
         value = self.inner.get(key)
         return None if value is None else self._memory.keep(key, _WHOLE, value, change)
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        held = self._memory.use(key)
+        if held is not None:
+            return len(held) if len(held) > limit else held
+        change = self._memory.missed(key)
+        value = self.inner.get_limited(key, limit)
+        if value is None or isinstance(value, int):
+            return value
+        return self._memory.keep(key, _WHOLE, value, change)
+
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        asked = list(key_ranges)
+        requested = list(key_ranges)
         find = self._memory.find
-        values: Values = [find(key, part) for key, part in asked]
+        values: Values = [find(key, part) for key, part in requested]
         if None not in values:
             return values
         gaps = [number for number, value in enumerate(values) if value is None]
-        changes = [self._memory.changes(asked[number][0]) for number in gaps]
-        read = self.inner.get_partial_values([asked[number] for number in gaps])
+        changes = [self._memory.changes(requested[number][0]) for number in gaps]
+        read = self.inner.get_partial_values([requested[number] for number in gaps])
         for number, value, change in zip(gaps, read, changes, strict=True):
             if value is not None:
-                values[number] = self._memory.keep(*asked[number], value, change)
+                values[number] = self._memory.keep(*requested[number], value, change)
         return values
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         return Store.get_into(self, key, buffer)
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         held = self._memory.use(key)
         if held is not None:
-            return BufferReader(held)
+            return BufferByteReader(held)
         memory = self._memory
         change = memory.changes(key)
         known = memory.opened(key)
-        if known is not None and known.version is not None:
-            return HeldReader(self, memory, key, known, change, None)
+        if known is not None and known.generation is not None:
+            return CachedReader(self, memory, key, known, change, None)
         reader = self.inner.open_value(key, first)
         if reader is None:
             return None
-        if isinstance(reader, BufferReader) and memory.fits(reader.size):  # it is here already
-            return BufferReader(memory.keep(key, _WHOLE, reader.read(0, reader.size), change))
-        known = Opened(reader.size, reader.version, reader.requests, reader.gap_bytes)
-        memory.note_opened(key, known, change)
-        return HeldReader(self, memory, key, known, change, reader)
+        if isinstance(reader, BufferByteReader) and memory.fits(reader.size):  # already in memory
+            return BufferByteReader(memory.keep(key, _WHOLE, reader.read(0, reader.size), change))
+        known = OpenedValue(
+            reader.size, reader.generation, reader.max_concurrency, reader.gap_bytes
+        )
+        memory.set_opened(key, known, change)
+        return CachedReader(self, memory, key, known, change, reader)
 
     def exists(self, key: str) -> bool:
         return self._size(key) is not None or self.inner.exists(key)
@@ -174,7 +186,7 @@ class LRUCacheStore(ChangeWatchingStore):
         if held is not None:
             return len(held)
         known = self._memory.opened(key)
-        return None if known is None or known.version is None else known.size
+        return None if known is None or known.generation is None else known.size
 
     # --- listable ---
 

@@ -1,4 +1,4 @@
-"""Values held in memory, bounded by their bytes, the least recently used leaving first."""
+"""A size-limited, least-recently-used cache of values in memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from zarr_core.extension import ByteRange
 
-from zarr_stores._forked import in_children
+from zarr_stores._after_fork import register_after_fork
 
 if TYPE_CHECKING:
     from zarr_core.extension import Buffer
@@ -17,34 +17,34 @@ _WHOLE = ByteRange(0)
 _STRIPES = 1024
 
 Changes: TypeAlias = tuple[int, int]
-"""How often all values, or those that share a counter with a key, were forgotten."""
+"""Counters of invalidations: of all values, and of the values that share a key's counter."""
 
 
-class Opened(NamedTuple):
-    """What is known of a value that was opened."""
+class OpenedValue(NamedTuple):
+    """Properties of a value that was opened."""
 
     size: int
-    """Its length in bytes."""
-    version: str | None
-    """Its version; None if its readers do not know."""
-    requests: int | None
-    """How many reads to keep in flight."""
+    """Length in bytes."""
+    generation: str | None
+    """Version; None if the readers of the store have none."""
+    max_concurrency: int | None
+    """Maximum number of concurrent reads."""
     gap_bytes: int
-    """Unneeded bytes between two parts that are read rather than skipped."""
+    """Gap between two parts, in bytes, up to which they are read together."""
 
 
-class Memory:
-    """Parts of values by key and range.
+class MemoryCache:
+    """Values and parts of values, by key and byte range.
 
     Parameters
     ----------
     max_bytes : int or None
-        How many bytes to hold; None for any number.
+        Maximum size in bytes; None for no limit.
 
     Notes
     -----
-    Safe for threads.  A value that was read while its key was forgotten is not
-    kept: who keeps one says what :meth:`changes` was before it was read.
+    Thread-safe.  A value that was read while its key was invalidated is not cached:
+    :meth:`keep` takes the result of :meth:`changes` from before the read.
     """
 
     def __init__(self, max_bytes: int | None) -> None:
@@ -53,28 +53,28 @@ class Memory:
         self.nbytes = 0
         self._max_bytes = max_bytes
         self._guard = threading.Lock()
-        # A value under its key, a part under key and range.
+        # Whole values by key, parts by key and byte range.
         self._held: OrderedDict[str | tuple[str, ByteRange], Buffer] = OrderedDict()
         self._parts: dict[str, set[ByteRange]] = {}
-        self._opened: dict[str, Opened] = {}
+        self._opened: dict[str, OpenedValue] = {}
         self._all_changes = 0
-        # A counter for each key would never be given back.
+        # Keys share counters: one counter per key would never be freed.
         self._some_changes = [0] * _STRIPES
-        in_children(self, Memory._renew)
+        register_after_fork(self, MemoryCache._reinitialize)
 
-    def _renew(self) -> None:
+    def _reinitialize(self) -> None:
         if self._guard.acquire(blocking=False):
             self._guard.release()
-        else:  # a thread that is not here has it, perhaps half-way
+        else:  # held by a thread of the parent, perhaps in the middle of a change
             self._guard = threading.Lock()
             self.forget_all()
 
     def fits(self, nbytes: int) -> bool:
-        """Whether a value of so many bytes may be held."""
+        """Return whether a value of this size can be cached."""
         return self._max_bytes is None or nbytes <= self._max_bytes
 
     def changes(self, key: str) -> Changes:
-        """A state of the key, to be compared later."""
+        """Return the state of the key, for a later comparison."""
         with self._guard:
             return self._changes(key)
 
@@ -82,7 +82,7 @@ class Memory:
         return self._all_changes, self._some_changes[hash(key) % _STRIPES]
 
     def use(self, key: str) -> Buffer | None:
-        """The whole value if it is held, which is counted; that it is not, is not."""
+        """Return the whole value if it is cached; counts hits, but not misses."""
         with self._guard:
             value = self._held.get(key)
             if value is not None:
@@ -91,13 +91,13 @@ class Memory:
             return value
 
     def missed(self, key: str) -> Changes:
-        """Count that a value is not held; the state of the key."""
+        """Count a miss and return the state of the key."""
         with self._guard:
             self.misses += 1
             return self._changes(key)
 
     def find(self, key: str, part: ByteRange, changes: Changes | None = None) -> Buffer | None:
-        """What is held of a part, if the state is still the given one; counted."""
+        """Return a cached part if the state is unchanged; counts hits and misses."""
         with self._guard:
             if changes is None or changes == self._changes(key):
                 held = self._held
@@ -120,12 +120,12 @@ class Memory:
             return None
 
     def peek(self, key: str) -> Buffer | None:
-        """The whole value if it is held; not counted, not a use."""
+        """Return the whole value if it is cached, without counting it as a use."""
         with self._guard:
             return self._held.get(key)
 
     def keep(self, key: str, part: ByteRange, value: Buffer, changes: Changes) -> Buffer:
-        """Hold a value unless it was forgotten meanwhile; returns it, read-only."""
+        """Cache a value unless it was invalidated since; return it read-only."""
         frozen = _frozen(value)
         size = len(frozen)
         if not self.fits(size):
@@ -141,13 +141,13 @@ class Memory:
                     self._drop(*((oldest, _WHOLE) if isinstance(oldest, str) else oldest))
         return frozen
 
-    def opened(self, key: str) -> Opened | None:
-        """What is known of a value of which parts are held."""
+    def opened(self, key: str) -> OpenedValue | None:
+        """Return the properties of an opened value of which parts are cached."""
         with self._guard:
             return self._opened.get(key) if key in self._parts else None
 
-    def note_opened(self, key: str, opened: Opened, changes: Changes) -> None:
-        """Forget the parts of a value that is another one than it was."""
+    def set_opened(self, key: str, opened: OpenedValue, changes: Changes) -> None:
+        """Store the properties of an opened value; remove cached parts of another generation."""
         with self._guard:
             if changes != self._changes(key):
                 return
@@ -159,7 +159,7 @@ class Memory:
                 self._opened[key] = opened
 
     def forget(self, key: str) -> None:
-        """Drop everything of a key."""
+        """Remove the value of a key and all its parts."""
         with self._guard:
             self._some_changes[hash(key) % _STRIPES] += 1
             for part in tuple(self._parts.get(key, ())):
@@ -167,7 +167,7 @@ class Memory:
             self._opened.pop(key, None)
 
     def forget_all(self) -> None:
-        """Drop everything."""
+        """Remove everything."""
         with self._guard:
             self._all_changes += 1
             self._held.clear()
@@ -192,7 +192,7 @@ def _name(key: str, part: ByteRange) -> str | tuple[str, ByteRange]:
 
 
 def _frozen(value: Buffer) -> Buffer:
-    """The value, such that nobody can change it, holding no more memory than its own."""
+    """Return an immutable buffer of the value that keeps no larger buffer alive."""
     if type(value) is bytes:
         return value
     view = memoryview(value)

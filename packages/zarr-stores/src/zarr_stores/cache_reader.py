@@ -1,50 +1,50 @@
-"""Reading a value from the parts that are held in memory, or else from where it is."""
+"""Reader of a value that is partly cached in memory."""
 
 from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ByteRange, StoreReadError, ValueReader, ValueReplacedError
+from zarr_core.extension import ByteRange, ByteReader, StoreReadError, ValueReplacedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.extension import Buffer
 
-    from zarr_stores.cache_memory import Changes, Memory, Opened
+    from zarr_stores.cache_memory import Changes, MemoryCache, OpenedValue
     from zarr_stores.wrapper import WrapperStore
 
-__all__ = ["HeldReader"]
+__all__ = ["CachedReader"]
 
 
-class HeldReader(ValueReader):
-    """One version of a value, parts of which may be held.
+class CachedReader(ByteReader):
+    """Reader of one generation of a value, parts of which may be cached.
 
     Parameters
     ----------
     store : WrapperStore
-        Around the store where the value is.
-    memory : Memory
-        What is held.
+        The caching store.
+    memory : MemoryCache
+        The cache.
     key : str
-        Of the value.
-    opened : Opened
-        What is known of it; the version as well, if there is no reader.
+        Key of the value.
+    opened : OpenedValue
+        Properties of the value; includes the generation if ``inner`` is None.
     changes : Changes
-        The state of the key when it was opened.
-    inner : ValueReader or None
-        The value where it is; None to open it once something is not held.
+        State of the key when the value was opened.
+    inner : ByteReader or None
+        Reader of the inner store; None to open it when a part is not cached.
     """
 
     def __init__(
         self,
         store: WrapperStore,
-        memory: Memory,
+        memory: MemoryCache,
         key: str,
-        opened: Opened,
+        opened: OpenedValue,
         changes: Changes,
-        inner: ValueReader | None,
+        inner: ByteReader | None,
     ) -> None:
         self._store = store
         self._memory = memory
@@ -52,7 +52,7 @@ class HeldReader(ValueReader):
         self._changes = changes
         self._inner = inner
         self._guard = threading.Lock()
-        self._size, self.version, self.requests, self.gap_bytes = opened
+        self._size, self.generation, self.max_concurrency, self.gap_bytes = opened
 
     @property
     def size(self) -> int:
@@ -84,24 +84,27 @@ class HeldReader(ValueReader):
     def _held(self, start: int, length: int) -> Buffer | None:
         if start < 0 or start + length > self._size:
             raise StoreReadError(
-                f"bytes {start} to {start + length} of a value of {self._size} bytes",
+                f"bytes {start} to {start + length} are outside the value of {self._size} bytes",
                 self._store,
                 self._key,
             )
-        # What is held now may be of a later version than this reader's.
+        # The cache may hold a later generation than this reader's.
         return self._memory.find(self._key, ByteRange(start, length), self._changes)
 
-    def _reader(self, start: int, wanted: int | memoryview) -> ValueReader:
+    def _reader(self, start: int, wanted: int | memoryview) -> ByteReader:
         with self._guard:
             if self._inner is None:
                 length = wanted if isinstance(wanted, int) else len(wanted)
                 reader = self._store.inner.open_value(self._key, ByteRange(start, length))
-                if reader is None or (reader.size, reader.version) != (self._size, self.version):
+                if reader is None or (reader.size, reader.generation) != (
+                    self._size,
+                    self.generation,
+                ):
                     if reader is not None:
                         reader.close()
                     self._memory.forget(self._key)
                     raise ValueReplacedError(
-                        "the value was replaced while parts of it were read", self._store, self._key
+                        "the value was replaced while it was read", self._store, self._key
                     )
                 self._inner = reader
             return self._inner

@@ -1,27 +1,27 @@
-"""A view of a store whose metadata documents come out of one that holds them all."""
+"""A read-only view of a store that takes metadata documents from consolidated metadata."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
-    BufferReader,
+    BufferByteReader,
     MetadataValidationError,
     NodeNotFoundError,
-    Problem,
     Store,
     StoreKeyError,
+    ValidationProblem,
     check_key,
     check_prefix,
-    strictjson,
 )
+from zarr_core.tools import read_metadata, strictjson
 
 from zarr_stores.read_only import ReadOnlyStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from zarr_core.extension import JSON, Buffer, ByteRange, ValueReader
+    from zarr_core.extension import JSON, Buffer, ByteRange, ByteReader
 
     from zarr_stores.wrapper import Listing, Values
 
@@ -34,32 +34,32 @@ _NAMES = frozenset({".zarray", ".zgroup", ".zattrs", _ZARR_JSON})  # of either v
 
 
 class ConsolidatedMetadataStore(ReadOnlyStore):
-    """Reads metadata documents from consolidated metadata, all else from the store.
+    """A store that reads metadata documents from consolidated metadata.
 
-    For programs that go through keys themselves, and for stores that cannot be listed,
-    such as those over HTTP: what groups hold is then known without asking.  To open a
-    group this is not needed; ``zarr_core.open_group`` uses consolidated metadata by itself.
+    All other keys are read from the inner store.  Use it in programs that iterate over keys,
+    and with stores that cannot be listed, such as HTTP servers.  ``zarr_core.open_group``
+    does not need it: it uses consolidated metadata automatically.
 
     Parameters
     ----------
     inner : Store
         The store.
     metadata_key : str, optional
-        Key of the document that holds them all: a ``.zmetadata`` of version 2, or the
-        ``zarr.json`` of a group of version 3.  If not given, either at the root.
+        Key of the consolidated metadata: a ``.zmetadata`` of version 2, or the ``zarr.json``
+        of a group of version 3.  By default one of them at the root.
 
     Notes
     -----
-    Read once, when the object is made; what changes later is not seen.  Only what lies
-    below the group is answered from it.  Groups are listed as the documents have them,
-    chunks as the store lists them, if it can.
+    The consolidated metadata is read once, when the object is created; later changes are not
+    visible.  It applies to the nodes below the group only.  Groups are listed from the
+    consolidated metadata, chunks from the inner store if it supports listing.
 
     Raises
     ------
     NodeNotFoundError
-        If there is no such document, or no consolidated metadata in it.
+        If the document does not exist, or contains no consolidated metadata.
     MetadataError
-        If it cannot be read as one.
+        If the document is not valid.
     """
 
     def __init__(self, inner: Store, metadata_key: str | None = None) -> None:
@@ -69,17 +69,17 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
         self.supports_listing = True
         tried = (_ZMETADATA, _ZARR_JSON) if metadata_key is None else (metadata_key,)
         for key in tried:
-            stored = inner.get(key)
+            stored = read_metadata(inner, key)
             documents = None if stored is None else _documents(stored, f"{inner} {key!r}", key)
             if stored is None or documents is None:
                 continue
             self._prefix = key[: key.rfind("/") + 1]
             self._documents = {self._prefix + name: data for name, data in documents.items()}
             if key.endswith(_ZARR_JSON):
-                self._documents[key] = bytes(stored)
+                self._documents[key] = stored
             return
         raise NodeNotFoundError(
-            f"{inner} {' or '.join(map(repr, tried))}", "no consolidated metadata"
+            f"{inner} {' or '.join(map(repr, tried))}", "has no consolidated metadata"
         )
 
     def _is_document(self, key: str) -> bool:
@@ -91,6 +91,12 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
     def get(self, key: str) -> Buffer | None:
         return self._documents.get(key) if self._is_document(key) else self.inner.get(key)
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        document = self._is_document(key)
+        return (
+            Store.get_limited(self, key, limit) if document else self.inner.get_limited(key, limit)
+        )
+
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         return Store.get_partial_values(self, key_ranges)
 
@@ -99,10 +105,10 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
             return Store.get_into(self, key, buffer)
         return self.inner.get_into(key, buffer)
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         if self._is_document(key):
             document = self._documents.get(key)
-            return None if document is None else BufferReader(document)
+            return None if document is None else BufferByteReader(document)
         return self.inner.open_value(key, first)
 
     def exists(self, key: str) -> bool:
@@ -111,8 +117,8 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
     def getsize(self, key: str) -> int | None:
         return Store.getsize(self, key) if self._is_document(key) else self.inner.getsize(key)
 
-    def version(self, key: str) -> str | None:
-        return Store.version(self, key) if self._is_document(key) else self.inner.version(key)
+    def generation(self, key: str) -> str | None:
+        return Store.generation(self, key) if self._is_document(key) else self.inner.generation(key)
 
     # --- listable ---
 
@@ -150,7 +156,7 @@ class ConsolidatedMetadataStore(ReadOnlyStore):
 
 
 def _documents(stored: Buffer, where: str, key: str) -> dict[str, bytes] | None:
-    """The documents by their keys, below the group; None if there are none."""
+    """Return the metadata documents by key, relative to the group; None if there are none."""
     document = _object(strictjson.loads(stored, where, constants=True), where, "")
     if not key.endswith(_ZARR_JSON):
         documents = _object(document.get("metadata"), where, "/metadata")
@@ -165,12 +171,12 @@ def _documents(stored: Buffer, where: str, key: str) -> dict[str, bytes] | None:
 
 def _object(value: JSON, where: str, pointer: str) -> dict[str, JSON]:
     if not isinstance(value, dict):
-        raise MetadataValidationError(where, [Problem(pointer, "must be an object")])
+        raise MetadataValidationError(where, [ValidationProblem(pointer, "must be an object")])
     return value
 
 
 def _is_key(name: str) -> bool:
-    """Whether who wrote the documents has named one; a name may be anything."""
+    """Return whether a name in the consolidated metadata is a valid key."""
     try:
         return bool(check_key(name))
     except StoreKeyError:

@@ -1,4 +1,4 @@
-"""A store in a DBM database: gnu, ndbm, dumb, sqlite3, Berkeley DB.
+"""A store in a DBM database: gnu, ndbm, dumb, sqlite3 or Berkeley DB.
 
 Name:           dbm
 URL:            dbm:///absolute/path, or the path of a file that ends in .dbm
@@ -15,24 +15,24 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from zarr_core.extension import (
-    BufferReader,
+    BufferByteReader,
+    ByteReader,
     StoreError,
     StoreReadError,
-    ValueReader,
     check_key,
     check_prefix,
-    only_keys,
 )
+from zarr_core.tools import only_keys
 
-from zarr_stores._database import NO_KEY, DatabaseStore, encoded, joined
-from zarr_stores._forked import in_children
-from zarr_stores.dbm_sqlite import SQLiteTable, is_one
+from zarr_stores._after_fork import register_after_fork
+from zarr_stores._database import INVALID_NAMES, DatabaseStore, encode_key, to_bytes
+from zarr_stores.dbm_sqlite import SQLiteTable, is_sqlite_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Self
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
 
     Opener: TypeAlias = Callable[[str, str], Any]
 
@@ -45,28 +45,28 @@ _BERKELEY_MAGIC = {0x00053162: "btopen", 0x00061561: "hashopen"}
 
 
 class DBMStore(DatabaseStore):
-    """Keys and values in a DBM database, as zarr-python 2 has them.
+    """A store in a DBM database, with the layout of zarr-python 2.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The database; most kinds add a suffix of their own.
+        Path of the database; most backends append a suffix.
     read_only : bool
-        Refuse changes, and create nothing.
+        If True, changes raise an error and no file is created.
     backend : str or callable, optional
-        ``"dumb"`` or ``"sqlite3"`` (the kind that Python 3.13 prefers); ``"gnu"`` or
-        ``"ndbm"``, if Python was built with it; ``"berkeley"``, a tree of Berkeley DB, if the
-        package ``berkeleydb`` is installed; or what opens a database, called with path and
-        flag (``"r"`` or ``"c"``), such as ``berkeleydb.hashopen``.  If not given, the
-        kind that the database is, and for a new one what ``dbm.open`` prefers.
+        ``"dumb"`` or ``"sqlite3"`` (the default of Python 3.13); ``"gnu"`` or ``"ndbm"``, if
+        Python was built with it; ``"berkeley"``, a B-tree of Berkeley DB, if the package
+        ``berkeleydb`` is installed; or a function that opens a database, called with path and
+        flag (``"r"`` or ``"c"``), such as ``berkeleydb.hashopen``.  By default the backend of
+        the existing database, and for a new database the default of ``dbm.open``.
 
     Notes
     -----
-    For one process at a time; its threads take turns.  After each change the
-    database is told to store it.  What a killed process was just changing may be
-    damaged, most easily in a ``dumb`` database, which also becomes slow with its
-    number of keys; of a tree of Berkeley DB that is changed while the disk is full, other
-    keys as well.  Prefer :class:`zarr_stores.sqlite.SQLiteStore` for what is new.
+    Only one process can use the database at a time; its threads take turns.  The database is
+    synchronized to disk after each change.  If a process is killed during a change, the
+    changed value may be damaged, most likely in a ``dumb`` database, which is also slow for
+    many keys.  If the disk is full, a change may damage other keys of a Berkeley DB tree.
+    Use :class:`zarr_stores.sqlite.SQLiteStore` for new data.
     """
 
     scheme = "dbm"
@@ -84,7 +84,7 @@ class DBMStore(DatabaseStore):
         self._backend = backend
         self._database = _shared(self.path)
 
-    # --- readable, each in one piece, as this is what nearly always happens ---
+    # --- readable: without helper functions, because these are the hot paths ---
 
     def get(self, key: str) -> bytes | None:
         check_key(key)
@@ -95,7 +95,7 @@ class DBMStore(DatabaseStore):
                 if database is None:
                     database = self._opened()
                 if database is None:
-                    encoded(key)
+                    encode_key(key)
                     return None
                 try:
                     value = bytes(database[key.encode()])
@@ -106,8 +106,8 @@ class DBMStore(DatabaseStore):
                 return value
             except StoreError:
                 raise
-            except Exception as error:  # each kind has errors of its own, without a common class
-                raise self._failed(error, key, StoreReadError, "read") from error
+            except Exception as error:  # the errors of the backends have no common base class
+                raise self._error(error, key, StoreReadError, "read") from error
 
     _get = get
 
@@ -127,7 +127,7 @@ class DBMStore(DatabaseStore):
                 if database is None:
                     database = self._opened()
                 if database is None:
-                    encoded(key)
+                    encode_key(key)
                     return False
                 found = key.encode() in database
                 if shared.brief:
@@ -135,18 +135,18 @@ class DBMStore(DatabaseStore):
                 return found
             except StoreError:
                 raise
-            except Exception as error:  # each kind has errors of its own, without a common class
-                raise self._failed(error, key, StoreReadError, "read") from error
+            except Exception as error:  # the errors of the backends have no common base class
+                raise self._error(error, key, StoreReadError, "read") from error
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
-        self._check_to_change(key)
-        name, data = key.encode(), joined(value)
+    def set(self, key: str, value: Buffers) -> None:
+        self._check_writable(key)
+        name, data = key.encode(), to_bytes(value)
 
         def work(database: Any) -> None:
             if not data and type(database).__module__ == "_dbm":
-                raise StoreError("ndbm cannot tell an empty value from a missing one", self, key)
+                raise StoreError("ndbm does not support empty values", self, key)
             database[name] = data
 
         self._write(key, work)
@@ -155,10 +155,10 @@ class DBMStore(DatabaseStore):
         self.erase_values([key])
 
     def erase_values(self, keys: Iterable[str]) -> None:
-        """Remove several keys; the database is told once to store it."""
+        """Remove several keys and synchronize the database once."""
         names = list(keys)
         for key in names:
-            self._check_to_change(key)
+            self._check_writable(key)
 
         def work(database: Any) -> None:
             for name in map(str.encode, names):
@@ -169,7 +169,7 @@ class DBMStore(DatabaseStore):
             self._write(names[0], work, create=False)
 
     def erase_prefix(self, prefix: str) -> None:
-        self._check_prefix_to_change(prefix)
+        self._check_prefix_writable(prefix)
         super().erase_prefix(prefix)
 
     def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
@@ -187,13 +187,13 @@ class DBMStore(DatabaseStore):
         self._write(key, work)
         return swapped
 
-    def _change_alone(self, key: str, change: Change) -> None:
-        while True:  # only threads that do not use ``update`` can be in between
+    def _update_locked(self, key: str, change: Change) -> None:
+        while True:  # only threads that write without ``update`` can interfere
             old = self._get(key)
-            value = change(None if old is None else BufferReader(old))
-            if isinstance(value, ValueReader) or (old is None and value is None):
+            value = change(None if old is None else BufferByteReader(old))
+            if isinstance(value, ByteReader) or (old is None and value is None):
                 return
-            if self._swap(key, old, None if value is None else joined(value)):
+            if self._swap(key, old, None if value is None else to_bytes(value)):
                 return
 
     # --- listable ---
@@ -210,27 +210,29 @@ class DBMStore(DatabaseStore):
             except StoreError:
                 raise
             except Exception as error:
-                raise self._failed(error, prefix, StoreReadError, "listed") from error
-        keys = [name if isinstance(name, str) else name.decode(errors=NO_KEY) for name in names]
+                raise self._error(error, prefix, StoreReadError, "listed") from error
+        keys = [
+            name if isinstance(name, str) else name.decode(errors=INVALID_NAMES) for name in names
+        ]
         return iter(only_keys([key for key in keys if key.startswith(prefix)]))
 
     # --- lifetime ---
 
     def close(self) -> None:
-        """Close the database; what is used again afterwards is opened again."""
+        """Close the database.  It is reopened at its next use."""
         try:
             self._database.close()
         except Exception as error:
             raise StoreError(f"cannot be closed: {error}", self) from error
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        self.close()  # a second process cannot open some kinds while this one does
+        self.close()  # some backends cannot be opened by two processes
         return type(self), (self.path, self.read_only, self._backend)
 
     # --- the database ---
 
     def _write(self, key: str, work: Callable[[Any], object], *, create: bool = True) -> None:
-        """Change the database, which may be made if there is none, and have it stored."""
+        """Change the database, create it if necessary, and synchronize it to disk."""
         shared = self._database
         with shared.lock:
             try:
@@ -245,10 +247,10 @@ class DBMStore(DatabaseStore):
             except StoreError:
                 raise
             except Exception as error:
-                raise self._failed(error, key, StoreError, "written") from error
+                raise self._error(error, key, StoreError, "written") from error
 
     def _opened(self, *, create: bool = False) -> Any:
-        """The opened database, which has been locked; None if there is none yet."""
+        """Return the open database, with the lock held; None if it does not exist."""
         shared = self._database
         if shared.opened is None or (create and not shared.writable):
             shared.close()
@@ -256,13 +258,13 @@ class DBMStore(DatabaseStore):
             shared.writable = create
         return shared.opened
 
-    def _failed(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
-        encoded(key)
+    def _error(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
+        encode_key(key)
         self._database.forget()
         return kind(f"cannot be {done}: {error}", self, key)
 
     def _open(self, create: bool) -> tuple[Any, bool]:
-        """Open the database; whether it is to be closed after each use."""
+        """Open the database; return it and whether to close it after each use."""
         flag = "c" if create else "r"
         if create:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
@@ -274,10 +276,13 @@ class DBMStore(DatabaseStore):
         if berkeley is not None or (found is None and create and self._backend == "berkeley"):
             return self._open_berkeley(berkeley or "btopen", flag), False
         name = found or (f"dbm.{self._backend}" if self._backend else "dbm")
-        if found == "" and is_one(self.path):
+        if found == "" and is_sqlite_file(self.path):
             name = _SQLITE
         elif found == "":
-            raise StoreError("not a DBM database of a kind that this Python knows", self)
+            raise StoreError(
+                "the file is not a DBM database, or its backend is not supported by this Python",
+                self,
+            )
         if found is None and not create:
             _refuse_hidden(self.path)
             return None, False
@@ -289,29 +294,31 @@ class DBMStore(DatabaseStore):
             raise StoreError(f"this Python was built without {name}", self) from error
         opened = module.open(self.path, flag)
         kind = type(opened).__module__
-        if kind == _SQLITE:  # it would stay with this thread
+        if kind == _SQLITE:  # it could be used by this thread only
             opened.close()
             return SQLiteTable(self.path, flag), False
-        return opened, kind in ("_dbm", "dbm.ndbm")  # which store what they have when closed
+        return opened, kind in ("_dbm", "dbm.ndbm")  # these write to disk only when closed
 
     def _open_berkeley(self, kind: str, flag: str) -> Any:
         try:
             module = importlib.import_module("berkeleydb")
         except ImportError as error:
-            reason = "needs berkeleydb: pip install zarr-stores[berkeleydb]"
+            reason = (
+                "the package berkeleydb is not installed: pip install 'zarr-stores[berkeleydb]'"
+            )
             raise StoreError(reason, self) from error
         return getattr(module, kind)(self.path, flag)
 
 
 def _refuse_hidden(path: str) -> None:
-    """Raise OSError if there may be files of a database that cannot be read: it is not missing."""
+    """Raise OSError if files of the database exist but cannot be read."""
     for suffix in _SUFFIXES:
         with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
             open(f"{path}{suffix}", "rb").close()
 
 
 def _berkeley(path: str) -> str | None:
-    """What opens a file of Berkeley DB; None if it is not one."""
+    """Return the function that opens a Berkeley DB file; None for other files."""
     with open(path, "rb") as file:
         start = file.read(16)
     for order in ("little", "big"):
@@ -321,17 +328,17 @@ def _berkeley(path: str) -> str | None:
 
 
 class _Database:
-    """What all stores of this process have opened at one place."""
+    """An open database, shared by all stores of this process with the same path."""
 
     def __init__(self) -> None:
         self.opened: Any = None
         self.writable = False
         self.brief = False
         self.lock = threading.RLock()
-        in_children(self, _Database._renew)
+        register_after_fork(self, _Database._reinitialize)
 
-    def _renew(self) -> None:
-        _inherited.append(self.opened)  # to close it could store what is the parent's
+    def _reinitialize(self) -> None:
+        _inherited.append(self.opened)  # closing it could write data of the parent
         self.opened = None
         self.lock = threading.RLock()
 
@@ -342,7 +349,7 @@ class _Database:
                 opened.close()
 
     def forget(self) -> None:
-        """Let go of what failed: it may show what is not stored."""
+        """Close the database after a failure: its memory may differ from the file."""
         with suppress(Exception):
             self.close()
 

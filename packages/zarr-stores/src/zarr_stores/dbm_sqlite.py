@@ -1,6 +1,7 @@
-"""The tables of ``dbm.sqlite3``, kept open for all threads of any Python.
+"""Databases of ``dbm.sqlite3`` for all threads and all versions of Python.
 
-The module itself came with Python 3.13, and what it opens stays with the thread that did so.
+The module of the standard library requires Python 3.13, and its databases can be used only
+by the thread that opened them.
 """
 
 from __future__ import annotations
@@ -13,33 +14,33 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SQLiteTable", "is_one"]
+__all__ = ["SQLiteTable", "is_sqlite_file"]
 
 _MAGIC = b"SQLite format 3\0"
 _GET = "SELECT value FROM Dict WHERE key = ?"
 
 
-def is_one(path: str) -> bool:
-    """Whether a file is of SQLite."""
+def is_sqlite_file(path: str) -> bool:
+    """Return whether a file is an SQLite database."""
     with suppress(FileNotFoundError, IsADirectoryError, NotADirectoryError), open(path, "rb") as it:
         return it.read(len(_MAGIC)) == _MAGIC
     return False
 
 
 class SQLiteTable:
-    """Keys and values, all of them bytes, in a table ``Dict``; for one thread at a time.
+    """A table ``Dict`` of keys and values, both bytes.  Not thread-safe.
 
     Parameters
     ----------
     path : str
-        The file.
+        Path of the file.
     flag : {"r", "c"}
-        Only read, or make what is not there.
+        Open for reading only, or create the file if it does not exist.
 
     Raises
     ------
     sqlite3.Error
-        If it cannot be opened.
+        If the file cannot be opened.
     """
 
     def __init__(self, path: str, flag: str) -> None:

@@ -1,4 +1,4 @@
-"""A store that keeps on disk what was read from a slower one."""
+"""A store that caches the values of another store on disk."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from zarr_core.extension import ByteRange, Store, StoreError, ValueReplacedError, check_key
 
-from zarr_stores.changing import ChangeWatchingStore
+from zarr_stores.caching_store import CachingStore
 from zarr_stores.disk_cache_directory import Directory
 from zarr_stores.disk_cache_reader import CachedReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from zarr_core.extension import Buffer, ValueReader
+    from zarr_core.extension import Buffer, ByteReader
 
     from zarr_stores.disk_cache_entry import Entry
     from zarr_stores.wrapper import Values
@@ -31,72 +31,74 @@ _WHOLE = ByteRange(0)
 
 
 class DiskCacheInfo(NamedTuple):
-    """What a cache has done through this object, and what it holds."""
+    """Statistics of a cache on disk."""
 
     hits: int
-    """Reads that needed no value of the other store."""
+    """Number of reads answered from the cache."""
     misses: int
-    """Reads that did."""
+    """Number of reads that required the inner store."""
     errors: int
-    """How often something could not be kept: a full disk, missing permission."""
+    """Number of failed cache operations: full disk, missing permission."""
     nbytes: int
-    """Bytes that the files of the cache take, whoever made them."""
+    """Size of all files of the cache in bytes, including those of other processes."""
     max_bytes: int | None
-    """Bytes that they may take; None for any number."""
+    """Maximum size of the files in bytes; None for no limit."""
 
 
-class Found(NamedTuple):
-    """What is cached of a key."""
+class Lookup(NamedTuple):
+    """Result of looking up a key in the cache."""
 
     path: str
-    """Of the file that there is, or would be."""
+    """Path of the cache file, whether or not it exists."""
     changes: int
-    """Those of the path, before it was looked at."""
+    """Change counter of the path before the lookup."""
     entry: Entry | None
-    """The file, if it is of the present version."""
+    """The cache file, if it has the current generation."""
     size: int | None
-    """Of the value; None if there is none, or that is not known."""
+    """Size of the value; None if the key is missing or the size is unknown."""
 
 
-class DiskCacheStore(ChangeWatchingStore):
-    """Keeps values, and blocks of values, in a directory that outlives the process.
+class DiskCacheStore(CachingStore):
+    """A persistent cache of values, and of blocks of values, in a directory.
 
     Parameters
     ----------
     inner : Store
         The store.
     path : str or os.PathLike
-        The directory, for the cache alone; several processes, and caches of several
-        stores, may share it.
+        Directory of the cache, which must not be used for anything else.  Several processes
+        and caches of several stores can share it.
     max_bytes : int or None
-        Bytes that the files may take; None for any number.  What was used last stays.
-    check : {"version", "never"} or float
-        When to ask whether a value is still the same: whenever it is opened, by
-        ``inner.version`` (a request, but a small one); never, for what does not change;
-        or if it was not asked for so many seconds, by anybody.
+        Maximum size of the files in bytes; None for no limit.  The least recently used files
+        are removed first.
+    check : {"generation", "never"} or float
+        When to compare the generation of a cached value with ``inner.generation``: at every open,
+        which costs a small request; never, for data that does not change; or if the last
+        comparison, by any process, is older than this number of seconds.
     block_bytes : int
-        Parts of values are kept, therefore read, in blocks of this length.
+        Length of the blocks in which values are read and cached.
     keep_missing : bool
-        Whether to keep that a key has no value, too, which is compared as values are.
+        Whether to cache that a key is missing; it is checked as values are.
     name : str, optional
-        What the store is called in the cache; its URL if not given.  Give one if the
-        URL does not say everything, such as which server it leads to.
+        Name of the store in the cache; by default its URL.  Pass a name if the URL is
+        ambiguous, for example if it does not contain the server.
 
     Notes
     -----
-    What is written through this object is seen at once.  Where nobody asks, what others
-    write is not.  Blocks have checksums: what a crash or a bad disk has left is read
-    anew.  A cache that cannot be written to, or read, keeps nothing and is no error.
-    File names are digests: neither keys nor URLs stand in them.  Only the user has access.
-    Listings are always the inner store's.
+    Changes made through this object are visible immediately.  Changes made by others are
+    visible after the next comparison of generations.  Blocks have checksums: blocks damaged by
+    a crash or a disk error are read again from the inner store.  If the cache cannot be read
+    or written, values are read from the inner store and no error is raised.  File names are
+    digests and do not reveal keys or URLs.  Only the user has access to the files.  Listings
+    are not cached.
 
-    With ``check="version"`` the inner store should know versions without reading values;
-    one that does not, such as one in memory, has each value read twice.
+    With ``check="generation"`` the inner store should return generations without reading values.
+    If it does not, as stores in memory, each value is read twice.
 
     Raises
     ------
     StoreError
-        If an argument makes no sense.
+        If an argument is not valid.
     """
 
     def __init__(
@@ -104,7 +106,7 @@ class DiskCacheStore(ChangeWatchingStore):
         inner: Store,
         path: str | os.PathLike[str],
         max_bytes: int | None,
-        check: Literal["version", "never"] | float = "version",
+        check: Literal["generation", "never"] | float = "generation",
         block_bytes: int = 1 << 16,
         keep_missing: bool = False,
         name: str | None = None,
@@ -113,10 +115,12 @@ class DiskCacheStore(ChangeWatchingStore):
         if max_bytes is not None and max_bytes < 0:
             raise StoreError(f"max_bytes must not be negative: {max_bytes}", store=inner)
         if block_bytes < 1 or block_bytes >= 1 << 32:
-            raise StoreError(f"no length of a block: {block_bytes}", store=inner)
-        if check not in ("version", "never") and (isinstance(check, str) or not check >= 0):
             raise StoreError(
-                f'check must be "version", "never" or a number of seconds, not {check!r}', inner
+                f"block_bytes must be from 1 to 2**32 - 1, not {block_bytes}", store=inner
+            )
+        if check not in ("generation", "never") and (isinstance(check, str) or not check >= 0):
+            raise StoreError(
+                f'check must be "generation", "never" or a number of seconds, not {check!r}', inner
             )
         self.in_memory = False
         self.path = os.path.abspath(os.fspath(path))
@@ -126,14 +130,14 @@ class DiskCacheStore(ChangeWatchingStore):
         self._block_bytes = block_bytes
         self._keep_missing = keep_missing
         self._name = name
-        self._place = inner.url if name is None else name
+        self._store_name = inner.url if name is None else name
         self._directory = Directory(self.path, max_bytes)
-        self._asks_first = False
+        self._compares_generations = False
 
     # --- the cache ---
 
     def cache_info(self) -> DiskCacheInfo:
-        """Hits, misses, failures, bytes held, most bytes to hold."""
+        """Return the hits, misses, errors, size and maximum size of the cache."""
         it = self._directory
         try:
             nbytes = it.nbytes()
@@ -142,21 +146,21 @@ class DiskCacheStore(ChangeWatchingStore):
         return DiskCacheInfo(it.hits, it.misses, it.errors, nbytes, self._max_bytes)
 
     def clear(self) -> None:
-        """Remove everything that is in the cache, of whatever store.
+        """Remove all values of all stores from the cache.
 
         Raises
         ------
         StoreError
-            If something cannot be removed.
+            If a file cannot be removed.
         """
         try:
             self._directory.clear()
         except OSError as error:
             raise StoreError(f"the cache cannot be cleared: {error.strerror}", self.path) from error
 
-    def _changed(self, key: str) -> None:
+    def _invalidate(self, key: str) -> None:
         try:
-            self._directory.drop(self._directory.path_of(self._place, key))
+            self._directory.drop(self._directory.path_of(self._store_name, key))
         except NotADirectoryError:
             return
         except OSError as error:
@@ -165,10 +169,10 @@ class DiskCacheStore(ChangeWatchingStore):
             ) from error
 
     def _path(self, key: str) -> str:
-        return self._directory.path_of(self._place, check_key(key))
+        return self._directory.path_of(self._store_name, check_key(key))
 
     def _entry(self, path: str) -> tuple[Entry | None, bool]:
-        """What is cached at a path, and whether it may be used unasked."""
+        """Return the cache file at a path, and whether it can be used without a check."""
         directory = self._directory
         try:
             entry = directory.find(path)
@@ -186,14 +190,14 @@ class DiskCacheStore(ChangeWatchingStore):
         return entry, fresh
 
     def _cached(self, key: str, path: str) -> Entry | None:
-        """What is cached of a key, if it is of the present version."""
+        """Return the cache file of a key if it has the current generation."""
         entry, fresh = self._entry(path)
         if entry is None or fresh:
             return entry
         now = time.time()
-        version = self.inner.version(key)
-        if version != (None if entry.size is None else entry.version):
-            self._changed(key)
+        generation = self.inner.generation(key)
+        if generation != (None if entry.size is None else entry.generation):
+            self._invalidate(key)
             return None
         try:
             entry.used(now, validated=now)
@@ -218,14 +222,14 @@ class DiskCacheStore(ChangeWatchingStore):
         if size is not None and self._fill(found, 0, buffer[:size]):
             return size
 
-        def work(reader: ValueReader) -> int:
+        def work(reader: ByteReader) -> int:
             reader.read_into([(0, buffer[: reader.size])])
             return reader.size
 
         return self._whole(key, found, work)
 
-    def _whole(self, key: str, found: Found, work: Callable[[ValueReader], T]) -> T | None:
-        """Read a value of which something is not held, anew if it is replaced meanwhile."""
+    def _whole(self, key: str, found: Lookup, work: Callable[[ByteReader], T]) -> T | None:
+        """Read a value that is not completely cached; retry if it is replaced meanwhile."""
         for attempt in range(1, _ATTEMPTS + 1):
             reader = self._open(key, _WHOLE, found)
             if reader is None:
@@ -240,13 +244,13 @@ class DiskCacheStore(ChangeWatchingStore):
         raise AssertionError("the last attempt raises")
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        asked = list(key_ranges)
+        requested = list(key_ranges)
         for _ in range(_ATTEMPTS - 1):
             try:
-                return Store.get_partial_values(self, asked)
+                return Store.get_partial_values(self, requested)
             except ValueReplacedError:
                 continue
-        return Store.get_partial_values(self, asked)
+        return Store.get_partial_values(self, requested)
 
     def _part(self, key: str, part: ByteRange) -> Buffer | None:
         found = self._look(key)
@@ -262,17 +266,17 @@ class DiskCacheStore(ChangeWatchingStore):
             start, stop = part.within(reader.size)
             return reader.read(start, stop - start)
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self._open(key, first, self._look(key))
 
-    def _look(self, key: str) -> Found:
+    def _look(self, key: str) -> Lookup:
         path = self._path(key)
         changes = self._directory.changes(path)
         entry = self._cached(key, path)
-        return Found(path, changes, entry, None if entry is None else entry.size)
+        return Lookup(path, changes, entry, None if entry is None else entry.size)
 
-    def _fill(self, found: Found, start: int, buffer: memoryview) -> bool:
-        """Fill a buffer with a part of a value, if all of that is held."""
+    def _fill(self, found: Lookup, start: int, buffer: memoryview) -> bool:
+        """Fill a buffer with a part of a value; return whether it was completely cached."""
         assert found.entry is not None
         try:
             held = not found.entry.read(start, buffer)
@@ -283,19 +287,21 @@ class DiskCacheStore(ChangeWatchingStore):
             self._directory.count(hits=1)
         return held
 
-    def _open(self, key: str, first: ByteRange | None, found: Found) -> ValueReader | None:
+    def _open(self, key: str, first: ByteRange | None, found: Lookup) -> ByteReader | None:
         directory = self._directory
         path, changes, entry, size = found
-        inner: ValueReader | None = None
-        begun = time.time()
+        inner: ByteReader | None = None
+        started = time.time()
         if entry is None:
-            changes = directory.changes(path)  # what was not the present version was dropped
-            inner, version = self._open_inner(key, self._in_blocks(first))
+            changes = directory.changes(path)  # an outdated file was removed
+            inner, generation = self._open_inner(key, self._in_blocks(first))
             size = None if inner is None else inner.size
-            keeps = self._keep_missing if inner is None else version is not None
+            keeps = self._keep_missing if inner is None else generation is not None
             if keeps:
                 try:
-                    entry = directory.make(path, version or "", size, self._block_bytes, changes)
+                    entry = directory.create(
+                        path, generation or "", size, self._block_bytes, changes
+                    )
                 except OSError:
                     directory.count(errors=1)
             if entry is None or inner is None:
@@ -304,10 +310,10 @@ class DiskCacheStore(ChangeWatchingStore):
         elif size is None:
             directory.count(hits=1)
             return None
-        return CachedReader(self, directory, key, entry, (path, changes), inner, begun)
+        return CachedReader(self, directory, key, entry, (path, changes), inner, started)
 
     def _in_blocks(self, first: ByteRange | None) -> ByteRange | None:
-        """What will be read of the inner value when this is what will be read of ours."""
+        """Return the range of whole blocks that contains a range of the value."""
         if first is None:
             return None
         step = self._block_bytes
@@ -321,40 +327,44 @@ class DiskCacheStore(ChangeWatchingStore):
 
     def _open_inner(
         self, key: str, first: ByteRange | None
-    ) -> tuple[ValueReader | None, str | None]:
-        """A reader of the inner store with its version; None for one that keeps changing."""
+    ) -> tuple[ByteReader | None, str | None]:
+        """Open a value of the inner store; return the reader and its generation.
+
+        The generation is None if the value changes at every attempt.
+        """
         for _ in range(_ATTEMPTS):
-            before = self.inner.version(key) if self._asks_first else None
+            before = self.inner.generation(key) if self._compares_generations else None
             reader = self.inner.open_value(key, first)
             if reader is None:
                 return None, None
-            if reader.version is not None or self._check == "never":
-                return reader, reader.version or ""
-            if before is not None and before == self.inner.version(key):
+            if reader.generation is not None or self._check == "never":
+                return reader, reader.generation or ""
+            if before is not None and before == self.inner.generation(key):
                 return reader, before
-            self._asks_first = True  # its readers do not know: it was the same before and after
+            # The readers have no generation: use it if it is the same before and after opening.
+            self._compares_generations = True
             reader.close()
         return self.inner.open_value(key, first), None
 
-    def open_same(self, key: str, entry: Entry, first: ByteRange) -> ValueReader:
-        """Open a value of which blocks are missing in the cache.
+    def reopen(self, key: str, entry: Entry, first: ByteRange) -> ByteReader:
+        """Open a value of the inner store to read blocks that are not cached.
 
         Raises
         ------
         ValueReplacedError
-            If it is no more the value of which there are blocks.
+            If the value no longer has the generation of the cached blocks.
         """
         reader = self.inner.open_value(key, first)
         if reader is not None:
-            version = reader.version
-            if version is None and self._check != "never":
-                version = self.inner.version(key)
-            unknown = self._check == "never" and (version is None or not entry.version)
-            if reader.size == entry.size and (unknown or version == entry.version):
+            generation = reader.generation
+            if generation is None and self._check != "never":
+                generation = self.inner.generation(key)
+            unknown = self._check == "never" and (generation is None or not entry.generation)
+            if reader.size == entry.size and (unknown or generation == entry.generation):
                 return reader
             reader.close()
-        self._changed(key)
-        raise ValueReplacedError("the value was replaced while parts of it were read", self, key)
+        self._invalidate(key)
+        raise ValueReplacedError("the value was replaced while it was read", self, key)
 
     def exists(self, key: str) -> bool:
         entry, fresh = self._entry(self._path(key))
@@ -367,20 +377,21 @@ class DiskCacheStore(ChangeWatchingStore):
     # --- changes ---
 
     @contextmanager
-    def _changing_below(self, *prefixes: str) -> Iterator[None]:
-        """Forget what was below some prefixes, or is there afterwards.
+    def _invalidate_below(self, *prefixes: str) -> Iterator[None]:
+        """Invalidate the keys below some prefixes, before and after a change.
 
-        Names of files do not tell it.  Where versions are compared, nothing need be done.
+        The keys are listed from the inner store, because file names do not reveal them.  If
+        generations are compared at every open, nothing needs to be done.
         """
-        asked = self._check != "version"
-        below = list(self._below(prefixes)) if asked else []
+        requested = self._check != "generation"
+        below = list(self._below(prefixes)) if requested else []
         try:
             yield
         finally:
-            if asked and not self.supports_listing:
+            if requested and not self.supports_listing:
                 self.clear()
-            for key in chain(below, self._below(prefixes) if asked else ()):
-                self._changed(key)
+            for key in chain(below, self._below(prefixes) if requested else ()):
+                self._invalidate(key)
 
     def _below(self, prefixes: Iterable[str]) -> Iterator[str]:
         if self.supports_listing:

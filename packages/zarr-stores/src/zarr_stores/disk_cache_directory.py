@@ -1,9 +1,9 @@
-"""A directory of cached values, bounded by what it takes on disk.
+"""A size-limited directory of cached values.
 
-Who writes into it adds up how much that is, in a small file that all processes share;
-who finds the sum too large looks at all files, then removes those that were not used for
-the longest time.  Nothing has to run in the background, and a sum that is wrong (someone
-was killed) is put right by the next look.
+Every write adds its size to a total in a small file that all processes share.  If the total
+exceeds the limit, all files are scanned and the least recently used ones are removed.  No
+background task is needed.  A wrong total, after a process was killed, is corrected by the
+next scan.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ValueReader
+from zarr_core.extension import ByteReader
 
-from zarr_stores._forked import in_children
+from zarr_stores._after_fork import register_after_fork
 from zarr_stores.disk_cache_entry import Entry
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
-except ImportError:  # a platform without file locks: the sum is less exact
+except ImportError:  # a platform without file locks: the total is less exact
     HAVE_LOCKS = False
 else:
     HAVE_LOCKS = True
@@ -37,24 +37,24 @@ __all__ = ["Directory"]
 
 _SUM = struct.Struct("<q")
 _USAGE = "usage"
-_PLACE = re.compile(r"[0-9a-f]{2}").fullmatch
+_DIRECTORY = re.compile(r"[0-9a-f]{2}").fullmatch
 _NAME = re.compile(r"[0-9a-f]{38}(\.new-[0-9]+-[0-9]+)?").fullmatch
-_FILLED_AGAIN = 0.9  # of the bytes, after something had to go
-_ABANDONED = 600.0  # seconds after which nobody finishes a new file any more
+_FILL_AFTER_EVICTION = 0.9  # fraction of the limit that remains after an eviction
+_ABANDONED = 600.0  # seconds after which an unfinished file is removed
 _STRIPES = 1024
 
 _counter = itertools.count()
 
 
 class Directory:
-    """Where cached values are.
+    """A directory of cached values.
 
     Parameters
     ----------
     path : str
-        Made when something is written.
+        Path of the directory; created by the first write.
     max_bytes : int or None
-        How much the files may take; None for any.
+        Maximum size of the files in bytes; None for no limit.
     """
 
     def __init__(self, path: str, max_bytes: int | None) -> None:
@@ -62,18 +62,18 @@ class Directory:
         self.hits = 0
         self.misses = 0
         self.errors = 0
-        self.gap_bytes = ValueReader.gap_bytes  # as the last value had it
+        self.gap_bytes = ByteReader.gap_bytes  # that of the last reader
         self._max_bytes = max_bytes
         self._guard = threading.Lock()
-        in_children(self, Directory._renew)
+        register_after_fork(self, Directory._reinitialize)
         self._pending = 0
         self._changes = [0] * _STRIPES
 
-    def _renew(self) -> None:
+    def _reinitialize(self) -> None:
         self._guard = threading.Lock()
 
     def count(self, hits: int = 0, misses: int = 0, errors: int = 0) -> None:
-        """Add to what is counted."""
+        """Add to the counters."""
         with self._guard:
             self.hits += hits
             self.misses += misses
@@ -81,23 +81,23 @@ class Directory:
 
     # --- values ---
 
-    def path_of(self, place: str, key: str) -> str:
-        """Path of the file for a key of a store, of which it tells nothing."""
-        words = f"{place}\0{key}".encode("utf-8", "surrogatepass")
+    def path_of(self, store_name: str, key: str) -> str:
+        """Return the path of the file for a key of a store; it reveals neither of them."""
+        words = f"{store_name}\0{key}".encode("utf-8", "surrogatepass")
         name = blake2b(words, digest_size=20).hexdigest()
         return f"{self.path}/{name[:2]}/{name[2:]}"
 
     def changes(self, path: str) -> int:
-        """A number that is another one once the value was dropped."""
+        """Return a counter that changes if the value is dropped."""
         return self._changes[hash(path) % _STRIPES]
 
     def find(self, path: str) -> Entry | None:
-        """The file of a value; one that is damaged is removed.
+        """Return the file of a value, or None; a damaged file is removed.
 
         Raises
         ------
         OSError
-            If it cannot be used.
+            If the file cannot be read or removed.
         """
         try:
             return Entry(path)
@@ -108,17 +108,17 @@ class Directory:
                 os.unlink(path)
             return None
 
-    def make(
-        self, path: str, version: str, size: int | None, block_bytes: int, changes: int
+    def create(
+        self, path: str, generation: str, size: int | None, block_bytes: int, changes: int
     ) -> Entry | None:
-        """A file for a value: a new one, or that which others have made meanwhile.
+        """Create a file for a value, or return an equal file created meanwhile.
 
         Parameters
         ----------
-        path, version, size, block_bytes
-            Of the value.
+        path, generation, size, block_bytes
+            Path of the file; generation, size and block length of the value.
         changes : int
-            What :meth:`changes` gave before the value was opened.
+            Result of :meth:`changes` from before the value was opened.
 
         Returns
         -------
@@ -128,13 +128,13 @@ class Directory:
         Raises
         ------
         OSError
-            If there can be no file.
+            If the file cannot be created.
         """
         new = f"{path}.new-{os.getpid()}-{next(_counter)}"
         with suppress(FileExistsError):
             os.makedirs(os.path.dirname(path), 0o700)
         try:
-            Entry.make(new, version, size, block_bytes)
+            Entry.create(new, generation, size, block_bytes)
             with self._guard:
                 if changes != self.changes(path):
                     return None
@@ -142,7 +142,7 @@ class Directory:
                     os.link(new, path)
                 except FileExistsError:
                     found = self.find(path)
-                    if found is not None and (found.version, found.size) == (version, size):
+                    if found is not None and (found.generation, found.size) == (generation, size):
                         return found
                     os.replace(new, path)
                 except OSError:  # a file system without hard links
@@ -155,28 +155,28 @@ class Directory:
         return entry
 
     def drop(self, path: str) -> None:
-        """Forget a value; who has it open still reads it, who is making it does not."""
+        """Remove the file of a value.  Open files remain readable; new ones are discarded."""
         with self._guard:
             self._changes[hash(path) % _STRIPES] += 1
-            # What cannot be removed could be taken for true later.
+            # Other errors are raised: a file that remains would be used later.
             with suppress(FileNotFoundError):
                 os.unlink(path)
 
     # --- bytes ---
 
     def add(self, nbytes: int) -> None:
-        """Count bytes that were written; remove files if that makes too many.
+        """Add to the total size; remove files if it exceeds the limit.
 
         Raises
         ------
         OSError
-            If there is no room for the sum.
+            If the total cannot be written.
         """
         with self._guard:
             self._pending += nbytes
         with self._locked(wait=False) as descriptor:
             if descriptor is None:
-                return  # the next one adds it
+                return  # the next call adds it
             with self._guard:
                 pending, self._pending = self._pending, 0
             known = self._read_sum(descriptor)
@@ -186,7 +186,7 @@ class Directory:
             os.pwrite(descriptor, _SUM.pack(total), 0)
 
     def nbytes(self) -> int:
-        """Bytes that the files take, as far as that was counted."""
+        """Return the total size of the files in bytes, as far as counted."""
         try:
             with open(os.path.join(self.path, _USAGE), "rb") as file:
                 return max(0, self._read_sum(file.fileno()) or 0)
@@ -194,12 +194,12 @@ class Directory:
             return 0
 
     def clear(self) -> None:
-        """Remove all cached values, and nothing else.
+        """Remove all cached values; other files are not touched.
 
         Raises
         ------
         OSError
-            If one cannot be removed.
+            If a file cannot be removed.
         """
         with self._guard:
             self._changes = [number + 1 for number in self._changes]
@@ -215,7 +215,7 @@ class Directory:
         return int(_SUM.unpack(found)[0]) if len(found) == _SUM.size else None
 
     def _remove_oldest(self) -> int:
-        """Remove what was not used for the longest time; what the rest takes."""
+        """Remove the least recently used files; return the size of the others in bytes."""
         now = time.time()
         files = []
         total = 0
@@ -234,20 +234,20 @@ class Directory:
             with suppress(FileNotFoundError):
                 os.unlink(path)
             total -= nbytes
-            if total <= self._max_bytes * _FILLED_AGAIN:
+            if total <= self._max_bytes * _FILL_AFTER_EVICTION:
                 break
         return total
 
     def _files(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Paths and properties of all files that are ours."""
+        """Iterate over the paths and properties of all files of the cache."""
         try:
-            places = [entry for entry in os.scandir(self.path) if _PLACE(entry.name)]
+            directories = [entry for entry in os.scandir(self.path) if _DIRECTORY(entry.name)]
         except FileNotFoundError:
             return
-        for place in places:
-            if not place.is_dir(follow_symlinks=False):
+        for directory in directories:
+            if not directory.is_dir(follow_symlinks=False):
                 continue
-            with os.scandir(place.path) as entries:
+            with os.scandir(directory.path) as entries:
                 for entry in entries:
                     if _NAME(entry.name):
                         with suppress(FileNotFoundError):
@@ -255,7 +255,7 @@ class Directory:
 
     @contextmanager
     def _locked(self, *, wait: bool) -> Iterator[int | None]:
-        """The file of the sum, for us alone; None if others have it, or there is none."""
+        """Lock the file of the total; None if it is locked by others, or does not exist."""
         path = os.path.join(self.path, _USAGE)
         flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
         try:

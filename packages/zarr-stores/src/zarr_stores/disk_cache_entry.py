@@ -1,8 +1,8 @@
-"""One value in a cache on disk: those blocks of one version of it that were read so far.
+"""One value in a cache on disk: the blocks of one generation that were read so far.
 
-A sparse file: a header, for each block a record with its checksum, then the blocks in
-their places.  Several processes may write the same blocks at once, since what is read is
-only believed if its checksum says so.
+A sparse file: a header, a record with a checksum for each block, then the blocks at their
+offsets.  Several processes can write the same blocks concurrently, because a block is used
+only if its checksum matches.
 """
 
 from __future__ import annotations
@@ -15,58 +15,59 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
-__all__ = ["Entry", "header_of"]
+__all__ = ["Entry", "pack_header"]
 
 _MAGIC = b"zarrdc2\n"
-_HEADER = struct.Struct("<8sIIQI")  # magic, checksum of the rest, bytes of a block, size, version
-_SUMMED = 12  # where what has that checksum begins
-_RECORD = struct.Struct("<II")  # checksum of a block, the same again in other words
-_WRITTEN = 0x7A617272  # no record is a hole of the file, which is zeros
+_HEADER = struct.Struct(
+    "<8sIIQI"
+)  # magic, checksum of the rest, bytes of a block, size, generation
+_SUMMED = 12  # offset of the first byte covered by the checksum
+_RECORD = struct.Struct("<II")  # checksum of a block, and the checksum XOR _WRITTEN
+_WRITTEN = 0x7A617272  # distinguishes records from holes of the file, which read as zeros
 _PAGE = 4096
 _NO_VALUE = (1 << 64) - 1
 _FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-_MOST_VERSION = 2048  # bytes; more is no version but a mistake
 
 
-def header_of(version: str, size: int | None, block_bytes: int) -> bytes:
-    """The beginning of a new file.
+def pack_header(generation: str, size: int | None, block_bytes: int) -> bytes:
+    """Return the header of a new file.
 
     Parameters
     ----------
-    version : str
-        Of the value.
+    generation : str
+        Generation of the value.
     size : int or None
-        Of the value, in bytes; None for a key that is known to have none.
+        Length of the value in bytes; None for a missing key.
     block_bytes : int
-        Of each block but the last.
+        Length of each block except the last, in bytes.
     """
-    words = version.encode()
+    words = generation.encode()
     sizes = block_bytes, _NO_VALUE if size is None else size, len(words)
     unsigned = _HEADER.pack(_MAGIC, 0, *sizes) + words
     return _HEADER.pack(_MAGIC, zlib.crc32(unsigned[_SUMMED:]), *sizes) + words
 
 
 class Entry:
-    """An open file of the cache.
+    """An open cache file.
 
     Parameters
     ----------
     path : str
-        The file.
+        Path of the file.
 
     Raises
     ------
     FileNotFoundError
-        If there is none.
+        If the file does not exist.
     ValueError
-        If it is damaged.
+        If the file is damaged.
     OSError
-        If it cannot be used.
+        If the file cannot be opened or read.
     """
 
     __slots__ = (
         "_accessed", "_data", "_descriptor", "_start", "_table",
-        "block_bytes", "size", "validated", "version",
+        "block_bytes", "generation", "size", "validated",
     )  # fmt: skip
 
     def __init__(self, path: str) -> None:
@@ -74,35 +75,35 @@ class Entry:
         self._descriptor = os.open(path, _FLAGS)
         start = self._start = os.pread(self._descriptor, _PAGE, 0)
         if len(start) < _HEADER.size:
-            raise ValueError("too short for a header")
+            raise ValueError("the file is shorter than a header")
         magic, checksum, block_bytes, size, length = _HEADER.unpack_from(start)
         end = _HEADER.size + length
         if magic != _MAGIC or checksum != zlib.crc32(start[_SUMMED:end]) or not block_bytes:
             raise ValueError("the header is damaged")
         self.size: int | None = None if size == _NO_VALUE else size
-        """Length of the value in bytes; None if there is no value."""
-        self.version = start[_HEADER.size : end].decode()
-        """Of the value."""
+        """Length of the value in bytes; None for a missing key."""
+        self.generation = start[_HEADER.size : end].decode()
+        """Version of the value."""
         self.block_bytes: int = block_bytes
-        """Length of each block but the last."""
+        """Length of each block except the last, in bytes."""
         self._table, self._data, total = _layout(end, self.size, block_bytes)
         status = os.fstat(self._descriptor)
         if status.st_size != total:
-            raise ValueError("of another length than its header says")
+            raise ValueError("the length of the file does not match its header")
         self.validated = status.st_mtime
-        """When the version was last known to be the present one, in seconds of the epoch."""
+        """Time of the last comparison of generations, in seconds since the epoch."""
         self._accessed = status.st_atime
 
     @classmethod
-    def make(cls, path: str, version: str, size: int | None, block_bytes: int) -> None:
-        """Write a new file without any blocks, at a path where there is none.
+    def create(cls, path: str, generation: str, size: int | None, block_bytes: int) -> None:
+        """Create a file without blocks.
 
         Raises
         ------
         OSError
-            If that cannot be done.
+            If the file exists or cannot be created.
         """
-        header = header_of(version, size, block_bytes)
+        header = pack_header(generation, size, block_bytes)
         descriptor = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             os.write(descriptor, header)
@@ -113,20 +114,19 @@ class Entry:
     # --- blocks ---
 
     def read(self, start: int, buffer: memoryview) -> list[tuple[int, int]]:
-        """Fill a buffer as far as its blocks are there.
+        """Fill a buffer with the blocks that are cached.
 
         Parameters
         ----------
         start : int
-            Of the part, in the value, which it must not exceed.
+            Start of the part in the value; the part must not exceed the value.
         buffer : memoryview
             Receives the part.
 
         Returns
         -------
         list of (int, int)
-            Runs of blocks that are not there, or damaged: the first, and the one behind
-            the last.
+            Runs of missing or damaged blocks: the first block, and the one after the last.
 
         Raises
         ------
@@ -139,11 +139,11 @@ class Entry:
         stop = start + len(buffer)
         first = start // step
         last = -(-stop // step)
-        place, length = self._table + _RECORD.size * first, _RECORD.size * (last - first)
-        # What was read with the header, once: others may write blocks meanwhile.
-        records, self._start = self._start[place : place + length], b""
+        offset, length = self._table + _RECORD.size * first, _RECORD.size * (last - first)
+        # The records read with the header are used once: others may write blocks meanwhile.
+        records, self._start = self._start[offset : offset + length], b""
         if len(records) < length:
-            records = os.pread(self._descriptor, length, place)
+            records = os.pread(self._descriptor, length, offset)
         missing: list[tuple[int, int]] = []
         for number, (checksum, again) in enumerate(_RECORD.iter_unpack(records), first):
             if checksum ^ again != _WRITTEN or not self._read_block(
@@ -174,7 +174,7 @@ class Entry:
         return True
 
     def bounds(self, first: int, last: int) -> tuple[int, int]:
-        """Where a run of blocks begins and ends in the value."""
+        """Return the start and the end of a run of blocks in the value."""
         return first * self.block_bytes, min(self.size or 0, last * self.block_bytes)
 
     def write(self, first: int, data: Buffer) -> None:
@@ -185,17 +185,17 @@ class Entry:
         first : int
             Number of the first block.
         data : buffer
-            Of all of them.
+            Contents of the blocks.
 
         Raises
         ------
         OSError
-            If they cannot be stored; what was stored before stays.
+            If the blocks cannot be written; blocks written earlier are not affected.
         """
         view = memoryview(data)
         records = bytearray()
-        for place in range(0, len(view), self.block_bytes):
-            checksum = zlib.crc32(view[place : place + self.block_bytes])
+        for offset in range(0, len(view), self.block_bytes):
+            checksum = zlib.crc32(view[offset : offset + self.block_bytes])
             records += _RECORD.pack(checksum, checksum ^ _WRITTEN)
         _write(self._descriptor, view, self._data + first * self.block_bytes)
         _write(self._descriptor, memoryview(records), self._table + first * _RECORD.size)
@@ -203,7 +203,7 @@ class Entry:
     # --- times ---
 
     def used(self, now: float, validated: float | None = None) -> None:
-        """Note that the value is used, perhaps that its version was compared."""
+        """Record an access, and the time of a comparison of generations if given."""
         if validated is not None:
             self.validated = validated
         elif now - self._accessed <= 1:
@@ -217,7 +217,7 @@ class Entry:
 
 
 def _layout(header: int, size: int | None, block_bytes: int) -> tuple[int, int, int]:
-    """Where the records begin, where the blocks do, where the file ends."""
+    """Return the offsets of the records, of the blocks and of the end of the file."""
     blocks = -(-(size or 0) // block_bytes)
     table = -(-header // _RECORD.size) * _RECORD.size
     data = -(-(table + blocks * _RECORD.size) // _PAGE) * _PAGE

@@ -1,4 +1,4 @@
-"""Reading a value from the blocks that are cached, or else from where it is."""
+"""Reader of a value that is partly cached on disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import ByteRange, StoreReadError, ValueReader, ValueReplacedError
+from zarr_core.extension import ByteRange, ByteReader, StoreReadError, ValueReplacedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 __all__ = ["CachedReader"]
 
 
-class CachedReader(ValueReader):
-    """One version of a value, some blocks of which are cached.
+class CachedReader(ByteReader):
+    """Reader of one generation of a value, some blocks of which are cached.
 
     Parameters
     ----------
     store : DiskCacheStore
-        Opens the value where it is, once that is needed.
+        The caching store.
     directory : Directory
-        Of the cache.
+        Directory of the cache.
     key : str
-        Of the value.
+        Key of the value.
     entry : Entry
-        What is cached.
+        The cache file.
     state : tuple of (str, int)
-        Path of the file, and what its changes were when the value was opened.
-    inner : ValueReader or None
-        The value where it is, if it was opened already.
+        Path of the cache file, and its change counter when the value was opened.
+    inner : ByteReader or None
+        Reader of the inner store, if it is already open.
     opened : float
-        When that was begun, in seconds of the epoch.
+        Time at which the value was opened, in seconds since the epoch.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class CachedReader(ValueReader):
         key: str,
         entry: Entry,
         state: tuple[str, int],
-        inner: ValueReader | None,
+        inner: ByteReader | None,
         opened: float,
     ) -> None:
         self._store = store
@@ -60,8 +60,8 @@ class CachedReader(ValueReader):
         self._inner = inner
         self._opened = opened
         self._guard = threading.Lock()
-        self.version = entry.version or None
-        self.requests = store.requests
+        self.generation = entry.generation or None
+        self.max_concurrency = store.max_concurrency
         if inner is not None:
             directory.gap_bytes = inner.gap_bytes
         self.gap_bytes = directory.gap_bytes
@@ -74,7 +74,8 @@ class CachedReader(ValueReader):
         for start, buffer in parts:
             if start < 0 or start + len(buffer) > self._size:
                 raise StoreReadError(
-                    f"bytes {start} to {start + len(buffer)} of a value of {self._size} bytes",
+                    f"bytes {start} to {start + len(buffer)} are outside the value of "
+                    f"{self._size} bytes",
                     self._store,
                     self._key,
                 )
@@ -95,7 +96,7 @@ class CachedReader(ValueReader):
             return [(start // step, -(-(start + len(buffer)) // step))]
 
     def _fetch(self, missing: Sequence[tuple[int, memoryview, Run]]) -> None:
-        """Read runs of blocks where the value is; keep them."""
+        """Read runs of blocks from the inner store and cache them."""
         begin, end = self._entry.bounds(*missing[0][2])
         inner = self._reader(ByteRange(begin, end - begin))
         fetched = []
@@ -117,23 +118,23 @@ class CachedReader(ValueReader):
 
     def _keep(self, first: int, memory: memoryview) -> None:
         try:
-            # Counted before, to have room made where there is none.
+            # Counted before the write, so that old files are removed first.
             self._directory.add(len(memory))
             self._entry.write(first, memory)
             self._entry.used(time.time(), validated=self._opened)
         except OSError:
             self._directory.count(errors=1)
 
-    def _reader(self, first: ByteRange) -> ValueReader:
+    def _reader(self, first: ByteRange) -> ByteReader:
         with self._guard:
             if self._inner is None:
                 path, changes = self._state
                 if self._directory.changes(path) != changes:
                     raise ValueReplacedError(
-                        "the value was replaced while parts of it were read", self._store, self._key
+                        "the value was replaced while it was read", self._store, self._key
                     )
                 self._opened = time.time()
-                self._inner = self._store.open_same(self._key, self._entry, first)
+                self._inner = self._store.reopen(self._key, self._entry, first)
                 self.gap_bytes = self._directory.gap_bytes = self._inner.gap_bytes
             return self._inner
 

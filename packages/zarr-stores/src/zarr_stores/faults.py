@@ -1,4 +1,4 @@
-"""A store that is slow or fails as it is told to, for tests."""
+"""A store with artificial latency and failures, for tests."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from zarr_core.extension import StoreError, StoreReadError, ValueReader
+from zarr_core.extension import ByteReader, StoreError, StoreReadError
 
-from zarr_stores._forked import in_children
+from zarr_stores._after_fork import register_after_fork
 from zarr_stores.observed import READS, ObservedStore
 
 if TYPE_CHECKING:
@@ -22,30 +22,29 @@ T = TypeVar("T")
 
 
 class FaultyStore(ObservedStore):
-    """Passes every call on to another store, late, but for one.
+    """A wrapper that delays calls, and fails at a given call.
 
     Parameters
     ----------
     inner : Store
-        The store that does the work.
+        The wrapped store.
     fail_at : int, optional
-        Number of the call that fails, from 1; None for none.
+        Number of the call that fails, starting at 1; None for no failure.
     when : {"before", "after"}
-        Whether the inner store has done its work when the call fails: after a
-        failure nobody can know.
+        Whether the call fails before or after the inner store has processed it.
     forever : bool
-        Whether all later calls fail as well.
+        Whether all later calls fail, too.
     latency : float
-        Seconds that every call takes longer.
-    requests : int, optional
-        How many calls to keep in flight, reads of one value among them; as many as the
-        inner store and its values want by default.
+        Additional duration of every call, in seconds.
+    max_concurrency : int, optional
+        Maximum number of concurrent calls, including reads of one value; by default that of
+        the inner store and its readers.
 
     Attributes
     ----------
     calls : list of tuple of str
-        Method and key of every call; ``len(calls)`` of a run without failures is the
-        number of places to fail at.  Reads of an open value are calls too.
+        Method and key of every call, including reads of an open value.  ``len(calls)`` of a
+        run without failures is the number of possible values of ``fail_at``.
     """
 
     def __init__(
@@ -55,21 +54,21 @@ class FaultyStore(ObservedStore):
         when: Literal["before", "after"] = "before",
         forever: bool = False,
         latency: float = 0.0,
-        requests: int | None = None,
+        max_concurrency: int | None = None,
     ) -> None:
         super().__init__(inner)
-        self._requests = requests
-        if requests is not None:
-            self.requests = requests
+        self._max_concurrency = max_concurrency
+        if max_concurrency is not None:
+            self.max_concurrency = max_concurrency
         self.fail_at = fail_at
         self.when = when
         self.forever = forever
         self.latency = latency
         self.calls: list[tuple[str, str]] = []
         self._guard = threading.Lock()
-        in_children(self, FaultyStore._renew)
+        register_after_fork(self, FaultyStore._reinitialize)
 
-    def _renew(self) -> None:
+    def _reinitialize(self) -> None:
         self._guard = threading.Lock()
 
     def perform(
@@ -87,31 +86,38 @@ class FaultyStore(ObservedStore):
             raise self._error(operation, key, number)
         result = work()
         if fails:
-            if isinstance(result, ValueReader):
+            if isinstance(result, ByteReader):
                 result.close()
             raise self._error(operation, key, number)
         return result
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         reader = super().open_value(key, first)
-        if reader is not None and self._requests is not None:
-            reader.requests = self._requests
+        if reader is not None and self._max_concurrency is not None:
+            reader.max_concurrency = self._max_concurrency
         return reader
 
     def _error(self, operation: str, key: str, number: int) -> StoreError:
         kind = StoreReadError if operation in READS else StoreError
-        return kind(f"call {number}, {operation}, fails as it was told to", self, key)
+        return kind(f"injected failure of call {number}, {operation}", self, key)
 
     def erase_values(self, keys: Iterable[str]) -> None:
-        """Erase key by key, each a place to stop at."""
+        """Erase the keys one by one, so that each can fail."""
         for key in keys:
             self.erase(key)
 
     def erase_prefix(self, prefix: str) -> None:
-        """Erase key by key, so that half of them may be left."""
+        """Erase the keys one by one, so that a failure leaves some of them."""
         for key in self.inner.list_prefix(prefix):
             self.erase(key)
         super().erase_prefix(prefix)
 
     def _arguments(self) -> tuple[Any, ...]:
-        return self.inner, self.fail_at, self.when, self.forever, self.latency, self._requests
+        return (
+            self.inner,
+            self.fail_at,
+            self.when,
+            self.forever,
+            self.latency,
+            self._max_concurrency,
+        )

@@ -1,7 +1,7 @@
-"""A store in any file system that fsspec knows.
+"""A store in any file system of fsspec.
 
-Name:           fsspec, with the schemes that no other store has (ftp, github, hdfs, hf ...)
-URL:            as fsspec has them; ``fsspec+s3://`` for schemes of other stores; chains with ``::``
+Name:           fsspec, and the schemes that no other store uses (ftp, github, hdfs, hf ...)
+URL:            URLs of fsspec; ``fsspec+s3://`` for schemes of other stores; chains with ``::``
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
-    LocalStore,
     Store,
     StoreCapabilityError,
     StoreError,
@@ -17,24 +16,31 @@ from zarr_core.extension import (
     StoreReadOnlyError,
     check_key,
     check_prefix,
-    key_lock,
 )
+from zarr_core.tools import LocalStore, key_lock
 
-from zarr_stores._database import is_key, joined
+from zarr_stores._database import is_key, to_bytes
 from zarr_stores.fsspec_calls import MISSING, Calls
-from zarr_stores.fsspec_files import PARTIAL, found, listed, objection, put, remove
-from zarr_stores.fsspec_place import SUFFIXES, Place, place_of
-from zarr_stores.fsspec_reader import opened_file, opened_ranges
+from zarr_stores.fsspec_files import (
+    PARTIAL,
+    find_files,
+    list_directory,
+    path_problem,
+    remove_file,
+    write_file,
+)
+from zarr_stores.fsspec_location import SUFFIXES, Location, location_of
+from zarr_stores.fsspec_reader import open_file_reader, open_range_reader
 from zarr_stores.fsspec_secrets import without_secrets
-from zarr_stores.fsspec_traits import Traits, path_in, version_of
+from zarr_stores.fsspec_traits import Traits, generation_of, path_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces, ValueReader
+    from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
 
-    # Named here, because within the class ``list`` is the operation of that name.
+    # Defined here, because ``list`` is a method within the class.
     Values = list[Buffer | None]
     Listing = tuple[list[str], list[str]]
 
@@ -45,32 +51,32 @@ GAP_BYTES = 1 << 17
 
 
 class FsspecStore(Store):
-    """Keys and values in a directory of a file system of fsspec.
+    """A store in a directory of an fsspec file system.
 
     Parameters
     ----------
-    fs : AbstractFileSystem or Place
-        The file system, synchronous or not; or what this class made of a URL.
+    fs : AbstractFileSystem or Location
+        The file system, synchronous or asynchronous, or a parsed URL.
     path : str
-        The directory, as a path in it.
+        Path of the directory in the file system.
     read_only : bool
-        Refuse changes.
-    requests : int, optional
-        How many requests to keep in flight; 32 for file systems that can do that, None for
-        the others.
+        If True, changes raise an error.
+    max_concurrency : int, optional
+        Maximum number of concurrent requests.  By default 32 for file systems that support
+        concurrent requests, and None for others.
     gap_bytes : int
-        Unneeded bytes between two parts of a value that are read rather than skipped.
+        Gap between two parts of a value, in bytes, up to which they are read together.
 
     Notes
     -----
-    ``update`` excludes other threads of this process.  Other processes are not excluded: no
-    file system of fsspec says how.  Use the stores for S3, GCS, Azure, local directories where
-    several processes write to one chunk or shard.
+    ``update`` excludes other threads of this process, but not other processes, because fsspec
+    has no locks or conditional writes.  Use the stores for S3, GCS, Azure or local directories
+    if several processes write to one chunk or shard.
 
-    A value takes the place of the old one at once where the file system renames files (local,
-    SFTP); elsewhere it is sent in one piece, and whether readers see a part of it is up to the
-    service.  Listings are never remembered.  Only ``FileNotFoundError`` means that a key is
-    missing.  Parts of large values are checked afterwards to be of one version.
+    Values are replaced atomically if the file system renames files (local, SFTP).  Otherwise a
+    value is sent with one request, and it depends on the service whether readers can see a part
+    of it.  Listings are not cached.  Only ``FileNotFoundError`` means that a key is missing.
+    After parts of large values are read, the generation of the file is compared.
     """
 
     def __init__(
@@ -79,24 +85,24 @@ class FsspecStore(Store):
         path: str = "",
         read_only: bool = False,
         *,
-        requests: int | None = None,
+        max_concurrency: int | None = None,
         gap_bytes: int = GAP_BYTES,
     ) -> None:
-        self._place = place = fs if isinstance(fs, Place) else Place(fs, path)
-        self.realm = place.realm
-        self._traits = traits = Traits(place.fs())
-        # As the file system writes it: some want a slash at the beginning.
-        self._base: str = place.path("x")[:-1]
-        self.calls = Calls(place, traits, place)
-        """Through it goes everything that is asked of the file system."""
+        self._location = location = fs if isinstance(fs, Location) else Location(fs, path)
+        self.realm = location.realm
+        self._traits = traits = Traits(location.fs())
+        # In the notation of the file system: some paths begin with a slash.
+        self._base: str = location.path("x")[:-1]
+        self.calls = Calls(location, traits, location)
+        """All calls of the file system."""
         self.read_only = read_only or bool(traits.read_only)
         self.supports_listing = not traits.http
-        self.requests = requests or (REQUESTS if traits.waits else None)
+        self.max_concurrency = max_concurrency or (REQUESTS if traits.waits else None)
         self.gap_bytes = gap_bytes
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Make a store from a URL of fsspec, or a chain of them.
+        """Create a store from a URL of fsspec, or a chain of URLs.
 
         Parameters
         ----------
@@ -104,41 +110,44 @@ class FsspecStore(Store):
             Such as ``ftp://host/field.zarr``, ``fsspec+s3://bucket/field.zarr``,
             ``simplecache::s3://bucket/field.zarr``, ``zip://::https://host/field.zip``.
         read_only : bool
-            Refuse changes.
+            If True, changes raise an error.
         **options
-            ``requests`` and ``gap_bytes`` of the class; all others go to fsspec.  Of a chain,
-            those for one file system stand under its name: ``{"s3": {"anon": True}}``.
+            ``max_concurrency`` and ``gap_bytes`` of the class; all others are passed to fsspec.  In a
+            chain, the options of one file system are under its name: ``{"s3": {"anon": True}}``.
 
         Raises
         ------
         StoreError
-            If fsspec, or the library for the scheme, is not there, or refuses the arguments.
+            If fsspec or the library for the scheme is not installed, or rejects the options.
         """
         if "reference" in (part.partition("://")[0] for part in url.split("::")):
-            # fsspec lets references from a network lead to files of this machine.
+            # fsspec would allow remote references to local files.
             raise StoreError(
-                "references are read by a store of their own: reference+https://host/refs.json, "
-                'reference+s3://bucket/refs.parq, or reference:// with the option "fo"',
+                "references are not supported by the fsspec store; use "
+                "reference+https://host/refs.json, reference+s3://bucket/refs.parq, or "
+                'reference:// with the option "fo"',
                 store=without_secrets(url),
             )
-        manners = {name: options.pop(name) for name in ("requests", "gap_bytes") if name in options}
-        return cls(Place.at(url, options), read_only=read_only, **manners)
+        settings = {
+            name: options.pop(name) for name in ("max_concurrency", "gap_bytes") if name in options
+        }
+        return cls(Location.at(url, options), read_only=read_only, **settings)
 
     @classmethod
     def is_for(cls, path: str) -> bool:
-        """Whether it is an archive; all other names are schemes and no suffixes."""
+        """Return whether a path has the suffix of an archive."""
         return super().is_for(path) and path.lower().endswith(SUFFIXES)
 
     @classmethod
     def from_object(cls, place: Any, *, read_only: bool = False) -> Store | None:
-        """Make a store of a file system, a mapper of fsspec, a path of universal_pathlib.
+        """Create a store from a file system or mapper of fsspec, or a UPath.
 
         Notes
         -----
-        What leads to a local directory becomes a :class:`LocalStore`.  Which exceptions a
-        mapper takes for a missing key is of no importance.
+        For a local directory a :class:`LocalStore` is returned.  The ``missing_exceptions`` of
+        a mapper are ignored.
         """
-        known = place_of(place)
+        known = location_of(place)
         if known is None:
             return None
         if Traits(known.fs()).local:
@@ -147,7 +156,7 @@ class FsspecStore(Store):
 
     @property
     def url(self) -> str:
-        return self._place.url
+        return self._location.url
 
     # --- readable ---
 
@@ -161,13 +170,13 @@ class FsspecStore(Store):
             return None
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        asked = list(key_ranges)
-        # Not every file system counts from the end, or cuts what reaches beyond it.
-        sizes = {key: self.getsize(key) for key in dict.fromkeys(key for key, _ in asked)}
-        values: Values = [None if sizes[key] is None else b"" for key, _ in asked]
+        requested = list(key_ranges)
+        # Some file systems support neither negative offsets nor ranges beyond the end.
+        sizes = {key: self.getsize(key) for key in dict.fromkeys(key for key, _ in requested)}
+        values: Values = [None if sizes[key] is None else b"" for key, _ in requested]
         ranges: list[tuple[str, int, int, int]] = []
         places: list[int] = []
-        for number, (key, part) in enumerate(asked):
+        for number, (key, part) in enumerate(requested):
             size = sizes[key] or 0
             start, stop = part.within(size)
             if start < stop:
@@ -178,17 +187,17 @@ class FsspecStore(Store):
         return values
 
     def cat_ranges(self, ranges: Sequence[tuple[str, int, int, int]]) -> Values:
-        """Ranges of values, as many at the same time as the file system can.
+        """Read ranges of values, concurrently if the file system supports it.
 
         Parameters
         ----------
         ranges : sequence of (str, int, int, int)
-            The key, the first byte, the one behind the last, the length of the value.
+            Key, first byte, byte after the last, and length of the value.
 
         Returns
         -------
         list of buffers
-            None where the key is missing.
+            The ranges; None for missing keys.
         """
         if not ranges:
             return []
@@ -199,39 +208,39 @@ class FsspecStore(Store):
             got = fs.cat_ranges(paths, starts, stops, on_error="return")
         for (key, start, stop, size), value in zip(ranges, got, strict=True):
             try:
-                with self.calls.naming(key):
+                with self.calls.wrap_errors(key):
                     if isinstance(value, BaseException):
                         raise value
             except MISSING:
                 values.append(None)
                 continue
-            # A server without ranges sends all.
+            # A server without support for ranges sends the whole value.
             part = memoryview(value)[start:stop] if len(value) == size else value
             if len(part) != stop - start:
                 raise StoreReadError(
-                    f"{len(part)} bytes came of the {stop - start} from {start}", self, key
+                    f"received {len(part)} of {stop - start} bytes at offset {start}", self, key
                 )
             values.append(part)
         return values
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         if self._traits.memory:
             return super().open_value(key, first)
         path = self._path(key)
         if self._traits.handles:
-            return opened_file(self, key, path)
-        return opened_ranges(self, key, path, self._traits, first)
+            return open_file_reader(self, key, path)
+        return open_range_reader(self, key, path, self._traits, first)
 
     def info(self, key: str) -> Mapping[str, Any] | None:
-        """What the file system says about the file of a key; None if there is no file."""
+        """Return the information of the file system about a file; None if it does not exist."""
         path = self._path(key)
         try:
             with self.calls.reading(key) as fs:
                 fs.invalidate_cache()
-                told: Mapping[str, Any] = fs.info(path)
+                info: Mapping[str, Any] = fs.info(path)
         except MISSING:
             return None
-        return None if told.get("type") == "directory" else told
+        return None if info.get("type") == "directory" else info
 
     def exists(self, key: str) -> bool:
         return self.info(key) is not None
@@ -243,32 +252,32 @@ class FsspecStore(Store):
         size = info.get("size")
         return super().getsize(key) if size is None else int(size)
 
-    def version(self, key: str) -> str | None:
+    def generation(self, key: str) -> str | None:
         info = self.info(key)
-        return None if info is None else version_of(info) or super().version(key)
+        return None if info is None else generation_of(info) or super().generation(key)
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         path = self._path(key)
         self._require_writable(key)
-        data = joined(value)
+        data = to_bytes(value)
         with self.calls.writing(key) as fs:
-            put(fs, self._traits, path, data)
+            write_file(fs, self._traits, path, data)
             fs.invalidate_cache()
 
     def update(self, key: str, change: Change) -> None:
         """Read, change and write a value, excluding other threads of this process."""
         self._path(key)
         self._require_writable(key)
-        with key_lock(repr(self._place.identity), key):
+        with key_lock(repr(self._location.identity), key):
             self._change(key, change)
 
     def erase(self, key: str) -> None:
         path = self._path(key)
         self._require_writable(key)
         with self.calls.writing(key) as fs:
-            remove(fs, self._traits, path, len(self._base) - 1)
+            remove_file(fs, self._traits, path, len(self._base) - 1)
             fs.invalidate_cache()
 
     def erase_prefix(self, prefix: str) -> None:
@@ -284,7 +293,7 @@ class FsspecStore(Store):
             try:
                 with self.calls.reading(prefix) as fs:
                     fs.invalidate_cache()
-                    names = found(fs, directory)
+                    names = find_files(fs, directory)
             except MISSING:
                 return iter(())
             return iter([key for key in map(self._key, names) if _is_listed(key, prefix)])
@@ -303,7 +312,7 @@ class FsspecStore(Store):
         try:
             with self.calls.reading(prefix) as fs:
                 fs.invalidate_cache()
-                entries = listed(fs, directory)
+                entries = list_directory(fs, directory)
         except MISSING:
             return [], []
         keys: list[str] = []
@@ -322,59 +331,60 @@ class FsspecStore(Store):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FsspecStore):
             return NotImplemented
-        return self._place.identity == other._place.identity
+        return self._location.identity == other._location.identity
 
     def __hash__(self) -> int:
-        return hash(self._place.identity)
+        return hash(self._location.identity)
 
     def __repr__(self) -> str:
         return f"FsspecStore({str(self)!r}{', read_only=True' if self.read_only else ''})"
 
     def __str__(self) -> str:
-        return str(self._place)
+        return str(self._location)
 
     def __copy__(self) -> Self:
         return self
 
     def __deepcopy__(self, memo: object) -> Self:
-        return self  # a store is a place
+        return self  # a copy would be equal
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._traits.memory:
             raise StoreError(
-                "cannot be pickled: the memory of another process has other values", store=self
-            )
-        if self._place.secrets:
-            raise StoreError(
-                "is not pickled, as anyone could read the credentials in it "
-                f"({', '.join(self._place.secrets)}); give them by environment variables or "
-                "files, where the library for the service looks for them",
+                "cannot be pickled, because the memory file system belongs to this process",
                 store=self,
             )
-        manners = self.read_only, self.requests, self.gap_bytes
-        return _unpickled, (type(self), self._place.recipe(), manners)
+        if self._location.secrets:
+            raise StoreError(
+                "cannot be pickled, because the pickle would contain credentials "
+                f"({', '.join(self._location.secrets)}); pass them in the environment variables or "
+                "files that the library for the service reads",
+                store=self,
+            )
+        settings = self.read_only, self.max_concurrency, self.gap_bytes
+        return _unpickled, (type(self), self._location.pickle_state(), settings)
 
     # --- helpers ---
 
     def _path(self, key: str) -> str:
         check_key(key)
-        path = path_in(self._place.fs(), self._traits, self._base, key)
+        path = path_in(self._location.fs(), self._traits, self._base, key)
         return self._followed(path, key)
 
     def _directory(self, prefix: str) -> str:
         check_prefix(prefix)
         if not self.supports_listing:
-            raise StoreCapabilityError("HTTP servers do not list what they have", self, prefix)
-        path = f"{self._base}{prefix}".rstrip("/") or self._place.root
+            raise StoreCapabilityError("HTTP servers cannot list keys", self, prefix)
+        path = f"{self._base}{prefix}".rstrip("/") or self._location.root
         return self._followed(path, prefix)
 
     def _followed(self, path: str, key: str) -> str:
-        if self._traits.local and (reason := objection(self._base, path)):
+        if self._traits.local and (reason := path_problem(self._base, path)):
             raise StoreReadError(reason, store=self, key=key)
         return path
 
     def _key(self, name: str) -> str:
-        """The key of a path in a listing; file systems do not agree about slashes before it."""
+        """Return the key of a path in a listing, with or without a leading slash."""
         base = self._base.lstrip("/")
         path = str(name).lstrip("/")
         return path[len(base) :] if path.startswith(base) else ""
@@ -390,9 +400,9 @@ def _is_listed(key: str, prefix: str) -> bool:
 
 
 def _unpickled(
-    kind: type[FsspecStore], recipe: tuple[Any, Any], manners: tuple[Any, ...]
+    kind: type[FsspecStore], pickle_state: tuple[Any, Any], settings: tuple[Any, ...]
 ) -> FsspecStore:
-    first, second = recipe
-    place = Place.at(first, second) if isinstance(first, str) else Place(first, second)
-    read_only, requests, gap_bytes = manners
-    return kind(place, read_only=read_only, requests=requests, gap_bytes=gap_bytes)
+    first, second = pickle_state
+    location = Location.at(first, second) if isinstance(first, str) else Location(first, second)
+    read_only, max_concurrency, gap_bytes = settings
+    return kind(location, read_only=read_only, max_concurrency=max_concurrency, gap_bytes=gap_bytes)

@@ -1,4 +1,4 @@
-"""Calls of a file system of fsspec, whose failures name the place but no secret."""
+"""Calls of an fsspec file system, with errors that name the store but contain no secrets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import threading
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import StoreError, StoreReadError, ZarrError, key_lock
+from zarr_core.extension import StoreError, StoreReadError, ZarrError
+from zarr_core.tools import key_lock
 
 from zarr_stores.fsspec_files import drop_cached
 
@@ -15,28 +16,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from zarr_stores.fsspec_place import Place
+    from zarr_stores.fsspec_location import Location
     from zarr_stores.fsspec_traits import Traits
 
 MISSING = (FileNotFoundError, NotADirectoryError)
-"""What says that there is no file; nothing else does."""
+"""Exceptions that mean that a file does not exist."""
 
 
 class Calls:
-    """Gives the file system of a store to work with, one thread at a time where that must be.
+    """Access to the file system of a store, by one thread at a time if necessary.
 
     Parameters
     ----------
-    place : Place
-        Where the store is.
+    location : Location
+        Location of the store.
     traits : Traits
-        How the file system is to be treated.
+        Properties of the file system.
     store : object
-        The store, for messages.
+        Store, for messages.
     """
 
-    def __init__(self, place: Place, traits: Traits, store: object) -> None:
-        self._place = place
+    def __init__(self, location: Location, traits: Traits, store: object) -> None:
+        self._location = location
         self._traits = traits
         self._store = str(store)
         self._process = 0
@@ -44,13 +45,13 @@ class Calls:
 
     @contextmanager
     def reading(self, key: str, path: str = "") -> Iterator[Any]:
-        """The file system, for reading; one of :data:`MISSING` passes."""
-        with self.naming(key):
-            fs = self._place.fs()
+        """Provide the file system for reading; exceptions of :data:`MISSING` are passed on."""
+        with self.wrap_errors(key):
+            fs = self._location.fs()
             if not (path and self._traits.caching):
                 yield fs
                 return
-            with key_lock(repr(self._place.identity), key):
+            with key_lock(repr(self._location.identity), key):
                 try:
                     yield fs
                 except Exception:
@@ -59,16 +60,16 @@ class Calls:
 
     @contextmanager
     def writing(self, key: str) -> Iterator[Any]:
-        """The file system, for changes."""
-        with self.naming(key, StoreError, "changed"):
-            yield self._place.fs()
+        """Provide the file system for changes."""
+        with self.wrap_errors(key, StoreError, "changed"):
+            yield self._location.fs()
 
     @contextmanager
-    def naming(
+    def wrap_errors(
         self, key: str, kind: type[StoreError] = StoreReadError, done: str = "read"
     ) -> Iterator[None]:
-        """Add store and key to what goes wrong in the file system."""
-        if self._process != os.getpid():  # a lock that another thread held at the fork
+        """Add store and key to errors of the file system."""
+        if self._process != os.getpid():  # another thread may have held the lock at the fork
             self._guard = threading.RLock() if self._traits.alone else nullcontext()
             self._process = os.getpid()
         try:
@@ -80,9 +81,9 @@ class Calls:
             if kind is StoreReadError and isinstance(error, MISSING) and not _is_bucket(error):
                 raise
             text = _reason(error)
-            told = self._place.masked(text)
-            cause = error if told == text else None  # whose text shows what must not be shown
-            raise kind(f"cannot be {done}: {told}", self._store, key) from cause
+            masked = self._location.mask_secrets(text)
+            cause = error if masked == text else None  # the original text contains a secret
+            raise kind(f"cannot be {done}: {masked}", self._store, key) from cause
 
 
 def _reason(error: BaseException) -> str:
@@ -93,6 +94,6 @@ def _reason(error: BaseException) -> str:
 
 
 def _is_bucket(error: BaseException) -> bool:
-    """Whether it is the bucket that was not found."""
+    """Return whether the bucket is missing, not the key."""
     response = getattr(error.__cause__, "response", None)
     return isinstance(response, dict) and response.get("Error", {}).get("Code") == "NoSuchBucket"

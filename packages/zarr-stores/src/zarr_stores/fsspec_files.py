@@ -1,4 +1,4 @@
-"""Files in file systems of fsspec: put, replaced, with the directories above them."""
+"""Operations on files and directories of fsspec file systems."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _ATTEMPTS = 20
 _NAME_LIMIT = 255  # bytes
 
 
-def put(fs: Any, traits: Traits, path: str, data: bytes) -> None:
-    """Write a file, in directories that others may remove while they are empty."""
+def write_file(fs: Any, traits: Traits, path: str, data: bytes) -> None:
+    """Write a file and create its directories, which others may remove while they are empty."""
     if not traits.directories:
         fs.pipe_file(path, data)
         return
@@ -39,13 +39,13 @@ def put(fs: Any, traits: Traits, path: str, data: bytes) -> None:
             if target != path:
                 with suppress(Exception):
                     fs.rm_file(target)
-            if len(name.encode()) > _NAME_LIMIT:  # not every server says so
+            if len(name.encode()) > _NAME_LIMIT:  # some servers do not report it
                 raise OSError(ENAMETOOLONG, "the name is too long", path) from error
             if isinstance(error, IsADirectoryError | NotADirectoryError) or attempt == _ATTEMPTS:
                 raise
-            # Which error says that the directory is missing is up to the file system; if it is
-            # there, another thread may just have made it.
-            if _kind(fs, above) == "directory":
+            # File systems raise different errors if the directory is missing.  If it exists,
+            # another thread may just have created it.
+            if _type_of(fs, above) == "directory":
                 if there and not isinstance(error, FileNotFoundError):
                     raise
                 there = True
@@ -53,60 +53,60 @@ def put(fs: Any, traits: Traits, path: str, data: bytes) -> None:
         _make_directories(fs, above)
 
 
-def remove(fs: Any, traits: Traits, path: str, top: int) -> None:
-    """Remove a file, with directories above it that become empty.
+def remove_file(fs: Any, traits: Traits, path: str, top: int) -> None:
+    """Remove a file, and the directories above it that become empty.
 
     Parameters
     ----------
     fs, traits
         The file system.
     path : str
-        The file; if there is none, nothing is done.
+        The file; a missing file is ignored.
     top : int
-        Directories with a path as short as this stay.
+        Directories whose path is not longer than this are kept.
     """
     try:
         fs.rm_file(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return
-    except Exception:  # which error says that there is no file is up to the file system
-        if _kind(fs, path) == "file":
+    except Exception:  # file systems raise different errors if the file is missing
+        if _type_of(fs, path) == "file":
             raise
         return
     above = path.rpartition("/")[0]
     while traits.directories and len(above) > top:
         try:
             fs.rmdir(above)
-        except Exception:  # most of all because something is in it
+        except Exception:  # usually because it is not empty
             return
         above = above.rpartition("/")[0]
 
 
-def objection(base: str, path: str) -> str:
-    """Why a local path is not to be followed; empty if it is.
+def path_problem(base: str, path: str) -> str:
+    """Return why a local path cannot be used; empty if it can.
 
     Parameters
     ----------
     base : str
-        The directory of the store.
+        Directory of the store.
     path : str
-        The path of a key in it, or of a directory.
+        Path of a key or of a directory.
     """
     root = os.path.realpath(base)
     real = os.path.realpath(path)
     if real != root and not real.startswith(f"{root.rstrip('/')}/"):
-        return "a symbolic link leads out of the store"
+        return "a symbolic link points outside the store"
     try:
         mode = os.stat(real).st_mode
-    except OSError:  # who asks for it is told
+    except OSError:  # the operation itself reports it
         return ""
     if S_ISREG(mode) or S_ISDIR(mode):
         return ""
-    return "this is no file but a pipe, a socket or a device"
+    return "the path is a pipe, a socket or a device, not a regular file"
 
 
 def drop_cached(fs: Any, path: str) -> None:
-    """Remove a file from a cache that was perhaps not fetched whole."""
+    """Remove a possibly incomplete file from the cache of fsspec."""
     with suppress(Exception):
         local = fs._check_file(path)  # noqa: SLF001 - caches of fsspec have no public name for it
         if isinstance(local, str):
@@ -115,39 +115,43 @@ def drop_cached(fs: Any, path: str) -> None:
 
 def _replace(fs: Any, traits: Traits, source: str, target: str) -> None:
     if traits.local:
-        os.replace(source, target)  # fsspec would move it into a directory of that name
+        os.replace(source, target)  # fsspec would move it into an existing directory
     else:
         fs.mv(source, target)
 
 
-def listed(fs: Any, path: str) -> list[Mapping[str, Any]]:
-    """What is in a directory; nothing if it is a file, which some list as if it were in itself."""
+def list_directory(fs: Any, path: str) -> list[Mapping[str, Any]]:
+    """Return the entries of a directory; none for a file, which some file systems list."""
     entries: list[Mapping[str, Any]] = fs.ls(path, detail=True)
-    if len(entries) == 1 and _last(entries[0]["name"]) == _last(path) and _kind(fs, path) == "file":
+    if (
+        len(entries) == 1
+        and _basename(entries[0]["name"]) == _basename(path)
+        and _type_of(fs, path) == "file"
+    ):
         return []
     return entries
 
 
-def found(fs: Any, path: str) -> list[str]:
-    """All files below a directory; not the empty ones that some tools put where others lie."""
+def find_files(fs: Any, path: str) -> list[str]:
+    """Return all files below a directory, without the empty markers of directories."""
     files: dict[str, Mapping[str, Any]] = fs.find(path, detail=True)
     empty = {name for name, info in files.items() if not info.get("size")}
-    above = {part for name in files for part in _above(name, path)} if empty else set()
+    above = {part for name in files for part in _parents(name, path)} if empty else set()
     return [name for name in files if name not in empty or name not in above]
 
 
-def _above(name: str, path: str) -> Iterator[str]:
-    """The directories of a file below another one."""
+def _parents(name: str, path: str) -> Iterator[str]:
+    """Iterate over the directories between a file and ``path``."""
     while (slash := name.rfind("/")) > len(path):
         name = name[:slash]
         yield name
 
 
-def _last(path: str) -> str:
+def _basename(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
 
 
-def _kind(fs: Any, path: str) -> str:
+def _type_of(fs: Any, path: str) -> str:
     try:
         return str(fs.info(path)["type"])
     except FileNotFoundError:

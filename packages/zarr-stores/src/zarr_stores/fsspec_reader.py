@@ -1,4 +1,4 @@
-"""Readers of the values in file systems of fsspec."""
+"""Readers of values in fsspec file systems."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import BufferReader, StoreReadError, ValueReader, ValueReplacedError
+from zarr_core.extension import BufferByteReader, ByteReader, StoreReadError, ValueReplacedError
 
 from zarr_stores.fsspec_calls import MISSING
-from zarr_stores.fsspec_traits import marks_of, version_of
+from zarr_stores.fsspec_traits import change_markers, generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,39 +20,39 @@ if TYPE_CHECKING:
     from zarr_stores.fsspec_traits import Traits
 
 
-_WHOLE = 1 << 18  # bytes: smaller values are read at once rather than in parts
+_WHOLE = 1 << 18  # bytes: smaller values are read as a whole
 _REPLACED = "the value was replaced while it was read"
-_SMALL = 1 << 16  # bytes that are asked for before the length is known
+_SMALL = 1 << 16  # bytes that are requested before the length is known
 
 
-def opened_ranges(
+def open_range_reader(
     store: FsspecStore, key: str, path: str, traits: Traits, first: ByteRange | None
-) -> ValueReader | None:
-    """Open a value of which ranges can be asked for; a small one is fetched at once."""
+) -> ByteReader | None:
+    """Open a value for reading ranges; a small value is read immediately."""
     if first is None and traits.concurrent and (head := _head(store, key, path)) is not None:
-        return BufferReader(head)
+        return BufferByteReader(head)
     info = store.info(key)
     if info is None:
         return None
     size = info.get("size")
     if size is None or size <= _WHOLE:
         value = store.get(key)
-        return None if value is None else BufferReader(value)
+        return None if value is None else BufferByteReader(value)
     return RangeReader(store, key, info)
 
 
 def _head(store: FsspecStore, key: str, path: str) -> bytes | None:
-    """A small value by one request; None if it is none, or was not to be had like this."""
+    """Read a small value with one request; None if it is large or the request fails."""
     try:
         with store.calls.reading(key, path) as fs:
             data: bytes = fs.cat_file(path, start=0, end=_SMALL)
-    except Exception:  # an empty value has no range; what else is wrong is found soon
+    except Exception:  # empty values have no range; other errors recur in the next request
         return None
     return data if len(data) < _SMALL else None
 
 
-def opened_file(store: FsspecStore, key: str, path: str) -> ValueReader | None:
-    """Open a file that stays what it is when another one takes its place."""
+def open_file_reader(store: FsspecStore, key: str, path: str) -> ByteReader | None:
+    """Open a file; the reader keeps its contents if the file is replaced."""
     try:
         with store.calls.reading(key) as fs:
             file = fs.open(path, "rb")
@@ -62,8 +62,8 @@ def opened_file(store: FsspecStore, key: str, path: str) -> ValueReader | None:
         return None
 
 
-class RangeReader(ValueReader):
-    """A value of which ranges are asked for; it is looked at again after each batch.
+class RangeReader(ByteReader):
+    """Reader of ranges of a value; compares the generation after each batch.
 
     Parameters
     ----------
@@ -72,16 +72,16 @@ class RangeReader(ValueReader):
     key : str
         The key.
     info : mapping
-        What the file system said about the file.
+        Information of the file system about the file.
     """
 
     def __init__(self, store: FsspecStore, key: str, info: Mapping[str, Any]) -> None:
         self._store = store
         self._key = key
         self._size = int(info["size"])
-        self._marks = marks_of(info)
-        self.version = version_of(info)
-        self.requests = store.requests
+        self._marks = change_markers(info)
+        self.generation = generation_of(info)
+        self.max_concurrency = store.max_concurrency
         self.gap_bytes = store.gap_bytes
 
     @property
@@ -111,11 +111,11 @@ class RangeReader(ValueReader):
 
     def _is_replaced(self) -> bool:
         info = self._store.info(self._key)
-        return info is None or marks_of(info) != self._marks
+        return info is None or change_markers(info) != self._marks
 
 
-class FileReader(ValueReader):
-    """A value in an open file, which stays as it is when another one takes its place.
+class FileReader(ByteReader):
+    """Reader of a value in an open file, which keeps its contents if it is replaced.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ class FileReader(ValueReader):
     key : str
         The key.
     file : file object
-        The file; closed with the reader.
+        The file; closed by ``close``.
     size : int
-        Its length.
+        Length of the file in bytes.
     """
 
     def __init__(self, store: FsspecStore, key: str, file: Any, size: int) -> None:
@@ -143,25 +143,25 @@ class FileReader(ValueReader):
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
             check_part(self._store, self._key, start, len(buffer), self._size)
-        with self._guard, self._store.calls.naming(self._key):
+        with self._guard, self._store.calls.wrap_errors(self._key):
             for start, buffer in parts:
                 self._file.seek(start)
                 done = 0
                 while done < len(buffer):
                     piece = self._file.read(len(buffer) - done)
                     if not piece:
-                        raise StoreReadError("the file has become shorter", self._store, self._key)
+                        raise StoreReadError("the file was truncated", self._store, self._key)
                     buffer[done : done + len(piece)] = piece
                     done += len(piece)
 
     def close(self) -> None:
-        with self._guard, self._store.calls.naming(self._key):
+        with self._guard, self._store.calls.wrap_errors(self._key):
             self._file.close()
 
 
 def check_part(store: object, key: str, start: int, length: int, size: int) -> None:
-    """Refuse what reaches beyond the end of a value."""
+    """Raise an error if a part is outside the value."""
     if start < 0 or start + length > size:
         raise StoreReadError(
-            f"bytes {start} to {start + length} of a value of {size} bytes", store, key
+            f"bytes {start} to {start + length} are outside the value of {size} bytes", store, key
         )

@@ -1,21 +1,22 @@
-"""Which arguments of file systems are credentials, so that no text shows them."""
+"""Detection and masking of credentials in URLs, options and messages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Names of arguments of the file systems that are known to fsspec, and of headers.
+# Names of options of fsspec file systems, and of HTTP headers.
 _SECRET = re.compile(
-    r"secret|token|passw|passphrase|^pw$|\bsas|_sas|credential|connection_string|authorization"
+    r"secret|token|pas+w|passphrase|^pw$|\bsas|_sas|credential|connection_string|authorization"
     r"|cookie|^auth$|signature|private|pkey|(?:^|[_-])key$|api_?key",
     re.IGNORECASE,
 )
-# What says where credentials are, or that there are none.
+# Values that refer to credentials, or mean that there are none.
 _PUBLIC = frozenset({"", "anon", "browser", "cache", "cloud", "google_default"})
 _USER = re.compile(r"(?<=://)[^/@\s'\"]+@")
 _QUERY = re.compile(r"(?<=://)([^\s'\"?]+)\?[^\s'\")>]+")
@@ -23,14 +24,14 @@ _MASK = "***"
 
 
 def names_of_secrets(options: Mapping[str, Any], url: str = "") -> list[str]:
-    """Names of the arguments that are credentials, sorted.
+    """Return the sorted names of the options that contain credentials.
 
     Parameters
     ----------
     options : mapping
-        Arguments of a file system, within which there may be those of others.
+        Options of a file system; may contain options of other file systems.
     url : str
-        A URL that may have a password.
+        URL that may contain a password.
     """
     found = {name for name, _ in _secrets(options)}
     if any(":" in match.group() for match in _USER.finditer(url)) or _QUERY.search(url):
@@ -38,21 +39,34 @@ def names_of_secrets(options: Mapping[str, Any], url: str = "") -> list[str]:
     return sorted(found)
 
 
-def without_secrets(text: str, options: Mapping[str, Any] | None = None) -> str:
-    """A text in which passwords, queries of URLs, values of secret arguments are masked.
+def without_secrets(text: str, options: Mapping[str, Any] | None = None, url: str = "") -> str:
+    """Return a text with passwords, queries of URLs and secret options mask_secrets.
 
     Parameters
     ----------
     text : str
         The text.
     options : mapping, optional
-        Arguments of a file system.
+        Options of a file system.
+    url : str
+        URL whose password and query are mask_secrets everywhere in the text.
     """
-    for _, value in _secrets(options or {}):
-        for word in _words(value):
-            text = text.replace(word, _MASK)
+    words = [word for _, value in _secrets(options or {}) for word in _words(value)]
+    words += _words([*_in_url(url)])
+    for word in sorted(words, key=len, reverse=True):
+        text = text.replace(word, _MASK)
     text = _USER.sub(lambda match: _user(match.group()), text)
     return _QUERY.sub(rf"\1?{_MASK}", text)
+
+
+def _in_url(url: str) -> Iterator[str]:
+    """Iterate over passwords and query values, in encoded and decoded form."""
+    for found in _USER.finditer(url):
+        password = found.group()[:-1].partition(":")[2]
+        yield from (password, unquote(password))
+    if query := _QUERY.search(url):
+        for _, value in parse_qsl(query.group().partition("?")[2]):
+            yield from (value, quote(value, ""))
 
 
 def _user(text: str) -> str:
@@ -72,7 +86,7 @@ def _secrets(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def _is_public(value: Any) -> bool:
     if value is None or isinstance(value, bool):
         return True
-    # Paths of files that have credentials are none.
+    # Paths of credential files are not secret.
     return isinstance(value, str) and (
         value in _PUBLIC or value.startswith(("/", "~/")) or value.endswith(".json")
     )

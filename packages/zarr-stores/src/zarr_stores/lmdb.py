@@ -11,22 +11,22 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
-    BufferReader,
+    BufferByteReader,
+    ByteReader,
     StoreError,
     StoreKeyError,
     StoreReadError,
-    ValueReader,
     check_key,
     check_prefix,
-    only_keys,
 )
+from zarr_core.tools import only_keys
 
-from zarr_stores._database import NO_KEY, DatabaseStore, encoded, is_key, joined
+from zarr_stores._database import INVALID_NAMES, DatabaseStore, encode_key, is_key, to_bytes
 from zarr_stores.lmdb_environment import (
     MappedReader,
+    close_before_fork,
     is_environment,
-    let_go_before_forks,
-    open_once,
+    open_shared,
 )
 
 if TYPE_CHECKING:
@@ -34,38 +34,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Self
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
 
 __all__ = ["LMDBStore"]
 
 _KEY_LIMIT = 511
 
-_COPIED = 1 << 14  # bytes: smaller values are copied, larger ones read where they lie
+_COPIED = 1 << 14  # bytes: smaller values are copied, larger ones are read from the memory map
 
 
 class LMDBStore(DatabaseStore):
-    """Keys and values in an LMDB environment, as zarr-python 2 has them.
+    """A store in an LMDB environment, with the layout of zarr-python 2.
 
     Parameters
     ----------
     path : str or os.PathLike
-        A directory, or one file if ``subdir`` is False.
+        Path of a directory, or of a file if ``subdir`` is False.
     read_only : bool
-        Refuse changes, and create nothing.
+        If True, changes raise an error and no file is created.
     fsync : bool
-        Have every change on the disk before ``set`` returns.  Without it writing is
+        Whether ``set`` returns only after the change is on disk.  Without it, writing is
         faster, but a power failure may damage the whole database.
     subdir : bool, optional
-        Whether a new environment is a directory; if not given, it is one unless
-        its name ends in ``.mdb``.  What is there already is used as it is.
+        Whether a new environment is a directory; by default it is, unless its name ends in
+        ``.mdb``.  Ignored if the environment exists.
     map_size : int
-        The most that the environment can grow to, in bytes; address space, not
-        memory or disk.
+        Maximum size of the environment in bytes.  It reserves address space, not memory or
+        disk space.
 
     Notes
     -----
-    Any number of threads and processes may read and write at the same time, on a
-    local disk.  Keys have at most 511 bytes.  Requires the package ``lmdb``.
+    Threads and processes can read and write concurrently, on a local disk.  Keys have at
+    most 511 bytes.  Requires the package ``lmdb``.
     """
 
     scheme = "lmdb"
@@ -84,11 +84,11 @@ class LMDBStore(DatabaseStore):
         self._subdir = subdir
         self._map_size = map_size
         self._environment: Any = None
-        let_go_before_forks(self)
+        close_before_fork(self)
 
     @classmethod
     def is_for(cls, path: str) -> bool:
-        """Whether it is no directory, or an environment."""
+        """Return whether a path is not a directory, or is an LMDB environment."""
         return super().is_for(path) or is_environment(path)
 
     # --- readable ---
@@ -107,7 +107,7 @@ class LMDBStore(DatabaseStore):
             finally:
                 transaction.abort()
         except _failures() as error:
-            raise self._failed(error, key, StoreReadError, "read") from error
+            raise self._error(error, key, StoreReadError, "read") from error
 
     _get = get
 
@@ -132,12 +132,12 @@ class LMDBStore(DatabaseStore):
             finally:
                 transaction.abort()
         except _failures() as error:
-            raise self._failed(error, key, StoreReadError, "read") from error
+            raise self._error(error, key, StoreReadError, "read") from error
 
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]
     ) -> list[Buffer | None]:
-        """Parts of values, in the order asked for, all of the same moment."""
+        """Return parts of values in the given order, all from one snapshot."""
         wanted = list(key_ranges)
         environment = self._environment or self._open(create=False)
         if environment is None:
@@ -161,10 +161,10 @@ class LMDBStore(DatabaseStore):
             finally:
                 transaction.abort()
         except _failures() as error:
-            raise self._failed(error, key, StoreReadError, "read") from error
+            raise self._error(error, key, StoreReadError, "read") from error
         return parts
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         check_key(key)
         environment = self._environment or self._open(create=False)
         if environment is None:
@@ -178,14 +178,14 @@ class LMDBStore(DatabaseStore):
                 if value is None:
                     return None
                 if len(value) <= _COPIED:
-                    return BufferReader(bytes(value))
+                    return BufferByteReader(bytes(value))
                 kept = True
                 return MappedReader(self, key, transaction, value)
             finally:
                 if not kept:
                     transaction.abort()
         except _failures() as error:
-            raise self._failed(error, key, StoreReadError, "read") from error
+            raise self._error(error, key, StoreReadError, "read") from error
 
     def exists(self, key: str) -> bool:
         return self.getsize(key) is not None
@@ -204,21 +204,21 @@ class LMDBStore(DatabaseStore):
             finally:
                 transaction.abort()
         except _failures() as error:
-            raise self._failed(error, key, StoreReadError, "read") from error
+            raise self._error(error, key, StoreReadError, "read") from error
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         check_key(key)
         if self.read_only:
             self._require_writable(key)
-        data = value if type(value) is bytes else joined(value)
+        data = value if type(value) is bytes else to_bytes(value)
         environment = self._environment or self._open(create=True)
         try:
             with environment.begin(write=True) as transaction:
                 transaction.put(key.encode(), data)
         except _failures() as error:
-            raise self._failed(error, key, StoreError, "written") from error
+            raise self._error(error, key, StoreError, "written") from error
 
     def erase(self, key: str) -> None:
         check_key(key)
@@ -232,31 +232,31 @@ class LMDBStore(DatabaseStore):
             with environment.begin(write=True) as transaction:
                 transaction.delete(key.encode())
         except _failures() as error:
-            raise self._failed(error, key, StoreError, "written") from error
+            raise self._error(error, key, StoreError, "written") from error
 
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several keys in one transaction."""
         names = list(keys)
         for key in names:
-            self._check_to_change(key)
+            self._check_writable(key)
         if names and self._open(create=False) is not None:
             with self._writing(names[0]) as transaction:
                 for key in names:
-                    transaction.delete(encoded(key))
+                    transaction.delete(encode_key(key))
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix in one transaction."""
-        self._check_prefix_to_change(prefix)
+        self._check_prefix_writable(prefix)
         if self._open(create=False) is None:
             return
-        first = encoded(prefix)
+        first = encode_key(prefix)
         with self._writing(prefix) as transaction, transaction.cursor() as cursor:
             found = cursor.set_range(first) if first else cursor.first()
             while found and bytes(cursor.key()).startswith(first):
                 found = cursor.delete()  # moves on to the next
 
     def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
-        name = encoded(key)
+        name = encode_key(key)
         with self._writing(key) as transaction:
             if transaction.get(name) != old:
                 return False
@@ -266,21 +266,21 @@ class LMDBStore(DatabaseStore):
                 transaction.put(name, new)
             return True
 
-    def _change_alone(self, key: str, change: Change) -> None:
-        name = encoded(key)
+    def _update_locked(self, key: str, change: Change) -> None:
+        name = encode_key(key)
         with self._writing(key) as transaction:
             old = transaction.get(name)
-            value = change(None if old is None else BufferReader(old))
+            value = change(None if old is None else BufferByteReader(old))
             if value is None:
                 transaction.delete(name)
-            elif not isinstance(value, ValueReader):
-                transaction.put(name, joined(value))
+            elif not isinstance(value, ByteReader):
+                transaction.put(name, to_bytes(value))
 
     # --- listable ---
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         check_prefix(prefix)
-        first = encoded(prefix)
+        first = encode_key(prefix)
         keys: list[bytes] = []
         with self._reading(prefix) as transaction:
             if transaction is None:
@@ -291,11 +291,11 @@ class LMDBStore(DatabaseStore):
                         if not key.startswith(first):
                             break
                         keys.append(key)
-        return iter(only_keys([key.decode(errors=NO_KEY) for key in keys]))
+        return iter(only_keys([key.decode(errors=INVALID_NAMES) for key in keys]))
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         check_prefix(prefix)
-        first = encoded(prefix)
+        first = encode_key(prefix)
         keys: list[str] = []
         prefixes: list[str] = []
         with self._reading(prefix) as transaction:
@@ -305,17 +305,17 @@ class LMDBStore(DatabaseStore):
                 found = cursor.set_range(first) if first else cursor.first()
                 while found and (key := cursor.key()).startswith(first):
                     head, slash, _ = key[len(first) :].partition(b"/")
-                    name = prefix + head.decode(errors=NO_KEY)
+                    name = prefix + head.decode(errors=INVALID_NAMES)
                     if is_key(name):
                         (prefixes if slash else keys).append(name + slash.decode())
-                    # "0" follows "/": over all that lies deeper
+                    # "0" follows "/": skips all deeper keys
                     found = cursor.set_range(first + head + b"0") if slash else cursor.next()
         return keys, prefixes
 
     # --- lifetime ---
 
     def close(self) -> None:
-        """Let go of the environment; what is used again afterwards is opened again."""
+        """Close the environment.  It is reopened at its next use."""
         self._environment = None
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
@@ -324,15 +324,15 @@ class LMDBStore(DatabaseStore):
     # --- the environment ---
 
     def _name(self, key: str) -> bytes:
-        """What a key is called in the environment."""
+        """Return the name of a key in the environment."""
         check_key(key)
-        name = encoded(key)
+        name = encode_key(key)
         if len(name) > _KEY_LIMIT:
             raise self._too_long(key)
         return name
 
     def _too_long(self, key: str) -> StoreKeyError:
-        reason = f"too long: LMDB has keys of at most {_KEY_LIMIT} bytes"
+        reason = f"the key is too long: LMDB supports at most {_KEY_LIMIT} bytes"
         return StoreKeyError(reason, self, f"{key[:40]}...")
 
     def _check(self, key: str) -> None:
@@ -344,31 +344,32 @@ class LMDBStore(DatabaseStore):
         if environment is None:
             yield None
             return
-        with self._naming(key, StoreReadError, "read"), environment.begin() as it:
+        with self._wrap_errors(key, StoreReadError, "read"), environment.begin() as it:
             yield it
 
     @contextmanager
     def _writing(self, key: str) -> Iterator[Any]:
         environment = self._open(create=True)
-        with self._naming(key, StoreError, "written"), environment.begin(write=True) as it:
+        with self._wrap_errors(key, StoreError, "written"), environment.begin(write=True) as it:
             yield it
 
     @contextmanager
-    def _naming(self, key: str, kind: type[StoreError], done: str) -> Iterator[None]:
-        """Add store and key to what goes wrong in the database."""
+    def _wrap_errors(self, key: str, kind: type[StoreError], done: str) -> Iterator[None]:
+        """Add store and key to errors of the database."""
         try:
-            import lmdb  # noqa: F401, PLC0415 - lazy: an extra, wanted by few
+            import lmdb  # noqa: F401 - lazy: an extra, wanted by few
         except ImportError as error:
-            raise StoreError("needs lmdb: pip install zarr-stores[lmdb]", self) from error
+            reason = "the package lmdb is not installed: pip install 'zarr-stores[lmdb]'"
+            raise StoreError(reason, self) from error
         try:
             yield
         except _failures() as error:
-            raise self._failed(error, key, kind, done) from error
+            raise self._error(error, key, kind, done) from error
 
-    def _failed(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
-        import lmdb  # noqa: PLC0415 - lazy: an extra, wanted by few
+    def _error(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
+        import lmdb  # optional dependency
 
-        encoded(key)
+        encode_key(key)
         if isinstance(error, lmdb.BadValsizeError):
             return self._too_long(key)
         reason = str(error)
@@ -379,19 +380,19 @@ class LMDBStore(DatabaseStore):
     def _open(self, *, create: bool) -> Any:
         environment = self._environment
         if environment is None:
-            with self._naming("", StoreError, "opened"):
-                environment = self._environment = open_once(
+            with self._wrap_errors("", StoreError, "opened"):
+                environment = self._environment = open_shared(
                     self.path,
                     create=create,
                     subdir=self._subdir,
                     map_size=self._map_size,
                     fsync=self._fsync,
                 )
-        return environment  # whoever closes the store meanwhile
+        return environment  # remains open even if another thread closes the store
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """What can go wrong in the database; looked at only when something did."""
-    import lmdb  # noqa: PLC0415 - lazy: an extra, wanted by few
+    """Return the exceptions of the database; evaluated only when one is raised."""
+    import lmdb  # optional dependency
 
     return lmdb.Error, OSError, MemoryError, UnicodeEncodeError

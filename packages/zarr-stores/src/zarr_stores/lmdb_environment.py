@@ -1,4 +1,4 @@
-"""LMDB environments of this process, each opened once, none of them used by a forked one."""
+"""LMDB environments of this process: each is opened once, and closed before a fork."""
 
 from __future__ import annotations
 
@@ -9,47 +9,46 @@ import time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, ref
 
-from zarr_core.extension import StoreReadError, ValueReader
+from zarr_core.extension import ByteReader, StoreReadError
 
-from zarr_stores._database import is_there
+from zarr_stores._database import path_exists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.extension import Store
 
-__all__ = ["MappedReader", "is_environment", "let_go_before_forks", "open_once"]
+__all__ = ["MappedReader", "close_before_fork", "is_environment", "open_shared"]
 
-_PATIENCE = 5.0  # seconds
-_OURS = 2  # references to an environment in a list that is looked at
+_FORK_TIMEOUT = 5.0  # seconds
+_OURS = 2  # reference count of an environment that only the list in _before_fork holds
 _FILE_SUFFIX = ".mdb"
 _DATA = "data.mdb"
 
-# A process opens each environment once, or the locks of LMDB fail.
+# The locks of LMDB fail if a process opens an environment twice.
 _environments: WeakValueDictionary[str, Any] = WeakValueDictionary()
 _readers: dict[int, ref[MappedReader]] = {}
-# By the numbers of the objects, since stores are equal if they are the same place.
-_users: WeakValueDictionary[int, Store] = WeakValueDictionary()
+# By identity, because two stores of the same location are equal.
+_stores: WeakValueDictionary[int, Store] = WeakValueDictionary()
 _guard = threading.Lock()
 
 
 def is_environment(directory: str) -> bool:
-    """Whether a directory is one."""
+    """Return whether a directory is an LMDB environment."""
     return os.path.exists(os.path.join(directory, _DATA))
 
 
-def open_once(path: str, *, create: bool, subdir: bool | None, map_size: int, fsync: bool) -> Any:
-    """The environment at a path; None if there is none and none is to be created.
+def open_shared(path: str, *, create: bool, subdir: bool | None, map_size: int, fsync: bool) -> Any:
+    """Return the environment at a path; None if it does not exist and is not created.
 
     Parameters
     ----------
     path : str
-        A directory or a file.
+        Path of a directory or file.
     create : bool
-        Make it.
+        Whether to create a missing environment.
     subdir, map_size, fsync
-        As the store was given them; of what another store has opened already, they are
-        what that one was given.
+        Options of the store; ignored if another store has already opened the environment.
     """
     real = os.path.realpath(path)
     with _guard:
@@ -62,14 +61,14 @@ def open_once(path: str, *, create: bool, subdir: bool | None, map_size: int, fs
 
 
 def _open(path: str, create: bool, subdir: bool | None, map_size: int, fsync: bool) -> Any:
-    import lmdb  # noqa: PLC0415 - lazy: an extra, wanted by few
+    import lmdb  # optional dependency
 
-    if is_there(path):
+    if path_exists(path):
         subdir = os.path.isdir(path)
     elif subdir is None:
         subdir = not path.endswith(_FILE_SUFFIX)
     data = os.path.join(path, _DATA) if subdir else path
-    if not create and not is_there(data):
+    if not create and not path_exists(data):
         return None
     if create:
         os.makedirs(path if subdir else os.path.dirname(path), exist_ok=True)
@@ -84,35 +83,35 @@ def _open(path: str, create: bool, subdir: bool | None, map_size: int, fsync: bo
         "metasync": fsync,
         "lock": writable or os.access(os.path.dirname(data), os.W_OK),
         "max_readers": 1024,
-        # A child that closes what it inherited gives up the places of kept
-        # transactions in the table that it shares with its parent: keep none.
+        # A child process that closes an inherited environment releases the reader slots of
+        # spare transactions in the table that it shares with its parent.
         "max_spare_txns": 0,
     }
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _FORK_TIMEOUT
     while True:
         try:
             environment = lmdb.open(path, **options)
         except lmdb.Error as error:
-            # Another thread has let go of it, and is just closing it.
+            # Another thread is closing the environment.
             if "already open" not in str(error) or time.monotonic() > until:
                 raise
             time.sleep(0.001)
         else:
-            environment.reader_check()  # places that killed readers held
+            environment.reader_check()  # frees the slots of killed readers
             return environment
 
 
-class MappedReader(ValueReader):
-    """A large value, read where it lies in the file, as it was when it was opened.
+class MappedReader(ByteReader):
+    """Reader of a large value in the memory map; sees the value as it was when opened.
 
     Parameters
     ----------
     store, key
-        Where it is, for messages.
+        Store and key, for messages.
     transaction : lmdb.Transaction
-        Which keeps the value where it is; the reader's to end.
+        Read transaction that keeps the value in place; ended by ``close``.
     value : memoryview
-        The value, of that transaction.
+        The value in the memory map.
     """
 
     __slots__ = ("_guard", "_key", "_store", "_transaction", "_value", "size")
@@ -136,13 +135,13 @@ class MappedReader(ValueReader):
                 buffer[:] = value[start:end]
 
     def _refused(self, start: int, end: int) -> StoreReadError:
-        reason = f"bytes {start} to {end} of a value of {self.size} bytes"
+        reason = f"bytes {start} to {end} are outside the value of {self.size} bytes"
         if self._value is None:
             reason = "the reader is closed"
         return StoreReadError(reason, self._store, self._key)
 
-    def keep(self) -> None:
-        """Copy the value: this process is about to fork, and the child ends all transactions."""
+    def copy_value(self) -> None:
+        """Copy the value before a fork, because the child process ends all transactions."""
         with self._guard:
             if self._value is not None and self._transaction is not None:
                 self._value = memoryview(bytes(self._value))
@@ -160,8 +159,8 @@ class MappedReader(ValueReader):
         if self._value is not None:
             self.close()
 
-    def renew_guard(self) -> None:
-        """Forget that another thread, left behind by a fork, was reading."""
+    def reset_lock(self) -> None:
+        """Create a new lock after a fork; a thread of the parent may have held the old one."""
         self._guard = threading.Lock()
 
 
@@ -169,28 +168,28 @@ def _open_readers() -> list[MappedReader]:
     return [reader for it in tuple(_readers.values()) if (reader := it()) is not None]
 
 
-def let_go_before_forks(store: Store) -> None:
-    """Have a store closed whenever this process is about to fork; it opens itself again."""
-    _users[id(store)] = store
+def close_before_fork(store: Store) -> None:
+    """Register a store to be closed before a fork; it reopens the environment when used."""
+    _stores[id(store)] = store
 
 
 def _before_fork() -> None:
-    # LMDB takes nothing over a fork, and a child that closes what another thread is at work in
-    # waits for that thread, which it does not have.
+    # LMDB environments cannot be used after a fork.  A child process that closes one while
+    # another thread uses it would wait for that thread forever.
     _guard.acquire()
     environments = list(_environments.values())
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _FORK_TIMEOUT
     while True:
-        for it in _users.valuerefs():  # while others are added
+        for it in _stores.valuerefs():  # other threads may add stores
             store = it()
             if store is not None:
                 store.close()
         for reader in _open_readers():
-            reader.keep()
+            reader.copy_value()
         used = any(sys.getrefcount(environments[at]) > _OURS for at in range(len(environments)))
-        if not used or time.monotonic() > until:  # or a transaction lasts
+        if not used or time.monotonic() > until:  # or a long transaction is open
             return
-        time.sleep(1e-5)  # in which others finish what they are at
+        time.sleep(1e-5)  # lets other threads finish their operations
 
 
 def _after_fork_in_parent() -> None:
@@ -198,11 +197,11 @@ def _after_fork_in_parent() -> None:
 
 
 def _after_fork() -> None:
-    # What was inherited must not be used, and nothing else can be opened beside it.
+    # Inherited environments must not be used, and block opening new ones.
     global _guard
     _guard = threading.Lock()
     for reader in _open_readers():
-        reader.renew_guard()
+        reader.reset_lock()
     for environment in list(_environments.values()):
         environment.close()
     _environments.clear()

@@ -19,7 +19,7 @@ _DEBUG = 10  # logging.DEBUG
 
 
 class LoggedStore(ObservedStore):
-    """Logs each operation with its key, bytes and duration; never a value.
+    """A wrapper that logs each operation with its key, bytes and duration, but no values.
 
     Parameters
     ----------
@@ -28,18 +28,18 @@ class LoggedStore(ObservedStore):
     logger : str
         Name of the logger of the standard library.
     level : int
-        Level of what succeeds, by default ``logging.DEBUG``; what raises is logged as a warning, with the
-        class of the error.
+        Level of successful operations, by default ``logging.DEBUG``.  Failed operations are
+        logged as warnings with the class of the exception.
 
     Notes
     -----
-    The URL that is logged is the store's own, which has no credentials.
+    The log contains the URL of the store, without credentials.
     """
 
     def __init__(
         self, inner: Store, logger: str = "zarr_stores.logged", level: int = _DEBUG
     ) -> None:
-        import logging  # noqa: PLC0415 - only who logs waits for it
+        import logging
 
         super().__init__(inner)
         self._logger = logging.getLogger(logger)
@@ -48,11 +48,11 @@ class LoggedStore(ObservedStore):
     def perform(
         self, operation: str, key: str, work: Callable[[], T], nbytes: Callable[[T], int]
     ) -> T:
-        begun = perf_counter()
+        started = perf_counter()
         try:
             result = work()
         except Exception as error:
-            milliseconds = (perf_counter() - begun) * 1000
+            milliseconds = (perf_counter() - started) * 1000
             self._logger.warning(
                 "%s %r in %s: %s after %.3f ms",
                 operation,
@@ -63,7 +63,7 @@ class LoggedStore(ObservedStore):
             )
             raise
         if self._logger.isEnabledFor(self._level):
-            milliseconds = (perf_counter() - begun) * 1000
+            milliseconds = (perf_counter() - started) * 1000
             message = "%s %r in %s: %d bytes in %.3f ms"
             count = nbytes(result)
             self._logger.log(self._level, message, operation, key, self.url, count, milliseconds)

@@ -1,4 +1,4 @@
-"""A store that counts operations, their bytes, their seconds."""
+"""A store that counts operations, bytes and seconds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from time import perf_counter
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
-from zarr_stores._forked import in_children
+from zarr_stores._after_fork import register_after_fork
 from zarr_stores.observed import ObservedStore
 
 if TYPE_CHECKING:
@@ -20,20 +20,20 @@ T = TypeVar("T")
 
 
 class Metrics(TypedDict):
-    """What was measured of one operation."""
+    """Statistics of one operation."""
 
     count: int
-    """How often it was called."""
+    """Number of calls."""
     errors: int
-    """How often it raised."""
+    """Number of calls that raised an exception."""
     nbytes: int
-    """Bytes of values that went in or out."""
+    """Bytes read or written."""
     seconds: float
-    """Time it took, all threads added up."""
+    """Duration, summed over all threads."""
 
 
 class MetricsStore(ObservedStore):
-    """Measures every operation on the way to another store.
+    """A wrapper that measures every operation.
 
     Parameters
     ----------
@@ -42,41 +42,38 @@ class MetricsStore(ObservedStore):
 
     Notes
     -----
-    A pickled one, or a copy, begins with nothing measured.
+    Pickles and copies start with empty statistics.
     """
 
     def __init__(self, inner: Store) -> None:
         super().__init__(inner)
         self._measured: dict[str, Metrics] = {}
         self._guard = threading.Lock()
-        in_children(self, MetricsStore._renew)
+        register_after_fork(self, MetricsStore._reinitialize)
 
-    def _renew(self) -> None:
+    def _reinitialize(self) -> None:
         self._guard = threading.Lock()
 
     def snapshot(self) -> dict[str, Metrics]:
-        """What was measured since the beginning, by the name of the operation.
-
-        Numbers for whichever system collects them; later operations do not change it.
-        """
+        """Return a copy of the statistics by operation name."""
         with self._guard:
             return {name: measured.copy() for name, measured in self._measured.items()}
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Remove all statistics."""
         with self._guard:
             self._measured.clear()
 
     def perform(
         self, operation: str, key: str, work: Callable[[], T], nbytes: Callable[[T], int]
     ) -> T:
-        begun = perf_counter()
+        started = perf_counter()
         errors, count = 1, 0
         try:
             result = work()
             errors, count = 0, nbytes(result)
         finally:
-            seconds = perf_counter() - begun
+            seconds = perf_counter() - started
             with self._guard:
                 measured = self._measured.setdefault(
                     operation, {"count": 0, "errors": 0, "nbytes": 0, "seconds": 0.0}

@@ -1,4 +1,4 @@
-"""A store in a collection of MongoDB, or of what is compatible with it.
+"""A store in a collection of MongoDB, or of a compatible server.
 
 Name:           mongodb
 URL:            mongodb://[user@]host[:port]/[database][?collection=zarr_collection], or
@@ -13,56 +13,57 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from zarr_core.extension import (
-    BufferReader,
+    BufferByteReader,
+    ByteReader,
     StoreError,
     StoreReadError,
-    ValueReader,
     check_prefix,
-    key_lock,
 )
+from zarr_core.tools import key_lock
 
-from zarr_stores._database import change_freely, is_key, joined
+from zarr_stores._database import compare_and_swap, is_key, to_bytes
 from zarr_stores._server import ServerStore
+from zarr_stores.unknown_options import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
 
 __all__ = ["MongoDBStore"]
 
-_TOGETHER: Final = 200  # keys in one request
-_TRIES: Final = 200
+_BATCH_SIZE: Final = 200  # keys in one request
+_MAX_ATTEMPTS: Final = 200
 
 
 class MongoDBStore(ServerStore):
-    """Keys and values in documents of a collection, as zarr-python 2 has them.
+    """A store in a MongoDB collection, with the layout of zarr-python 2.
 
     Parameters
     ----------
     url : str
-        ``mongodb://host:27017/database``; without a name the database is ``mongodb_zarr``.
+        ``mongodb://host:27017/database``; the default database is ``mongodb_zarr``.
     read_only : bool
-        Refuse changes, and create nothing.
+        If True, changes raise an error and nothing is created.
     collection : str
-        Name of the collection, which is created when first written to.
+        Name of the collection; created by the first write.
     **options
-        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retries``;
-        whatever else a ``MongoClient`` takes, such as ``replicaSet``, ``tlsCAFile``.
+        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retries``, and
+        options of ``pymongo.MongoClient``, such as ``replicaSet``, ``tlsCAFile``.
 
     Notes
     -----
-    A document has ``key``, ``value`` and what zarr-python 2 does not look at: ``version``,
-    another one for each value, by which ``update`` excludes everyone else.  A unique index
-    over the keys is made before anything is written.  A document has at most 16 MiB.
-    MongoDB has no way to send parts of binary values, so values are always sent whole;
-    ``timeout`` is for all of an answer.
+    A document has the fields ``key``, ``value`` and ``version``.  The version is unique for
+    each value; ``update`` uses it to detect concurrent changes, and zarr-python 2 ignores it.
+    A unique index of the keys is created before the first write.  A document has at most
+    16 MiB.  MongoDB cannot send parts of binary values, so values are always sent whole.
+    ``timeout`` applies to a whole response.
     """
 
     schemes = ("mongodb", "mongodb+srv")
     port = 27017
-    place = MappingProxyType({"collection": "zarr_collection"})
-    kept = frozenset({"authSource", "directConnection", "replicaSet", "tls"})
+    location_options = MappingProxyType({"collection": "zarr_collection"})
+    url_options = frozenset({"authSource", "directConnection", "replicaSet", "tls"})
     secrets = frozenset(
         {
             "password",
@@ -72,8 +73,9 @@ class MongoDBStore(ServerStore):
             "tlscertificatekeyfilepassword",
         }
     )
+    ignores_case = True
     library = "pymongo"
-    requests = 32
+    max_concurrency = 32
 
     def __init__(
         self, url: str = "mongodb://localhost", read_only: bool = False, **options: Any
@@ -84,9 +86,14 @@ class MongoDBStore(ServerStore):
 
     # --- connections ---
 
+    def library_options(self) -> Iterable[str]:
+        from pymongo import MongoClient, common  # optional dependency
+
+        return {*common.VALIDATORS} | arguments_of(MongoClient)
+
     def _connect(self) -> Any:
-        from pymongo import MongoClient, WriteConcern  # noqa: PLC0415 - lazy: an extra
-        from pymongo.errors import PyMongoError  # noqa: PLC0415 - likewise
+        from pymongo import MongoClient, WriteConcern  # optional dependency
+        from pymongo.errors import PyMongoError
 
         milliseconds = round(self._connect_timeout * 1000)
         options = {
@@ -104,66 +111,71 @@ class MongoDBStore(ServerStore):
         try:
             client: Any = MongoClient(address, **options, **secrets)
             database = client.get_default_database()
-            # What is acknowledged is in the journal.
+            # By default writes are acknowledged after they are in the journal.
             concern = client.write_concern.document or {"w": "majority", "j": True}
             concern = WriteConcern(**{_CONCERN.get(word, word): it for word, it in concern.items()})
-            return client, database.get_collection(self._place["collection"], write_concern=concern)
+            return client, database.get_collection(
+                self._location["collection"], write_concern=concern
+            )
         except (PyMongoError, TypeError, ValueError) as error:
-            raise StoreError(f"cannot be opened: {self._reason(error)}", self) from error
+            raise StoreError(f"cannot open the collection: {self._reason(error)}", self) from error
 
     @staticmethod
     def _disconnect(resources: Any) -> None:
-        from pymongo import timeout  # noqa: PLC0415 - lazy: an extra, wanted by few
+        from pymongo import timeout  # optional dependency
 
-        with timeout(1):  # not to say goodbye to a server that has gone
+        with timeout(1):  # the server may not be reachable
             resources[0].close()
 
-    def failures(self) -> tuple[type[BaseException], ...]:
-        from bson.errors import BSONError  # noqa: PLC0415 - lazy: an extra, wanted by few
-        from pymongo.errors import PyMongoError  # noqa: PLC0415 - likewise
+    def exceptions(self) -> tuple[type[BaseException], ...]:
+        from bson.errors import BSONError  # optional dependency
+        from pymongo.errors import PyMongoError
 
         return PyMongoError, BSONError
 
     def is_lost(self, error: BaseException) -> bool:
-        from pymongo.errors import (  # noqa: PLC0415 - lazy: an extra, wanted by few
+        from pymongo.errors import (  # optional dependency
             AutoReconnect,
             DuplicateKeyError,
             ServerSelectionTimeoutError,
         )
 
-        # Two that make a document for one key at the same time: one of them has to wait.
+        # DuplicateKeyError: another client inserted a document with this key at the same time.
         lost = isinstance(error, AutoReconnect | DuplicateKeyError)
-        # The last has been tried again and again already.
+        # The client library has already retried the server selection.
         return lost and not isinstance(error, ServerSelectionTimeoutError)
 
     def _reason(self, error: BaseException) -> str:
-        # Not the whole description of the servers behind it.
+        # Without the long description of the servers.
         return super()._reason(error).partition(", full error: ")[0].partition(", Timeout: ")[0]
 
     def _read(self, key: str, work: Callable[[Any], Any]) -> Any:
-        return self.ask(key, StoreReadError, "read", lambda: work(self._opened()[1]))
+        return self.request(key, StoreReadError, "read", lambda: work(self._opened()[1]))
 
     def _write(self, key: str, work: Callable[[Any], Any], again: bool = True) -> Any:
-        """Change something in the collection, which has its index afterwards."""
-        from pymongo.errors import DocumentTooLarge  # noqa: PLC0415 - lazy: an extra
+        """Write to the collection; create its index first if necessary."""
+        self._opened()  # reports a missing library
+        from pymongo.errors import DocumentTooLarge  # optional dependency
 
         def written() -> Any:
             try:
                 return work(self._opened()[1])
             except DocumentTooLarge as error:
-                reason = "larger than the 16 MiB that documents of MongoDB may have"
                 raise StoreError(
-                    f"{reason}: make the chunks or shards smaller", self, key
+                    "the value exceeds the limit of 16 MiB for MongoDB documents: use smaller "
+                    "chunks or shards",
+                    self,
+                    key,
                 ) from error
 
         if not self._has_index:
             index = ("key", 1)
-            self.ask(
-                *(key, StoreError, "written: there can be no unique index over the keys"),
+            self.request(
+                *(key, StoreError, "written: the unique index of the keys cannot be created"),
                 lambda: self._opened()[1].create_index([index], unique=True),
             )
             self._has_index = True
-        return self.ask(key, StoreError, "written", written, again)
+        return self.request(key, StoreError, "written", written, again)
 
     # --- readable ---
 
@@ -175,53 +187,53 @@ class MongoDBStore(ServerStore):
         value = found.get("value")
         if isinstance(value, bytes):
             return value
-        raise StoreReadError("the document has no binary value", self, key)
+        raise StoreReadError("the field 'value' of the document is not binary", self, key)
 
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]
     ) -> list[Buffer | None]:
-        """Parts of values, in the order asked for; many values with one request."""
-        asked = list(key_ranges)
+        """Return parts of values in the given order; one request reads many values."""
+        requested = list(key_ranges)
         wanted: dict[str, list[int]] = {}
-        for number, (key, _) in enumerate(asked):
+        for number, (key, _) in enumerate(requested):
             self._check(key)
             wanted.setdefault(key, []).append(number)
         keys = list(wanted)
-        parts: list[Buffer | None] = [None] * len(asked)
+        parts: list[Buffer | None] = [None] * len(requested)
 
         def work(some: list[str]) -> Callable[[Any], None]:
             def read(collection: Any) -> None:
                 for found in collection.find({"key": {"$in": some}}, {**_VALUE, "key": 1}):
                     value = self._value(found["key"], found)
                     for number in wanted[found["key"]]:
-                        start, stop = asked[number][1].within(len(value))
+                        start, stop = requested[number][1].within(len(value))
                         parts[number] = value[start:stop]
 
             return read
 
-        for first in range(0, len(keys), _TOGETHER):
-            some = keys[first : first + _TOGETHER]
+        for first in range(0, len(keys), _BATCH_SIZE):
+            some = keys[first : first + _BATCH_SIZE]
             self._read(some[0], work(some))
         return parts
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         self._check(key)
         value, _, version = self._look(key)
         if value is None:
             return None
-        reader = BufferReader(value)
-        reader.version = version
+        reader = BufferByteReader(value)
+        reader.generation = version
         return reader
 
     def _look(self, key: str) -> tuple[bytes | None, dict[str, Any] | None, str | None]:
-        """A value, how to find it if nobody has changed it, its version."""
+        """Return a value, a filter that matches this generation, and the generation."""
         found = self._read(key, lambda it: it.find_one({"key": key}, {**_VALUE, "version": 1}))
         if found is None:
             return None, None, None
         value, version = self._value(key, found), found.get("version")
         if version is not None:
             return value, {"key": key, "version": version}, str(version)
-        # Of zarr-python 2.
+        # Written by zarr-python 2.
         return value, {"key": key, "value": value, "version": {"$exists": False}}, None
 
     def exists(self, key: str) -> bool:
@@ -235,48 +247,48 @@ class MongoDBStore(ServerStore):
             return int(found["size"])
         return None
 
-    def version(self, key: str) -> str | None:
+    def generation(self, key: str) -> str | None:
         self._check(key)
         found = self._read(key, lambda it: it.find_one({"key": key}, {"version": 1, "_id": 0}))
-        return str(found["version"]) if found else super().version(key)
+        return str(found["version"]) if found else super().generation(key)
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
-        self._check_to_change(key)
-        document = _document(key, joined(value))
+    def set(self, key: str, value: Buffers) -> None:
+        self._check_writable(key)
+        self._opened()  # reports a missing library
+        document = _document(key, to_bytes(value))
         self._write(key, lambda it: it.replace_one({"key": key}, document, upsert=True))
 
     def erase(self, key: str) -> None:
         self.erase_values([key])
 
     def erase_values(self, keys: Iterable[str]) -> None:
-        """Remove several keys, many with one request."""
+        """Remove several keys; one request removes many."""
         names = list(keys)
         for key in names:
-            self._check_to_change(key)
-        for first in range(0, len(names), _TOGETHER):
-            self._erase(names[first], {"key": {"$in": names[first : first + _TOGETHER]}})
+            self._check_writable(key)
+        for first in range(0, len(names), _BATCH_SIZE):
+            self._erase(names[first], {"key": {"$in": names[first : first + _BATCH_SIZE]}})
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix with one request."""
-        self._check_prefix_to_change(prefix)
+        self._check_prefix_writable(prefix)
         self._erase(prefix, _below(prefix))
 
     def _erase(self, key: str, which: dict[str, Any]) -> None:
-        self.ask(key, StoreError, "erased", lambda: self._opened()[1].delete_many(which))
+        self.request(key, StoreError, "erased", lambda: self._opened()[1].delete_many(which))
 
     def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding every other change of the key.
+        """Read, change and write a value, excluding other changes of the key.
 
         Notes
         -----
-        The new value is stored if the version is still the one that was read; else all is
-        done again.
+        The new value is stored if the generation is unchanged.  Otherwise the update is retried.
         """
-        from pymongo.errors import DuplicateKeyError  # noqa: PLC0415 - lazy: an extra
-
-        self._check_to_change(key)
+        self._check_writable(key)
+        self._opened()  # reports a missing library
+        from pymongo.errors import DuplicateKeyError  # optional dependency
 
         def swap(seen: dict[str, Any] | None, new: bytes | None) -> bool:
             if new is None:
@@ -292,12 +304,16 @@ class MongoDBStore(ServerStore):
                     return False
                 return True
 
-            # The library may have repeated what the server had done already.
+            # The client library may have repeated a request that the server had processed.
             return self._write(key, work, False) or self._look(key)[2] == str(document["version"])
 
         with key_lock(self.url, key):
-            if not change_freely(change, lambda: self._look(key)[:2], swap, _TRIES):
-                raise StoreError(f"others have changed the key {_TRIES} times meanwhile", self, key)
+            if not compare_and_swap(change, lambda: self._look(key)[:2], swap, _MAX_ATTEMPTS):
+                raise StoreError(
+                    f"cannot be updated: other writers changed the key {_MAX_ATTEMPTS} times",
+                    self,
+                    key,
+                )
 
     # --- listable ---
 
@@ -308,7 +324,7 @@ class MongoDBStore(ServerStore):
             found = self._opened()[1].find(_below(prefix), {"key": 1, "_id": 0})
             return [document["key"] for document in found]
 
-        return filter(is_key, self.ask(prefix, StoreReadError, "listed", work))
+        return filter(is_key, self.request(prefix, StoreReadError, "listed", work))
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         check_prefix(prefix)
@@ -331,7 +347,7 @@ class MongoDBStore(ServerStore):
 
         keys: list[str] = []
         prefixes: list[str] = []
-        for found in self.ask(prefix, StoreReadError, "listed", work):
+        for found in self.request(prefix, StoreReadError, "listed", work):
             name = prefix + found["name"]
             if is_key(name):
                 (prefixes if found["deeper"] else keys).append(name + "/" * found["deeper"])
@@ -343,11 +359,11 @@ _CONCERN: Final = {"wtimeoutMS": "wtimeout", "journal": "j"}
 
 
 def _document(key: str, value: bytes) -> dict[str, Any]:
-    from bson import ObjectId  # noqa: PLC0415 - lazy: an extra, wanted by few
+    from bson import ObjectId  # optional dependency
 
     return {"key": key, "value": value, "version": ObjectId()}
 
 
 def _below(prefix: str) -> dict[str, Any]:
-    """What finds the keys below a prefix: strings are compared by their bytes, "0" follows "/"."""
+    """Return a filter for the keys below a prefix, in byte order: "0" follows "/"."""
     return {"key": {"$gte": prefix, "$lt": f"{prefix[:-1]}0"} if prefix else {"$gte": ""}}

@@ -1,4 +1,4 @@
-"""A store in the buckets of S3, Google Cloud, Azure, or on a server of HTTP.
+"""A store in a bucket of S3, Google Cloud or Azure, or on an HTTP server.
 
 Name:           s3, s3a, gs, gcs, az, azure, abfs, abfss, adl, http, https
 URL:            s3://bucket/prefix, gs://bucket/prefix, az://container/prefix, https://host/path
@@ -12,31 +12,30 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
     ByteRange,
+    ByteReader,
     Store,
     StoreCapabilityError,
     StoreError,
     StoreKeyError,
     StoreReadError,
-    ValueReader,
     check_key,
     check_prefix,
-    key_lock,
-    run_in_threads,
 )
+from zarr_core.tools import key_lock, parallel_for
 
 from zarr_stores.object_client import Client
-from zarr_stores.object_place import store_from_url
+from zarr_stores.object_generation import generation_of
+from zarr_stores.object_location import store_from_url
 from zarr_stores.object_reader import ObjectReader
 from zarr_stores.object_update import Updates
-from zarr_stores.object_version import word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Self
 
-    from zarr_core.extension import Buffer, Change, Pieces
+    from zarr_core.extension import Buffer, Buffers, Change
 
-    # Named here, because within the class ``list`` is the operation of that name.
+    # Defined here, because ``list`` is a method within the class.
     Keys = list[str]
     Values = list[Buffer | None]
     Listing = tuple[list[str], list[str]]
@@ -53,75 +52,79 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]").search
 
 
 class ObjectStore(Store):
-    """A store in what a store of the library obstore leads to.
+    """A store in an object store, through the library obstore.
 
     Parameters
     ----------
     store : obstore.store.ObjectStore
-        ``S3Store``, ``GCSStore``, ``AzureStore``, ``HTTPStore``, or what has their methods.
+        ``S3Store``, ``GCSStore``, ``AzureStore``, ``HTTPStore``, or an object with the same
+        methods.
     read_only : bool
-        Refuse changes.
-    requests : int
-        How many requests to keep in flight.
+        If True, changes raise an error.
+    max_concurrency : int
+        Maximum number of concurrent requests.
     gap_bytes : int
-        Unneeded bytes between two parts of a value that are read rather than skipped.
+        Gap between two parts of a value, in bytes, up to which they are read together.
     conditional : bool
-        Whether the service minds the conditions of a write (``If-Match``,
-        ``If-None-Match``).  If it does not, :meth:`update` excludes only the threads of
-        this process.  Services of HTTP never do.
+        Whether the service supports conditional writes (``If-Match``, ``If-None-Match``).
+        If not, :meth:`update` excludes only other threads of this process.  HTTP servers
+        do not support them.
     listing : bool
-        Whether the service can list; a plain server of HTTP cannot.
+        Whether the service can list keys; plain HTTP servers cannot.
     root : str
-        What stands before every key, besides the prefix that ``store`` may have.
+        Prefix of all keys, in addition to the prefix of ``store``.
 
     Notes
     -----
-    Every request is repeated where that is safe, as the store's ``retry_config`` says.
-    Credentials are nobody's business here: they are in no URL, message or pickle.
+    Requests are retried if that is safe, according to the ``retry_config`` of the store.
+    URLs, messages and pickles contain no credentials.
     """
 
     def __init__(
         self,
         store: Any,
         read_only: bool = False,
-        requests: int = REQUESTS,
+        max_concurrency: int = REQUESTS,
         gap_bytes: int = GAP_BYTES,
         conditional: bool = True,
         listing: bool = True,
         root: str = "",
     ) -> None:
-        if requests < 1 or gap_bytes < 0:
-            raise StoreError(f"not possible: requests={requests}, gap_bytes={gap_bytes}")
+        if max_concurrency < 1 or gap_bytes < 0:
+            raise StoreError(
+                "max_concurrency must be at least 1 and gap_bytes at least 0, "
+                f"not max_concurrency={max_concurrency}, gap_bytes={gap_bytes}"
+            )
         self.store = store
-        """What does the work."""
+        """The store of obstore."""
         self.read_only = read_only
-        self.requests: int = requests
+        self.max_concurrency: int = max_concurrency
         self.gap_bytes = gap_bytes
-        """Unneeded bytes between two parts of a value that are read rather than skipped."""
+        """Gap between two parts of a value, in bytes, up to which they are read together."""
         self.supports_listing = listing
         self._root = check_prefix(f"{root.strip('/')}/" if root.strip("/") else "")
-        self._client = Client(store, self._root, requests)
+        self._client = Client(store, self._root, max_concurrency)
         self._updates = Updates(self._client)
-        self._place = self._client.place
-        self.realm = self._place.further
-        self._conditional = conditional and self._place.kind != "HTTPStore"
-        self._suffixes = self._place.kind != "AzureStore"
+        self._location = self._client.location
+        self.realm = self._location.further
+        self._conditional = conditional and self._location.kind != "HTTPStore"
+        self._suffixes = self._location.kind != "AzureStore"
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Make a store from a URL.
+        """Create a store from a URL.
 
         Parameters
         ----------
         url : str
-            With the scheme of a service.
+            URL with the scheme of a service.
         read_only : bool
-            Refuse changes.
+            If True, changes raise an error.
         **options
-            ``requests``, ``gap_bytes`` and ``conditional`` of the class; ``config``,
+            ``max_concurrency``, ``gap_bytes`` and ``conditional`` of the class; ``config``,
             ``client_options``, ``retry_config`` and ``credential_provider`` of obstore; single
-            settings of ``config`` by their names, such as ``region``.  For HTTP ``webdav``:
-            whether the server can list and be written to, which a plain one cannot.
+            settings of ``config`` by name, such as ``region``.  For HTTP, ``webdav``: whether the
+            server supports WebDAV, and with it listing and writing.
 
         Raises
         ------
@@ -130,7 +133,7 @@ class ObjectStore(Store):
         """
         own = {
             name: options.pop(name)
-            for name in ("requests", "gap_bytes", "conditional")
+            for name in ("max_concurrency", "gap_bytes", "conditional")
             if name in options
         }
         store, root, plain = store_from_url(url, options)
@@ -138,7 +141,7 @@ class ObjectStore(Store):
 
     @classmethod
     def from_object(cls, place: Any, *, read_only: bool = False) -> Self | None:
-        """Make a store of one of obstore's; a plain server of HTTP cannot list."""
+        """Create a store from a store of obstore; an ``HTTPStore`` cannot list."""
         if not hasattr(place, "get_ranges"):
             return None
         plain = type(place).__name__ == "HTTPStore"
@@ -146,7 +149,7 @@ class ObjectStore(Store):
 
     @property
     def url(self) -> str:
-        return self._place.url
+        return self._location.url
 
     # --- readable ---
 
@@ -154,21 +157,28 @@ class ObjectStore(Store):
         result = self._client.get(_checked(key))
         return None if result is None else self._client.body(key, result)
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        result = self._client.get(_checked(key))
+        if result is None:
+            return None
+        size: int = result.meta["size"]  # known before the body is received
+        return size if size > limit else self._client.body(key, result)
+
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        """Parts of values, in the order asked for; those of one value are joined where near."""
-        asked = [*key_ranges]
-        values: Values = [None] * len(asked)
+        """Return parts of values in the given order; near parts of one value are read together."""
+        requested = [*key_ranges]
+        values: Values = [None] * len(requested)
         by_key: dict[str, list[int]] = {}
-        for number, (key, _) in enumerate(asked):
+        for number, (key, _) in enumerate(requested):
             by_key.setdefault(key, []).append(number)
 
         def work(item: tuple[str, list[int]]) -> None:
             key, numbers = item
-            reader = self.open_value(key, asked[numbers[0]][1])
+            reader = self.open_value(key, requested[numbers[0]][1])
             if reader is None:
                 return
             with reader:
-                ends = [asked[number][1].within(reader.size) for number in numbers]
+                ends = [requested[number][1].within(reader.size) for number in numbers]
                 if len(ends) == 1:
                     values[numbers[0]] = reader.read(ends[0][0], ends[0][1] - ends[0][0])
                     return
@@ -179,11 +189,11 @@ class ObjectStore(Store):
                 for number, buffer in zip(numbers, buffers, strict=True):
                     values[number] = buffer
 
-        run_in_threads(by_key.items(), work, True, self.requests)
+        parallel_for(by_key.items(), work, True, self.max_concurrency)
         return values
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
-        """Read a value with one request for no more than the buffer holds."""
+        """Read a value with one request for the length of the buffer."""
         if not buffer:
             return self.getsize(key)
         result = self._client.get(_checked(key), (0, len(buffer)))
@@ -192,14 +202,15 @@ class ObjectStore(Store):
         size: int = result.meta["size"]
         start, stop = result.range
         if start or stop < min(size, len(buffer)):
-            raise StoreReadError(f"bytes {start} to {stop} came of {size}", self, key)
-        self._client.body_into(key, result, buffer)  # perhaps less than all that comes
+            raise StoreReadError(f"received only bytes {start} to {stop} of {size}", self, key)
+        self._client.body_into(key, result, buffer)  # a server may send more than requested
         return size
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
-        """Open a value with the request that reads what will be read first.
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        """Open a value with a request that also reads the range ``first``.
 
-        By default its first 64 KiB; where Azure is asked for the end, too.
+        By default that is the first 64 KiB.  Azure does not support ranges from the end, so
+        the first 64 KiB are read for them, too.
         """
         start, length = first or _FIRST
         wanted: Any
@@ -214,7 +225,7 @@ class ObjectStore(Store):
         result = self._client.get(_checked(key), wanted)
         if result is None:
             return None
-        return ObjectReader(self._client, key, result, self.requests, self.gap_bytes)
+        return ObjectReader(self._client, key, result, self.max_concurrency, self.gap_bytes)
 
     def exists(self, key: str) -> bool:
         return self._client.head(_checked(key)) is not None
@@ -223,55 +234,56 @@ class ObjectStore(Store):
         meta = self._client.head(_checked(key))
         return None if meta is None else int(meta["size"])
 
-    def version(self, key: str) -> str | None:
+    def generation(self, key: str) -> str | None:
         meta = self._client.head(_checked(key))
-        return None if meta is None else word(meta)
+        return None if meta is None else generation_of(meta)
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
-        self._check_to_change(key)
+    def set(self, key: str, value: Buffers) -> None:
+        self._check_writable(key)
         self._client.set(key, value)
 
     def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding every other such change of the key.
+        """Read, change and write a value, excluding other updates of the key.
 
         Raises
         ------
         StoreError
-            If others were faster each time; or if the answer was lost and it cannot be found
-            out whether the new value was stored.
+            If other writers changed the value at every attempt, or if a response was lost and
+            it is unknown whether the new value was stored.
 
         Notes
         -----
-        The new value is stored if the old one is still there; else it is changed anew.
-        To erase a value services have no condition: it is looked at just before.
+        The new value is stored if the old one is still present.  Otherwise the update is
+        retried.  Services have no conditional deletes, so a value is compared immediately
+        before it is deleted.
         """
-        self._check_to_change(key)
-        with key_lock(self._place, key):
+        self._check_writable(key)
+        with key_lock(self._location, key):
             if self._conditional:
                 self._conditional = self._updates.make(key, change)
             if not self._conditional:
                 self._change(key, change)
 
     def erase(self, key: str) -> None:
-        self._check_to_change(key)
+        self._check_writable(key)
         self._client.delete([key])
 
     def erase_values(self, keys: Iterable[str]) -> None:
-        """Remove several keys, with as few requests as the service allows."""
+        """Remove several keys with the minimum number of requests."""
         names = list(keys)
         for key in names:
-            self._check_to_change(key)
-        count = _BULK.get(self._place.kind, 1)
+            self._check_writable(key)
+        count = _BULK.get(self._location.kind, 1)
 
         def work(some: Keys) -> None:
-            # Where one is missing, the others may be left.
+            # If one key is missing, others may not have been removed.
             if not self._client.delete(some) and len(some) > 1:
-                run_in_threads(some, self.erase, True, self.requests)
+                parallel_for(some, self.erase, True, self.max_concurrency)
 
         batches = [names[start : start + count] for start in range(0, len(names), count)]
-        run_in_threads(batches, work, True, self.requests)
+        parallel_for(batches, work, True, self.max_concurrency)
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix."""
@@ -297,7 +309,7 @@ class ObjectStore(Store):
         check_prefix(prefix)
         if not self.supports_listing:
             raise StoreCapabilityError(
-                "a plain server of HTTP cannot list; if it knows WebDAV, say "
+                "plain HTTP servers cannot list keys; if the server supports WebDAV, pass "
                 'storage_options={"webdav": True}',
                 self,
                 prefix,
@@ -308,10 +320,10 @@ class ObjectStore(Store):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ObjectStore):
             return NotImplemented
-        return self._place == other._place
+        return self._location == other._location
 
     def __hash__(self) -> int:
-        return hash(self._place)
+        return hash(self._location)
 
     def __copy__(self) -> Self:
         return self
@@ -324,27 +336,27 @@ class ObjectStore(Store):
         return f"{type(self).__name__}({str(self)!r}{read_only})"
 
     def __str__(self) -> str:
-        return str(self._place)
+        return str(self._location)
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        self._place.check_to_pickle(self.store)
+        self._location.check_to_pickle(self.store)
         return type(self), (
-            self.store, self.read_only, self.requests, self.gap_bytes, self._conditional,
+            self.store, self.read_only, self.max_concurrency, self.gap_bytes, self._conditional,
             self.supports_listing, self._root,
         )  # fmt: skip
 
     # --- checks ---
 
-    def _check_to_change(self, key: str) -> None:
+    def _check_writable(self, key: str) -> None:
         _checked(key)
         self._require_writable(key)
 
 
 def _checked(key: str) -> str:
-    """Return the key if it is one, and nothing that obstore refuses."""
+    """Return the key if it is valid and obstore supports it."""
     check_key(key)
     if _CONTROL(key):
         raise StoreKeyError(
-            "object stores take no control characters, no surrogates", key=ascii(key)
+            "object stores do not support control characters or surrogates", key=ascii(key)
         )
     return key

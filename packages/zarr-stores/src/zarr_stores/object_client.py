@@ -1,4 +1,4 @@
-"""The requests to an object store: each names what fails, none takes one failure for another."""
+"""Requests to an object store, with errors that name store and key."""
 
 from __future__ import annotations
 
@@ -9,56 +9,56 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import StoreError, StoreReadError, ValueReplacedError
 
-from zarr_stores import object_failures as failures
+from zarr_stores import object_errors as errors
 from zarr_stores._database import is_key
-from zarr_stores.object_place import place_of, refuse_fork
-from zarr_stores.object_version import word
+from zarr_stores.object_generation import generation_of
+from zarr_stores.object_location import check_not_forked, location_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zarr_core.extension import Pieces
+    from zarr_core.extension import Buffers
 
     Listing = tuple[list[str], list[str]]
     Directory = tuple[list[tuple[str, int]], list[str]]
 
 _MULTIPART = 1 << 25  # bytes; larger values go in several requests
 _PART = 1 << 23
-_STREAMED = 1 << 20  # of a larger body there is no second copy
+_STREAMED = 1 << 20  # bytes; larger bodies are streamed into the buffer
 _BUFFERS = (bytes, bytearray, memoryview)
-_WRITES = 8  # of a value to a server of files, which must make directories first
+_WRITES = 8  # attempts on a WebDAV server, which must create directories first
 
 
 class Client:
-    """What is asked of a store of obstore.
+    """Client of a store of obstore.
 
     Parameters
     ----------
     store : obstore.store.ObjectStore
-        What does the work.
+        The store of obstore.
     root : str
-        What stands before every key; empty, or ends in ``/``.
-    requests : int
-        The most that are in flight, from however many threads they come.
+        Prefix of every key: empty, or ending in ``/``.
+    max_concurrency : int
+        Maximum number of concurrent requests of all threads.
 
     Attributes
     ----------
-    place : Place
-        Where it leads to; every message names it.
+    location : Location
+        Location of the store, for messages.
     """
 
-    def __init__(self, store: Any, root: str, requests: int) -> None:
+    def __init__(self, store: Any, root: str, max_concurrency: int) -> None:
         self.store = store
         self.root = root
-        self.place = place_of(store, root)
-        self._named = str(self.place)
-        self._files = self.place.kind == "HTTPStore"
-        # One for each request in flight; cheaper to wait for than a semaphore of Python's.
+        self.location = location_of(store, root)
+        self._named = str(self.location)
+        self._files = self.location.kind == "HTTPStore"
+        # One token per concurrent request; faster than threading.Semaphore.
         self._tokens: SimpleQueue[None] = SimpleQueue()
-        for _ in range(requests):
+        for _ in range(max_concurrency):
             self._tokens.put(None)
-        self._seen = False  # whether the bucket is known to be there
-        self._whole = False  # whether the server is known to send nothing but whole values
+        self._seen = False  # whether the bucket is known to exist
+        self._whole = False  # whether the server is known not to support ranges
 
     @contextmanager
     def _flight(self) -> Iterator[None]:
@@ -71,21 +71,21 @@ class Client:
     # --- reading ---
 
     def get(self, key: str, wanted: Any = None) -> Any:
-        """The answer to a GET, its body still to come.
+        """Return the response to a GET request, before its body is received.
 
         Parameters
         ----------
         key : str
             The key.
         wanted : tuple or dict, optional
-            The part that is asked for, in the words of obstore.
+            Range in the notation of obstore.
 
         Returns
         -------
         GetResult, Nothing or None
-            None if there is no such key, ``Nothing`` if there is no such part.
+            None for a missing key, ``Nothing`` for a range beyond the end.
         """
-        refuse_fork(self._named)
+        check_not_forked(self._named)
         try:
             with self._flight():
                 if wanted is None or self._whole:
@@ -95,50 +95,50 @@ class Client:
         except Exception as error:
             if self._is_missing(error):
                 return None
-            if wanted is not None and failures.is_about_range(error):
+            if wanted is not None and errors.is_about_range(error):
                 return self._without_range(key, wanted, error)
             raise self._failure(StoreReadError, "read", error, key) from None
         self._seen = True
         return result
 
     def _without_range(self, key: str, wanted: Any, error: Exception) -> Any:
-        """What there is where a part was refused: nothing behind the end, or all of it."""
+        """Return the response after a range was rejected: nothing, or the whole value."""
         meta = self.head(key)
         if meta is None:
             return None
         start = wanted.get("offset", 0) if isinstance(wanted, dict) else wanted[0]
         if start >= meta["size"]:
             return Nothing(meta)
-        if not failures.is_unsupported(error):
+        if not errors.is_unsupported(error):
             raise self._failure(StoreReadError, "read", error, key) from None
         self._whole = True
         return self.get(key)
 
     def fetch(self, key: str, meta: Any, start: int, stop: int) -> memoryview:
-        """Bytes of an object that was found before, if it is still the same.
+        """Read a range of an object if its generation is unchanged.
 
         Raises
         ------
         ValueReplacedError
-            If it is another one, or gone.
+            If the object was replaced or removed.
         """
-        refuse_fork(self._named)
+        check_not_forked(self._named)
         options: dict[str, Any] = {"range": (start, stop)}
         tag = meta.get("e_tag")
-        if tag and not tag.startswith("W/"):  # weak tags match nothing
+        if tag and not tag.startswith("W/"):  # weak tags never match
             options["if_match"] = tag
         try:
             with self._flight():
                 result = self.store.get(self.root + key, options=options)
         except Exception as error:
-            if failures.is_conflict(error) or self._is_missing(error):
+            if errors.is_conflict(error) or self._is_missing(error):
                 raise self._replaced(key) from None
-            if failures.is_about_range(error):
+            if errors.is_about_range(error):
                 now = self.head(key)
-                if now is None or word(now) != word(meta):
+                if now is None or generation_of(now) != generation_of(meta):
                     raise self._replaced(key) from None
             raise self._failure(StoreReadError, "read", error, key) from None
-        if word(result.meta) != word(meta):
+        if generation_of(result.meta) != generation_of(meta):
             raise self._replaced(key)
         data = self.body(key, result)
         if len(data) != stop - start:
@@ -146,7 +146,7 @@ class Client:
         return data
 
     def body(self, key: str, result: Any) -> memoryview:
-        """The body of an answer, as long as its head says."""
+        """Return the body of a response; its length must match the header."""
         start, stop = result.range
         try:
             data = memoryview(result.bytes())
@@ -157,7 +157,7 @@ class Client:
         return data
 
     def body_into(self, key: str, result: Any, buffer: memoryview) -> int:
-        """Put the beginning of a body into memory, as it comes; how much that is."""
+        """Copy the start of a body into a buffer; return the number of bytes."""
         start, stop = result.range
         if len(buffer) < _STREAMED or stop - start > len(buffer):
             data = self.body(key, result)[: len(buffer)]
@@ -176,8 +176,8 @@ class Client:
         return came
 
     def head(self, key: str) -> Any:
-        """What the service says of an object; None for a missing key."""
-        refuse_fork(self._named)
+        """Return the properties of an object; None for a missing key."""
+        check_not_forked(self._named)
         try:
             with self._flight():
                 meta = self.store.head(self.root + key)
@@ -185,37 +185,37 @@ class Client:
             if not self._is_missing(error):
                 raise self._failure(StoreReadError, "read", error, key) from None
             if not self._seen and self.get(key) is not None:
-                # To a HEAD nobody says that it is the bucket that is missing.
+                # The response to HEAD does not tell a missing bucket from a missing key.
                 return self.head(key)
             return None
         self._seen = True
         return meta
 
     def _is_missing(self, error: Exception) -> bool:
-        if not failures.is_missing_key(error):
+        if not errors.is_missing_key(error):
             return False
-        self._seen = self._seen or failures.place_is_there(error)
+        self._seen = self._seen or errors.bucket_exists(error)
         return True
 
     # --- writing ---
 
-    def set(self, key: str, value: Pieces) -> None:
-        """Store a value, all at once."""
+    def set(self, key: str, value: Buffers) -> None:
+        """Store a value atomically."""
         size = len(value) if isinstance(value, _BUFFERS) else sum(map(len, value))
         several = size > _MULTIPART and not self._files
         for attempt in range(_WRITES):
             try:
                 self.put(key, value, use_multipart=several, chunk_size=_PART)
             except Exception as error:
-                # Another thread may just have made the directory that this one wanted to make.
-                if self._files and failures.is_race(error) and attempt < _WRITES - 1:
+                # Another thread may have created the directory at the same time.
+                if self._files and errors.is_race(error) and attempt < _WRITES - 1:
                     continue
                 raise self._failure(StoreError, "written", error, key) from None
             return
 
-    def put(self, key: str, value: Pieces, **manner: Any) -> None:
-        """Send a value; errors are those of the library."""
-        refuse_fork(self._named)
+    def put(self, key: str, value: Buffers, **manner: Any) -> None:
+        """Send a value; exceptions of the library are passed on."""
+        check_not_forked(self._named)
         data: Any = value
         if not isinstance(value, _BUFFERS):
             data = [piece for piece in value if piece] or b""
@@ -224,8 +224,8 @@ class Client:
         self._seen = True
 
     def delete(self, keys: list[str]) -> bool:
-        """Remove keys; whether all of them were there, or nobody knows."""
-        refuse_fork(self._named)
+        """Remove keys; return False if the service reports a missing one."""
+        check_not_forked(self._named)
         try:
             with self._flight():
                 self.store.delete([self.root + key for key in keys])
@@ -238,19 +238,19 @@ class Client:
     # --- listing ---
 
     def list(self, prefix: str) -> Iterator[str]:
-        """Keys below a prefix, by pages."""
+        """Iterate over the keys below a prefix, page by page."""
         return (key for key, _ in self.list_sizes(prefix))
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
-        """Keys below a prefix with the lengths of their values, by pages."""
-        if self._files:  # of which many refuse to list more than one directory at once
+        """Iterate over the keys below a prefix and the lengths of their values."""
+        if self._files:  # many WebDAV servers list only one directory per request
             below = [prefix]
             while below:
                 found, prefixes = self._directory(below.pop())
                 yield from found
                 below += prefixes
             return
-        # Some tools make objects "a/" for directories, which obstore shows as "a".
+        # Some tools create objects "a/" for directories, which obstore lists as "a".
         empty: dict[str, None] = {}
         with self._listing(prefix):
             for page in self.store.list((self.root + prefix)[:-1] or None, chunk_size=1000):
@@ -268,12 +268,12 @@ class Client:
             yield from ((key, 0) for key in empty)
 
     def list_dir(self, prefix: str) -> Listing:
-        """Keys and prefixes directly below a prefix."""
+        """Return the keys and prefixes directly below a prefix."""
         found, prefixes = self._directory(prefix)
         return [key for key, _ in found], prefixes
 
     def _directory(self, prefix: str) -> Directory:
-        """Keys with the lengths of their values, prefixes, directly below a prefix."""
+        """Return keys with the lengths of their values, and prefixes, directly below a prefix."""
         with self._listing(prefix), self._flight():
             found = self.store.list_with_delimiter((self.root + prefix)[:-1] or None)
         skip = len(self.root)
@@ -286,7 +286,7 @@ class Client:
 
     @contextmanager
     def _listing(self, prefix: str) -> Iterator[None]:
-        refuse_fork(self._named)
+        check_not_forked(self._named)
         try:
             yield
         except Exception as error:
@@ -295,17 +295,17 @@ class Client:
     # --- errors ---
 
     def _failure(self, kind: type[StoreError], done: str, error: Exception, key: str) -> StoreError:
-        return failures.failure(kind, done, error, self._named, key)
+        return errors.failure(kind, done, error, self._named, key)
 
     def _replaced(self, key: str) -> ValueReplacedError:
-        return ValueReplacedError("was replaced while it was read", self._named, key)
+        return ValueReplacedError("the value was replaced while it was read", self._named, key)
 
     def _short(self, key: str, came: int, expected: int) -> StoreReadError:
-        return StoreReadError(f"{came} bytes came instead of {expected}", self._named, key)
+        return StoreReadError(f"received {came} of {expected} bytes", self._named, key)
 
 
 class Nothing:
-    """In place of an answer: there is an object, but no such part of it."""
+    """Response for a range beyond the end of an object."""
 
     range = (0, 0)
 
@@ -313,5 +313,5 @@ class Nothing:
         self.meta = meta
 
     def bytes(self) -> bytes:
-        """No bytes."""
+        """Return no bytes."""
         return b""

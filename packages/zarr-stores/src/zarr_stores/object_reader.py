@@ -1,4 +1,4 @@
-"""Reading parts of one object, all of the same version."""
+"""Reader of parts of one generation of an object."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import threading
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import StoreReadError, ValueReader, run_in_threads
+from zarr_core.extension import ByteReader, StoreReadError
+from zarr_core.tools import parallel_for
 
-from zarr_stores.object_version import word
+from zarr_stores.object_generation import generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,46 +19,46 @@ if TYPE_CHECKING:
 _NOTHING = memoryview(b"")
 
 
-class ObjectReader(ValueReader):
-    """An object whose size and version are known, and some of its bytes.
+class ObjectReader(ByteReader):
+    """Reader of an object of known size and generation, with some of its bytes in memory.
 
     Parameters
     ----------
     client : Client
-        What asks the service.
+        Client of the service.
     key : str
         The key.
     result : GetResult
-        The answer to the request that found the object; its body is taken when it is needed.
-    requests : int
-        How many requests to keep in flight.
+        Response that opened the object; its body is received when it is needed.
+    max_concurrency : int
+        Maximum number of concurrent requests.
     gap_bytes : int
-        Unneeded bytes between two parts that are read rather than skipped.
+        Gap between two parts, in bytes, up to which they are read together.
     """
 
     def __init__(
-        self, client: Client, key: str, result: Any, requests: int, gap_bytes: int
+        self, client: Client, key: str, result: Any, max_concurrency: int, gap_bytes: int
     ) -> None:
         self._client = client
         self._key = key
         self.meta = result.meta
-        """What the service said of the object."""
+        """Properties of the object from the service."""
         self._size: int = result.meta["size"]
         self._start, self._stop = result.range
         self._result = result
         self._held = _NOTHING
-        self._taking = threading.Lock()
-        self.requests = requests
+        self._lock = threading.Lock()
+        self.max_concurrency = max_concurrency
         self.gap_bytes = gap_bytes
-        self.version = word(result.meta)
+        self.generation = generation_of(result.meta)
 
     @property
     def size(self) -> int:
         return self._size
 
     def _in_memory(self, start: int, stop: int) -> tuple[int, memoryview]:
-        """What came with the first request of a part: where that begins, and its bytes."""
-        with self._taking:
+        """Return the bytes of a part that the first response contains, and their start."""
+        with self._lock:
             first, last = max(start, self._start), min(stop, self._stop)
             if first >= last:
                 return start, _NOTHING
@@ -68,7 +69,7 @@ class ObjectReader(ValueReader):
             return first, self._held[first - self._start : last - self._start]
 
     def _forget(self) -> Any:
-        """Give the first answer away; if its body does not come, it is asked for anew."""
+        """Return and release the first response; its range is requested again if it fails."""
         result, self._result = self._result, None
         self._stop = self._start
         return result
@@ -83,18 +84,18 @@ class ObjectReader(ValueReader):
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
             self._check(start, len(buffer))
-        if len(parts) == 1 and self._taken_at_once(*parts[0]):
+        if len(parts) == 1 and self._read_first_response(*parts[0]):
             return
         left = [rest for start, buffer in parts for rest in self._from_memory(start, buffer)]
         if not left:
             return
-        run_in_threads(
-            joined(left, self.gap_bytes), self._read_joined, len(left) > 1, self.requests
+        parallel_for(
+            group_parts(left, self.gap_bytes), self._read_group, len(left) > 1, self.max_concurrency
         )
 
-    def _taken_at_once(self, start: int, buffer: memoryview) -> bool:
-        """Take what came with the first request straight into its place, if it is just that."""
-        with self._taking:
+    def _read_first_response(self, start: int, buffer: memoryview) -> bool:
+        """Read the first response directly into a buffer if it is exactly the requested part."""
+        with self._lock:
             if self._result is None or (start, start + len(buffer)) != (self._start, self._stop):
                 return False
             result = self._forget()
@@ -102,14 +103,14 @@ class ObjectReader(ValueReader):
         return True
 
     def _from_memory(self, start: int, buffer: memoryview) -> list[tuple[int, memoryview]]:
-        """Copy what is in memory; what of the part is left."""
+        """Copy the bytes in memory; return the missing parts."""
         first, piece = self._in_memory(start, start + len(buffer))
         before, after = first - start, first - start + len(piece)
         buffer[before:after] = piece
         left = [(start, buffer[:before]), (start + after, buffer[after:])]
         return [(begin, rest) for begin, rest in left if rest]
 
-    def _read_joined(self, parts: list[tuple[int, memoryview]]) -> None:
+    def _read_group(self, parts: list[tuple[int, memoryview]]) -> None:
         first = parts[0][0]
         data = self._fetch(first, max(start + len(buffer) for start, buffer in parts))
         for start, buffer in parts:
@@ -121,28 +122,28 @@ class ObjectReader(ValueReader):
     def _check(self, start: int, length: int) -> None:
         if start < 0 or start + length > self._size:
             raise StoreReadError(
-                f"bytes {start} to {start + length} of a value of {self._size} bytes",
-                self._client.place,
+                f"bytes {start} to {start + length} are outside the value of {self._size} bytes",
+                self._client.location,
                 self._key,
             )
 
     def close(self) -> None:
-        with self._taking:
+        with self._lock:
             if self._result is not None:
                 self._forget()
 
 
-def joined(
+def group_parts(
     parts: list[tuple[int, memoryview]], gap_bytes: int
 ) -> list[list[tuple[int, memoryview]]]:
-    """Parts in groups that one request each reads.
+    """Group parts that are read with one request.
 
     Parameters
     ----------
     parts : list of (int, memoryview)
-        Where each begins, and where it goes.
+        Start and buffer of each part.
     gap_bytes : int
-        Unneeded bytes between two parts that are read rather than skipped.
+        Gap between two parts, in bytes, up to which they are read together.
     """
     parts = sorted(parts, key=lambda part: part[0])
     ends = accumulate((start + len(buffer) for start, buffer in parts), max)

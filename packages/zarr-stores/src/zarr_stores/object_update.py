@@ -1,8 +1,8 @@
-"""Changing an object exactly once, however many answers of the service are lost.
+"""Read-modify-write of objects, exactly once even if responses of the service are lost.
 
-A write that minds what was there before cannot simply be repeated: if the first one went in and
-only its answer was lost, the second one finds another object, its own.  So each new object carries
-the marks of the last changes in its metadata, by which a writer knows its own afterwards.
+A conditional write cannot simply be repeated: if the first one succeeded and only its response
+was lost, the second one fails, because it finds the object of the first.  Therefore the metadata
+of each new object contains marks of the last changes, by which a writer recognizes its own.
 """
 
 from __future__ import annotations
@@ -13,33 +13,35 @@ from datetime import timedelta
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr_core.extension import StoreError, ValueReader, ValueReplacedError
+from zarr_core.extension import ByteReader, StoreError, ValueReplacedError
 
-from zarr_stores import object_failures as failures
+from zarr_stores import object_errors as errors
+from zarr_stores.object_generation import generation_of
 from zarr_stores.object_reader import ObjectReader
-from zarr_stores.object_version import word
 
 if TYPE_CHECKING:
-    from zarr_core.extension import Change, Pieces
+    from zarr_core.extension import Buffers, Change
 
     from zarr_stores.object_client import Client
 
-MARKS: Final = "zarrchanges"  # letters alone: Azure wants identifiers
-_KEPT: Final = 64  # marks, of 2 KiB that S3 has for all metadata
-_TRIES: Final = 100  # of a change, against as many other writers
-_LONGEST_WAIT: Final = 0.5  # seconds between two of them
-_RETRIES: Final = 10  # after lost answers, if the user has not said how many
-_LIMIT: Final = timedelta(minutes=3)  # likewise how long
-_UNKNOWN: Final = "whether the new value was stored is not known: look before it is changed again"
+MARKS: Final = "zarrchanges"  # letters only: Azure requires identifiers
+_KEPT: Final = 64  # marks; S3 limits all metadata to 2 KiB
+_MAX_ATTEMPTS: Final = 100  # attempts of a change, in case of conflicts
+_LONGEST_WAIT: Final = 0.5  # seconds between two attempts
+_RETRIES: Final = 10  # default number of retries after lost responses
+_LIMIT: Final = timedelta(minutes=3)  # default time limit of the retries
+_UNKNOWN: Final = (
+    "it is unknown whether the new value was stored: check it before changing it again"
+)
 
 
 class Updates:
-    """Read-modify-write of objects, where others may do the same.
+    """Read-modify-write of objects with concurrent writers.
 
     Parameters
     ----------
     client : Client
-        What asks the service.
+        Client of the service.
     """
 
     def __init__(self, client: Client) -> None:
@@ -49,31 +51,33 @@ class Updates:
         self._limit: timedelta = config.get("retry_timeout", _LIMIT)
 
     def make(self, key: str, change: Change) -> bool:
-        """Change an object; False, and nothing was changed, if the service knows no conditions.
+        """Change an object; return False if the service does not support conditional writes.
 
         Raises
         ------
         StoreError
-            If others were faster each time, or if nobody can say whether the change was made.
+            If other writers changed the object at every attempt, or if it is unknown whether the
+            change was stored.
         """
-        for attempt in range(_TRIES):
+        for attempt in range(_MAX_ATTEMPTS):
             done = self._try(key, change)
             if done is not False:
                 return done is True
             _pause(attempt)
         raise StoreError(
-            f"was replaced {_TRIES} times while it was changed; if nobody else writes to it, the "
-            "service does not understand conditions: storage_options={'conditional': False}",
-            self._client.place,
+            f"was replaced {_MAX_ATTEMPTS} times during an update; if there are no other writers, the "
+            "service does not support conditional writes: pass "
+            "storage_options={'conditional': False}",
+            self._client.location,
             key,
         )
 
     def _try(self, key: str, change: Change) -> bool | None:
-        """Change an object unless someone else does meanwhile; None if that cannot be known."""
+        """Change an object; return False after a conflict, None if conflicts cannot be detected."""
         result = self._client.get(key)
         if result is None:
             value = change(None)
-            if value is None or isinstance(value, ValueReader):
+            if value is None or isinstance(value, ByteReader):
                 return True
             return self._store(key, value, "create", ["new"])
         meta, marks = result.meta, _marks(result)
@@ -82,20 +86,20 @@ class Updates:
                 value = change(reader)
             except ValueReplacedError:
                 return False
-        if isinstance(value, ValueReader):
+        if isinstance(value, ByteReader):
             return True
         if value is None:
             now = self._client.head(key)
-            if now is not None and word(now) == word(meta):
+            if now is not None and generation_of(now) == generation_of(meta):
                 self._client.delete([key])
-            return now is None or word(now) == word(meta)
+            return now is None or generation_of(now) == generation_of(meta)
         expected = {name: meta[name] for name in ("e_tag", "version") if meta.get(name)}
         if not expected:
             return None
-        return self._store(key, value, expected, marks or [word(meta)])
+        return self._store(key, value, expected, marks or [generation_of(meta)])
 
-    def _store(self, key: str, value: Pieces, mode: Any, marks: list[str]) -> bool | None:
-        """Store a value if what it replaces is still there; None if that cannot be asked for."""
+    def _store(self, key: str, value: Buffers, mode: Any, marks: list[str]) -> bool | None:
+        """Store a value if the old one is unchanged; None if the service has no conditions."""
         marks = [*marks[1 - _KEPT :], token_hex(4)]
         noted = {MARKS: " ".join(marks)}
         doubted, until = False, time.monotonic() + self._limit.total_seconds()
@@ -104,13 +108,13 @@ class Updates:
                 self._client.put(key, value, mode=mode, use_multipart=False, attributes=noted)
                 return True
             except Exception as error:
-                if failures.is_unsupported(error):
+                if errors.is_unsupported(error):
                     return None
-                doubted = doubted or failures.may_be_done(error)
-                if failures.is_conflict(error) or failures.is_missing_key(error):
+                doubted = doubted or errors.may_be_completed(error)
+                if errors.is_conflict(error) or errors.is_missing_key(error):
                     return doubted and self._went_in(key, marks)
                 late = attempt == self._retries or time.monotonic() > until
-                if late or not failures.is_lost(error):
+                if late or not errors.is_lost(error):
                     if doubted and self._is_there(key, marks[-1]):
                         return True
                     raise self._failure(error, key, doubted) from None
@@ -118,28 +122,28 @@ class Updates:
         raise AssertionError("the last attempt raises")
 
     def _went_in(self, key: str, marks: list[str]) -> bool:
-        """Whether a value was stored in a place where something else is now, perhaps this one.
+        """Return whether a value was stored before the current one, or is the current one.
 
         Parameters
         ----------
         key : str
             The key.
         marks : list of str
-            Of the value, after those of what it was to replace.
+            Marks of the value; the last is its own, the others are of the value it replaces.
         """
         try:
             now = self._client.get(key, (0, 1))
         except StoreError as error:
             raise StoreError(f"{error.reason}; {_UNKNOWN}", error.store, key) from None
-        if now is None:  # whoever has removed it has removed this change, if it was there
+        if now is None:  # removed by another writer, with this change if it was stored
             return False
         found = _marks(now)
         if marks[-1] in found:
             return True
-        if marks[-2] in found:  # and so all changes since then
+        if marks[-2] in found:  # so the marks of all later changes are there, but not this one
             return False
-        said = f"was replaced by others while the answer was lost; {_UNKNOWN}"
-        raise StoreError(said, self._client.place, key)
+        message = f"was replaced by another writer while the response was lost; {_UNKNOWN}"
+        raise StoreError(message, self._client.location, key)
 
     def _is_there(self, key: str, mark: str) -> bool:
         try:
@@ -149,12 +153,14 @@ class Updates:
         return now is not None and mark in _marks(now)
 
     def _failure(self, error: Exception, key: str, doubted: bool) -> StoreError:
-        said = failures.failure(StoreError, "written", error, self._client.place, key)
-        return StoreError(f"{said.reason}; {_UNKNOWN}", said.store, key) if doubted else said
+        failure = errors.failure(StoreError, "written", error, self._client.location, key)
+        return (
+            StoreError(f"{failure.reason}; {_UNKNOWN}", failure.store, key) if doubted else failure
+        )
 
 
 def _marks(result: Any) -> list[str]:
-    """The marks of an object, the newest one last; none if it was not stored by a change."""
+    """Return the marks of an object, the newest last; none if it was not stored by an update."""
     attributes: dict[str, str] = getattr(result, "attributes", {})
     for name, marks in attributes.items():
         if name.lower() == MARKS:

@@ -1,4 +1,4 @@
-"""A wrapper that sees every operation in one place."""
+"""Base class of wrappers that observe every operation."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from abc import abstractmethod
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
-from zarr_core.extension import ValueReader, WrapperReader
+from zarr_core.extension import ByteReader
+from zarr_core.tools import WrapperReader
 
 from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
 
     from zarr_stores.wrapper import Listing, Values
 
@@ -29,7 +30,7 @@ READS = frozenset(
         "open_value",
         "exists",
         "getsize",
-        "version",
+        "generation",
         "list_prefix",
         "list_sizes",
         "list_dir",
@@ -37,38 +38,38 @@ READS = frozenset(
         "reader.read",
     }
 )
-"""Operations that change nothing."""
+"""Operations that do not change data."""
 
 
 class ObservedStore(WrapperStore):
-    """Has every operation done by :meth:`perform`, which subclasses say.
+    """A wrapper that passes every operation through :meth:`perform`, which subclasses define.
 
-    Reads of an open value are the operations ``reader.read`` and ``reader.read_into``;
-    ``list`` is ``list_prefix`` of the empty prefix.  A listing is performed up to its first
-    key, not while the others follow.
+    Reads of an open value are the operations ``reader.read`` and ``reader.read_into``.
+    ``list`` is ``list_prefix`` with an empty prefix.  An observed listing ends at its first
+    key; the following keys are not observed.
     """
 
     @abstractmethod
     def perform(
         self, operation: str, key: str, work: Callable[[], T], nbytes: Callable[[T], int]
     ) -> T:
-        """Do the work of one operation.
+        """Perform one operation.
 
         Parameters
         ----------
         operation : str
-            Name of the method.
+            Name of the operation.
         key : str
-            Its key or prefix; several are joined by spaces.
+            Key or prefix; several keys are separated by spaces.
         work : callable
-            Does it.
+            Performs the operation.
         nbytes : callable
-            Bytes of values that went in or out, from what the work returned.
+            Returns the number of bytes read or written, from the result of ``work``.
 
         Returns
         -------
         object
-            What the work returned.
+            The result of ``work``.
         """
 
     # --- readable ---
@@ -76,13 +77,19 @@ class ObservedStore(WrapperStore):
     def get(self, key: str) -> Buffer | None:
         return self.perform("get", key, lambda: self.inner.get(key), _length)
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        def nbytes(value: Buffer | int | None) -> int:
+            return 0 if isinstance(value, int) else _length(value)
+
+        return self.perform("get", key, lambda: self.inner.get_limited(key, limit), nbytes)
+
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        asked = list(key_ranges)
-        keys = " ".join(key for key, _ in asked)
+        requested = list(key_ranges)
+        keys = " ".join(key for key, _ in requested)
         return self.perform(
             "get_partial_values",
             keys,
-            lambda: self.inner.get_partial_values(asked),
+            lambda: self.inner.get_partial_values(requested),
             lambda values: sum(map(_length, values)),
         )
 
@@ -95,8 +102,8 @@ class ObservedStore(WrapperStore):
 
         return self.perform("get_into", key, work, nbytes)
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
-        def work() -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        def work() -> ByteReader | None:
             return self.inner.open_value(key, first)
 
         reader = self.perform("open_value", key, work, _nothing)
@@ -108,30 +115,30 @@ class ObservedStore(WrapperStore):
     def getsize(self, key: str) -> int | None:
         return self.perform("getsize", key, lambda: self.inner.getsize(key), _nothing)
 
-    def version(self, key: str) -> str | None:
-        return self.perform("version", key, lambda: self.inner.version(key), _nothing)
+    def generation(self, key: str) -> str | None:
+        return self.perform("generation", key, lambda: self.inner.generation(key), _nothing)
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         self.perform("set", key, lambda: self.inner.set(key, value), lambda _: _all(value))
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        asked = list(key_start_values)
+        requested = list(key_start_values)
         self.perform(
             "set_partial_values",
-            " ".join(key for key, _, _ in asked),
-            lambda: self.inner.set_partial_values(asked),
-            lambda _: sum(len(value) for _, _, value in asked),
+            " ".join(key for key, _, _ in requested),
+            lambda: self.inner.set_partial_values(requested),
+            lambda _: sum(len(value) for _, _, value in requested),
         )
 
     def update(self, key: str, change: Change) -> None:
         written = 0
 
-        def watched(reader: ValueReader | None) -> Pieces | ValueReader | None:
+        def watched(reader: ByteReader | None) -> Buffers | ByteReader | None:
             nonlocal written
             value = change(None if reader is None else _Reader(self, reader, key))
-            unchanged = value is None or isinstance(value, ValueReader)
+            unchanged = value is None or isinstance(value, ByteReader)
             written = 0 if unchanged else _all(value)  # type: ignore[arg-type] # the pieces
             return value
 
@@ -141,9 +148,9 @@ class ObservedStore(WrapperStore):
         self.perform("erase", key, lambda: self.inner.erase(key), _nothing)
 
     def erase_values(self, keys: Iterable[str]) -> None:
-        gone = list(keys)
+        names = list(keys)
         self.perform(
-            "erase_values", " ".join(gone), lambda: self.inner.erase_values(gone), _nothing
+            "erase_values", " ".join(names), lambda: self.inner.erase_values(names), _nothing
         )
 
     def erase_prefix(self, prefix: str) -> None:
@@ -159,12 +166,12 @@ class ObservedStore(WrapperStore):
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
         return self.perform(
-            "list_prefix", prefix, lambda: _begun(self.inner.list_prefix(prefix)), _nothing
+            "list_prefix", prefix, lambda: _start_listing(self.inner.list_prefix(prefix)), _nothing
         )
 
     def list_sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
         return self.perform(
-            "list_sizes", prefix, lambda: _begun(self.inner.list_sizes(prefix)), _nothing
+            "list_sizes", prefix, lambda: _start_listing(self.inner.list_sizes(prefix)), _nothing
         )
 
     def list(self) -> Iterator[str]:
@@ -175,9 +182,9 @@ class ObservedStore(WrapperStore):
 
 
 class _Reader(WrapperReader):
-    """An open value of an observed store."""
+    """Reader of a value of an observed store."""
 
-    def __init__(self, store: ObservedStore, inner: ValueReader, key: str) -> None:
+    def __init__(self, store: ObservedStore, inner: ByteReader, key: str) -> None:
         super().__init__(inner)
         self._store = store
         self._key = key
@@ -196,8 +203,8 @@ class _Reader(WrapperReader):
         )
 
 
-def _begun(listing: Iterable[T]) -> Iterator[T]:
-    """A listing of which the first is here: until then nothing may have been asked."""
+def _start_listing(listing: Iterable[T]) -> Iterator[T]:
+    """Start a lazy listing by requesting its first item."""
     rest = iter(listing)
     first = [*islice(rest, 1)]
     return chain(first, rest)
@@ -211,7 +218,7 @@ def _length(value: Buffer | None) -> int:
     return 0 if value is None else len(value)
 
 
-def _all(value: Pieces) -> int:
+def _all(value: Buffers) -> int:
     if isinstance(value, bytes | bytearray | memoryview):
         return len(value)
     return sum(map(len, value))

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that wait for their next use."""
+"""A pool of connections to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from zarr_stores.postgresql_statements import Statements
 
 _MOST = 16
-_LATE = (DuplicateObject, DuplicateTable, UniqueViolation)
+_CREATED_BY_OTHERS = (DuplicateObject, DuplicateTable, UniqueViolation)
 
 
 _EVENTS = {1: select.POLLIN, 2: select.POLLOUT, 3: select.POLLIN | select.POLLOUT}
 _READY_TO_READ = select.POLLIN | select.POLLERR | select.POLLHUP
 
 
-class Patient(Connection[Any]):
-    """A connection on which waiting ends, but not as long as something comes or goes."""
+class TimeoutConnection(Connection[Any]):
+    """A connection with a timeout that restarts whenever data is sent or received."""
 
     limit_ms = 60_000
-    """Milliseconds."""
+    """Timeout in milliseconds."""
 
     process = 0
-    """The process that made it."""
+    """Id of the process that created the connection."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        """Wait for an answer, which may be long but must not pause for too long."""
+        """Wait for a response; raise an error if no data is transferred within the timeout."""
         if timeout is not None:
             return super().wait(gen, interval, timeout)
         try:
@@ -45,7 +45,7 @@ class Patient(Connection[Any]):
                 found = poll.poll(self.limit_ms)
                 if not found:
                     self.pgconn.finish()
-                    raise OperationalError(f"no answer within {self.limit_ms / 1000:g} s")
+                    raise OperationalError(f"no response within {self.limit_ms / 1000:g} s")
                 event = found[0][1]
                 ready = (1 if event & _READY_TO_READ else 0) | (2 if event & select.POLLOUT else 0)
                 before, wanted = wanted, gen.send(ready)
@@ -55,7 +55,7 @@ class Patient(Connection[Any]):
             return end.value
 
     def __del__(self, *rest: Any) -> None:
-        if self.process == os.getpid():  # one that was inherited is not ours to end
+        if self.process == os.getpid():  # inherited connections belong to the parent
             super().__del__(*rest)
 
 
@@ -65,95 +65,95 @@ class Connections:
     Parameters
     ----------
     options : mapping
-        What libpq needs to connect.
+        Connection options of libpq.
     timeout : float
-        Seconds after which an answer is given up, and the connection with it.
+        Timeout of a response in seconds; the connection is closed after it.
     """
 
     def __init__(self, options: Mapping[str, Any], timeout: float) -> None:
         self._options = options
         self._timeout = timeout
-        self._idle: list[Patient] = []
+        self._idle: list[TimeoutConnection] = []
 
-    def rows(self, words: str, values: Any) -> list[Any]:
-        """The rows that a statement gives; none if there is no table."""
-        connection = self._take()
+    def rows(self, sql: str, values: Any) -> list[Any]:
+        """Return the rows of a query; none if the table does not exist."""
+        connection = self._acquire()
         try:
-            found: list[Any] = connection.cursor(binary=True).execute(words, values).fetchall()
+            found: list[Any] = connection.cursor(binary=True).execute(sql, values).fetchall()
         except BaseException as error:
             self._failed(connection)
             if isinstance(error, UndefinedTable):
                 return []
             raise
-        self._give_back(connection)
+        self._release(connection)
         return found
 
-    def count(self, words: str, values: Any) -> int:
-        """How many rows a statement changes."""
-        connection = self._take()
+    def count(self, sql: str, values: Any) -> int:
+        """Execute a statement and return the number of changed rows."""
+        connection = self._acquire()
         try:
-            changed = connection.cursor().execute(words, values).rowcount
+            changed = connection.cursor().execute(sql, values).rowcount
         except BaseException:
             self._failed(connection)
             raise
-        self._give_back(connection)
+        self._release(connection)
         return changed
 
-    def remove(self, words: str, values: Any) -> None:
-        """Remove rows, if there is a table."""
+    def remove(self, sql: str, values: Any) -> None:
+        """Execute a DELETE statement; a missing table is ignored."""
         try:
-            self.count(words, values)
+            self.count(sql, values)
         except UndefinedTable:
             return
 
-    def create(self, say: Statements) -> None:
-        """Create the table if there is none."""
-        with self.taken() as connection:
-            row = connection.execute(say.look, ()).fetchone()
+    def create(self, statements: Statements) -> None:
+        """Create the table if it does not exist."""
+        with self.connection() as connection:
+            row = connection.execute(statements.look, ()).fetchone()
             if row is not None and row[0] is not None:
                 return
             try:
                 with connection.transaction():
-                    for words in say.create:
-                        connection.execute(words, ())
-            except _LATE:  # someone else has made it just now
+                    for sql in statements.create:
+                        connection.execute(sql, ())
+            except _CREATED_BY_OTHERS:  # another client created it at the same time
                 pass
 
     @contextmanager
-    def taken(self) -> Iterator[Any]:
-        """A connection for the time of a ``with`` block."""
-        connection = self._take()
+    def connection(self) -> Iterator[Any]:
+        """Provide a connection for a ``with`` block."""
+        connection = self._acquire()
         try:
             yield connection
         except BaseException:
             self._failed(connection)
             raise
-        self._give_back(connection)
+        self._release(connection)
 
-    def _take(self) -> Patient:
+    def _acquire(self) -> TimeoutConnection:
         try:
             return self._idle.pop()
         except IndexError:
-            connection = Patient.connect(**self._options, autocommit=True)
+            connection = TimeoutConnection.connect(**self._options, autocommit=True)
             connection.process = os.getpid()
             connection.limit_ms = round(self._timeout * 1000)
             return connection
 
-    def _give_back(self, connection: Patient) -> None:
+    def _release(self, connection: TimeoutConnection) -> None:
         if len(self._idle) < _MOST:
             self._idle.append(connection)
         else:
             connection.close()
 
-    def _failed(self, connection: Patient) -> None:
+    def _failed(self, connection: TimeoutConnection) -> None:
         status = connection.pgconn.transaction_status
         if not connection.closed and status == TransactionStatus.IDLE:
-            self._give_back(connection)
+            self._release(connection)
         else:
             connection.close()
-            self.close()  # the others are as old
+            self.close()  # the other idle connections are probably lost, too
 
     def close(self) -> None:
-        """Close those that wait."""
+        """Close the idle connections."""
         while self._idle:
             self._idle.pop().close()

@@ -1,4 +1,4 @@
-"""Reading parts of one value in PostgreSQL, all of the same version."""
+"""Reader of parts of one generation of a value in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.extension import ValueReplacedError
 
-from zarr_stores._held_reader import HeldReader
+from zarr_stores._partial_reader import PartialReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,33 +14,35 @@ if TYPE_CHECKING:
     from zarr_stores.postgresql import PostgreSQLStore
 
 
-class RowReader(HeldReader):
-    """A large value; once it is replaced nothing more is read of it.
+class RowReader(PartialReader):
+    """Reader of a large value; raises an error after the value is replaced.
 
     Parameters
     ----------
     store, key
-        Where it is.
+        Store and key of the value.
     size : int
-        Length of the value.
-    version : str
-        What the row is known by.
+        Length of the value in bytes.
+    generation : str
+        Version of the row.
     start, held : int, bytes
-        A part that is here already.
+        Start and contents of a part that is in memory.
     read : callable
-        Gets starts and lengths; gives the parts, or none if the version is gone.
+        Takes starts and lengths; returns the parts, or none if the generation no longer exists.
     """
 
     def __init__(
-        self, store: PostgreSQLStore, key: str, size: int, version: str, start: int, held: bytes,
+        self, store: PostgreSQLStore, key: str, size: int, generation: str, start: int, held: bytes,
         read: Callable[[list[int], list[int]], list[bytes]],
     ) -> None:  # fmt: skip
         super().__init__(store, key, size, [(start, held)])
-        self.version = version
+        self.generation = generation
         self._read = read
 
     def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
         found = self._read(starts, lengths)
         if not found:
-            raise ValueReplacedError("was replaced while it was read", self._store, self._key)
+            raise ValueReplacedError(
+                "the value was replaced while it was read", self._store, self._key
+            )
         return found

@@ -1,4 +1,4 @@
-"""The statements that a store says to PostgreSQL."""
+"""SQL statements for PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """Statements about one table, for psycopg to put values in.
+    """SQL statements for one table, with placeholders for psycopg.
 
-    A row's ``xmin`` is the transaction that wrote it: another value has another one.
+    The generation of a row is its ``xmin``, the transaction that wrote it.
     """
 
     look: str
@@ -38,23 +38,23 @@ class Statements:
 
     @classmethod
     def of(cls, schema: str, table: str) -> Self:
-        """The statements for a table.
+        """Return the statements for a table.
 
         Parameters
         ----------
         schema, table : str
-            Any names: they are quoted.
+            Schema and name of the table; any names, because they are quoted.
         """
         name = f"{_quoted(schema)}.{_quoted(table)}"
         literal = name.replace("'", "''")
         below = f"FROM {name} WHERE key >= %s AND key < %s"
-        # An index scan gives the first key behind a place, however many there are.
+        # The index returns the first key at or after a bound, independent of the number of keys.
         first = f"SELECT key FROM {name} WHERE key >= %(prefix)s AND {_UPTO} ORDER BY key LIMIT 1"
         return cls(
             look=f"SELECT to_regclass('{literal}')",
             create=(
                 f'CREATE TABLE {name} (key text COLLATE "C" PRIMARY KEY, value bytea NOT NULL)',
-                # Neither compressed nor beside the key: parts are read where they lie.
+                # Uncompressed and out of line, so that parts can be read efficiently.
                 f"ALTER TABLE {name} ALTER value SET STORAGE EXTERNAL",
             ),
             get=f"SELECT value FROM {name} WHERE key = %s",
@@ -85,8 +85,8 @@ class Statements:
             erase_all=f"DELETE FROM {name}",
             list_below=f"SELECT key {below}",
             list_all=f"SELECT key FROM {name}",
-            # From each child to the first key behind all that it may have below it: as many
-            # steps as there are children, however many keys lie deeper.
+            # From each child, skip to the first key after everything below it: the number of
+            # steps is the number of children, independent of the number of deeper keys.
             children=f"WITH RECURSIVE child(key) AS (({first}) UNION ALL "
             f"SELECT (SELECT key FROM {name} WHERE {_UPTO} AND key >= "
             "CASE position('/' IN substring(child.key FROM %(skip)s)) "

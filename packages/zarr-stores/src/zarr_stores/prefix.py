@@ -1,4 +1,4 @@
-"""A store that is the part of another one below a prefix."""
+"""A store of the keys of another store below a prefix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zarr_stores.wrapper import WrapperStore
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces, Store, ValueReader
+    from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change, Store
 
     from zarr_stores.wrapper import Listing, Values
 
@@ -19,32 +19,32 @@ __all__ = ["PrefixStore"]
 
 
 class PrefixStore(WrapperStore):
-    """Has every key of the inner store that begins with a prefix, without it.
+    """A view of the keys of another store that begin with a prefix.
 
     Parameters
     ----------
     inner : Store
         The store.
     prefix : str
-        A key of the inner store, with or without ``/`` at its end; empty for all of it.
+        Prefix, with or without a trailing ``/``; empty for the whole store.
 
     Notes
     -----
-    Keys are checked before the prefix is put before them, so none leads out of it.
-    Equal to a store with the same prefix of the same place.  ``url`` is for messages:
-    not every store's URL can be followed by a path.
+    Keys are validated before the prefix is added, so no key can refer to data outside the
+    prefix.  Two stores are equal if the inner stores and the prefixes are equal.  ``url`` is
+    for messages: a path cannot be appended to the URL of every store.
 
     Raises
     ------
     StoreKeyError
-        If the prefix is none.
+        If the prefix is not valid.
     """
 
     def __init__(self, inner: Store, prefix: str) -> None:
         super().__init__(inner)
         text = prefix if not prefix or prefix.endswith("/") else f"{prefix}/"
         self.prefix = check_prefix(text)
-        """What comes before every key: empty, or ends in ``/``."""
+        """Prefix of every key: empty, or ending in ``/``."""
 
     @property
     def url(self) -> str:
@@ -61,13 +61,16 @@ class PrefixStore(WrapperStore):
     def get(self, key: str) -> Buffer | None:
         return self.inner.get(self._key(key))
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        return self.inner.get_limited(self._key(key), limit)
+
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         return self.inner.get_partial_values([(self._key(key), part) for key, part in key_ranges])
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         return self.inner.get_into(self._key(key), buffer)
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self.inner.open_value(self._key(key), first)
 
     def exists(self, key: str) -> bool:
@@ -76,12 +79,12 @@ class PrefixStore(WrapperStore):
     def getsize(self, key: str) -> int | None:
         return self.inner.getsize(self._key(key))
 
-    def version(self, key: str) -> str | None:
-        return self.inner.version(self._key(key))
+    def generation(self, key: str) -> str | None:
+        return self.inner.generation(self._key(key))
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         self.inner.set(self._key(key), value)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
@@ -126,8 +129,8 @@ class PrefixStore(WrapperStore):
     # --- the object ---
 
     @property
-    def place(self) -> Hashable:
-        return (super().place, self.prefix) if self.prefix else super().place
+    def identity(self) -> Hashable:
+        return (super().identity, self.prefix) if self.prefix else super().identity
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.inner, self.prefix

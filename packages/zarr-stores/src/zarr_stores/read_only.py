@@ -1,10 +1,10 @@
-"""A store that lets nobody change the one behind it."""
+"""A read-only view of another store."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_stores._refusing import RefusingStore
+from zarr_stores._immutable import ImmutableStore
 from zarr_stores.wrapper import WrapperStore
 
 if TYPE_CHECKING:
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 __all__ = ["ReadOnlyStore"]
 
 
-class ReadOnlyStore(RefusingStore, WrapperStore):
-    """Passes on what reads, refuses what changes.
+class ReadOnlyStore(ImmutableStore, WrapperStore):
+    """A wrapper that passes on reads and rejects changes.
 
     Parameters
     ----------
     inner : Store
-        The store; others that hold it may still write to it.
+        The store; it can still be changed directly.
 
     Raises
     ------
     StoreReadOnlyError
-        By every operation that would change something.
+        By every operation that changes data.
     """
 
     def __init__(self, inner: Store) -> None:

@@ -1,8 +1,8 @@
-"""A store in Redis, or in what is compatible with it.
+"""A store in Redis, or in a compatible server.
 
 Name:           redis
-URL:            redis://[user@]host[:port]/[database][?prefix=zarr], with TLS rediss://, of a
-                socket unix:///path[?db=0]
+URL:            redis://[user@]host[:port]/[database][?prefix=zarr]; rediss:// for TLS;
+                unix:///path[?db=0] for a socket
 Library:        redis
 """
 
@@ -14,100 +14,110 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from zarr_core.extension import (
-    BufferReader,
+    BufferByteReader,
+    ByteReader,
     StoreError,
     StoreReadError,
-    ValueReader,
     check_prefix,
-    key_lock,
 )
+from zarr_core.tools import key_lock
 
-from zarr_stores._database import is_key, joined
+from zarr_stores._database import is_key, to_bytes
 from zarr_stores._server import ServerStore
+from zarr_stores.unknown_options import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
 
     from zarr_stores.redis_reader import Session, Sessions
 
 __all__ = ["RedisStore"]
 
 _LARGEST: Final = 1 << 29
-_WHOLE: Final = 1 << 16  # bytes: smaller values are read at once, larger ones in parts
-_TOGETHER: Final = 500  # keys or parts in one request
-_TRIES: Final = 200
-_OF_CLUSTERS: Final = ("MovedError", "AskError", "ClusterCrossSlotError", "ClusterDownError")
+_WHOLE: Final = 1 << 16  # bytes: smaller values are read as a whole
+_BATCH_SIZE: Final = 500  # keys or parts in one request
+_MAX_ATTEMPTS: Final = 200
+_CLUSTER_ERRORS: Final = ("MovedError", "AskError", "ClusterCrossSlotError", "ClusterDownError")
 _SPECIAL: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\*?[]^-"})
 
 
 class RedisStore(ServerStore):
-    """Keys and values in Redis, as zarr-python 2 has them: ``prefix:key``.
+    """A store in Redis, with the layout of zarr-python 2: ``prefix:key``.
 
     Parameters
     ----------
     url : str
-        ``redis://host:6379/0``; the number is that of the database.
+        ``redis://host:6379/0``, where 0 is the number of the database.
     read_only : bool
-        Refuse changes.
+        If True, changes raise an error.
     prefix : str
-        What stands before the colon in the names that Redis has.
+        Part of the Redis keys before the colon.
     **options
-        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retries``;
-        whatever else ``redis.Redis.from_url`` takes, such as ``ssl_ca_certs``.
+        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retries``, and
+        options of ``redis.Redis.from_url``, such as ``ssl_ca_certs``.
 
     Notes
     -----
-    Any number of threads and processes may read and write at the same time; ``update``
-    watches the key, so it excludes everyone who changes it, by whatever program.  A value
-    has at most 512 MiB.  To list, Redis goes through all its keys, whatever their prefix.
-    What it acknowledges outlives it only as far as its configuration says (``appendonly``).
-    Parts of large values are read from Redis 6.2 or newer; an older one sends them whole.
+    Threads and processes can read and write concurrently.  ``update`` watches the key
+    (``WATCH``) and detects changes by any program.  A value has at most 512 MiB.  Listing
+    scans all keys of the database, independent of the prefix.  The durability of writes
+    depends on the configuration of the server (``appendonly``).  Reading parts of large
+    values requires Redis 6.2; older servers send whole values.
     """
 
     schemes = ("redis", "rediss", "unix")
     port = 6379
-    place = MappingProxyType({"prefix": "zarr", "db": ""})
+    location_options = MappingProxyType({"prefix": "zarr", "db": ""})
+    secrets = frozenset({"password", "ssl_password"})
     library = "redis"
-    requests = 32
+    max_concurrency = 32
 
     def __init__(
         self, url: str = "redis://localhost", read_only: bool = False, **options: Any
     ) -> None:
         super().__init__(url, read_only, **options)
-        number = self._place["db"]
-        if self.scheme != "unix":  # there the path is that of the socket
+        number = self._location["db"]
+        if self.scheme != "unix":  # the path of a unix URL is the socket
             number = self._path.strip("/") or number
         number = number or "0"
         if not (number.isascii() and number.isdecimal()):
-            raise StoreError("databases of Redis have numbers, not names", self)
+            raise StoreError(f"the database must be a number, not {number!r}", self)
         self._database = int(number)
         if self.scheme == "unix":
-            self._place["db"] = number.removeprefix("0")
+            self._location["db"] = number.removeprefix("0")
         else:
-            self._place["db"], self._path = "", f"/{self._database}"
-        self._head = f"{self._place['prefix']}:"
+            self._location["db"], self._path = "", f"/{self._database}"
+        self._head = f"{self._location['prefix']}:"
 
     # --- connections ---
 
-    def _connect(self) -> tuple[Any, Sessions]:
-        import redis  # noqa: PLC0415 - lazy: an extra, wanted by few
-        from redis.backoff import NoBackoff  # noqa: PLC0415 - likewise
-        from redis.retry import Retry  # noqa: PLC0415 - likewise
+    def library_options(self) -> Iterable[str]:
+        import redis  # optional dependency
+        from redis.connection import SSLConnection, UnixDomainSocketConnection
 
-        from zarr_stores.redis_reader import Sessions  # noqa: PLC0415 - needs an extra
+        kinds = (redis.Redis, redis.ConnectionPool, SSLConnection, UnixDomainSocketConnection)
+        return arguments_of(*kinds)
+
+    def _connect(self) -> tuple[Any, Sessions]:
+        import redis  # optional dependency
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+
+        from zarr_stores.redis_reader import Sessions  # optional dependency
 
         options = {
             "socket_timeout": self._timeout,
             "socket_connect_timeout": self._connect_timeout,
             "socket_keepalive": True,
             **self._options,
+            **self._secrets,
             "username": self.user or None,
             "password": self._password(),
             "db": self._database,
             "decode_responses": False,
-            "retry": Retry(NoBackoff(), 0),  # what may be repeated is known here
+            "retry": Retry(NoBackoff(), 0),  # ``request`` retries requests
         }
         if self.scheme == "unix":
             del options["socket_keepalive"]
@@ -116,10 +126,10 @@ class RedisStore(ServerStore):
             url = f"{self.scheme}://{self._hosts}"
         client = redis.Redis.from_url(url, **options)
         try:
-            client.connection_pool.make_connection()  # which does not connect yet
+            client.connection_pool.make_connection()  # checks the options; does not connect
         except TypeError as error:
             raise StoreError(f"cannot connect: {error}", self) from error
-        return client, Sessions(client.connection_pool, self.requests or 1)
+        return client, Sessions(client.connection_pool, self.max_concurrency or 1)
 
     @staticmethod
     def _disconnect(resources: tuple[Any, Sessions]) -> None:
@@ -127,40 +137,40 @@ class RedisStore(ServerStore):
         sessions.close()
         client.close()
 
-    def failures(self) -> tuple[type[BaseException], ...]:
-        from redis.exceptions import RedisError  # noqa: PLC0415 - lazy: an extra
+    def exceptions(self) -> tuple[type[BaseException], ...]:
+        from redis.exceptions import RedisError  # optional dependency
 
         return RedisError, OSError
 
     def is_lost(self, error: BaseException) -> bool:
-        from redis.exceptions import AuthenticationError, ConnectionError, TimeoutError  # noqa: PLC0415 - likewise
+        from redis.exceptions import AuthenticationError, ConnectionError, TimeoutError
 
         lost = isinstance(error, ConnectionError | TimeoutError | OSError)
         return lost and not isinstance(error, AuthenticationError)
 
     def _reason(self, error: BaseException) -> str:
-        said = super()._reason(error)
-        if type(error).__name__ in _OF_CLUSTERS:
-            said += (
-                ". A cluster is not used as a whole: give a prefix in braces, as in "
+        message = super()._reason(error)
+        if type(error).__name__ in _CLUSTER_ERRORS:
+            message += (
+                ". Clusters are not supported as a whole: use a prefix in braces, such as "
                 "?prefix={field}, which keeps the store on one node, and the address of that node"
             )
-        return said
+        return message
 
     def _command(self, key: str, kind: type[StoreError], done: str, *words: Any) -> Any:
-        return self.ask(key, kind, done, lambda: self._opened()[0].execute_command(*words))
+        return self.request(key, kind, done, lambda: self._opened()[0].execute_command(*words))
 
     def _commands(
         self, key: str, kind: type[StoreError], done: str, commands: list[tuple[Any, ...]]
     ) -> list[Any]:
-        """Send several commands at once, which is not to do them at once."""
+        """Send several commands with one request; they are not executed atomically."""
 
         def work() -> list[Any]:
             sessions: Sessions = self._opened()[1]
-            with sessions.taken() as session:
+            with sessions.session() as session:
                 return session.answers(*commands)
 
-        return self.ask(key, kind, done, work)
+        return self.request(key, kind, done, work)
 
     # --- readable ---
 
@@ -172,68 +182,68 @@ class RedisStore(ServerStore):
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]
     ) -> list[Buffer | None]:
-        """Parts of values, in the order asked for; hundreds with one request."""
-        asked = list(key_ranges)
-        for key, _ in asked:
+        """Return parts of values in the given order; one request reads many parts."""
+        requested = list(key_ranges)
+        for key, _ in requested:
             self._check(key)
         parts: list[Buffer | None] = []
-        for first in range(0, len(asked), _TOGETHER):
-            some = asked[first : first + _TOGETHER]
+        for first in range(0, len(requested), _BATCH_SIZE):
+            some = requested[first : first + _BATCH_SIZE]
             commands = [_part(self._head + key, part) for key, part in some]
             found = self._commands(some[0][0], StoreReadError, "read", commands)
             parts += [
                 data if part.length is None else data[: part.length]
                 for (_, part), data in zip(some, found, strict=True)
             ]
-        # Of a missing key every part is empty.
-        empty = list({asked[number][0] for number, part in enumerate(parts) if not part})
+        # GETRANGE returns an empty string for missing keys.
+        empty = list({requested[number][0] for number, part in enumerate(parts) if not part})
         missing = {key for key, is_there in self._which_exist(empty) if not is_there}
         return [
             None if key in missing and not part else part
-            for (key, _), part in zip(asked, parts, strict=True)
+            for (key, _), part in zip(requested, parts, strict=True)
         ]
 
     def _which_exist(self, keys: list[str]) -> Iterator[tuple[str, bool]]:
-        for first in range(0, len(keys), _TOGETHER):
-            some = keys[first : first + _TOGETHER]
+        for first in range(0, len(keys), _BATCH_SIZE):
+            some = keys[first : first + _BATCH_SIZE]
             commands = [("EXISTS", self._head + key) for key in some]
             yield from zip(
                 some, self._commands(some[0], StoreReadError, "read", commands), strict=True
             )
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         self._check(key)
-        return self.ask(key, StoreReadError, "read", lambda: self._open_value(key, first))
+        return self.request(key, StoreReadError, "read", lambda: self._open_value(key, first))
 
-    def _open_value(self, key: str, first: ByteRange | None) -> ValueReader | None:
-        from zarr_stores.redis_reader import RedisReader, is_dirty  # noqa: PLC0415 - an extra
+    def _open_value(self, key: str, first: ByteRange | None) -> ByteReader | None:
+        sessions: Sessions = self._opened()[1]
+        from zarr_stores.redis_reader import RedisReader, is_dirty  # optional dependency
 
         name = self._head + key
-        # The beginning, which may be all, and what is to be read first unless that is there.
+        # The start of the value, which may be all of it, and the range ``first``.
         commands: list[tuple[Any, ...]] = [
             ("GETRANGE", name, 0, (_WHOLE if first is None else _WHOLE >> 2) - 1)
         ]
         if first is not None:
             commands = [_part(name, first), *(commands if first.start else [])]
         commands += [("EXISTS", name), ("STRLEN", name), ("CLIENT", "INFO")]
-        sessions: Sessions = self._opened()[1]
-        session = sessions.take()
+        session = sessions.acquire()
         try:
             *parts, is_there, size, state = session.answers(*commands, watch=name)
         except BaseException:
-            sessions.give_back(session)
+            sessions.release(session)
             raise
-        if is_dirty(state) is False:  # nothing was changed between the answers
+        if is_dirty(state) is False:  # the value did not change between the responses
             held = [(0, parts[-1])]
             if first is not None:
                 held = [(first.within(size)[0], parts[0]), *held[: len(parts) - 1]]
             if is_there and all(len(part) < size for part in parts):
                 return RedisReader(self, key, name, size, held, sessions, session)
-            sessions.give_back(session)
-            return BufferReader(max(parts, key=len)) if is_there else None
-        sessions.give_back(session)
+            sessions.release(session)
+            return BufferByteReader(max(parts, key=len)) if is_there else None
+        sessions.release(session)
         value = self._get(key)
-        return None if value is None else BufferReader(value)
+        return None if value is None else BufferByteReader(value)
 
     def exists(self, key: str) -> bool:
         self._check(key)
@@ -242,23 +252,23 @@ class RedisStore(ServerStore):
     def getsize(self, key: str) -> int | None:
         self._check(key)
         name = self._head + key
-        asked: list[tuple[Any, ...]] = [("STRLEN", name), ("EXISTS", name)]
-        size, is_there = self._commands(key, StoreReadError, "read", asked)
+        requested: list[tuple[Any, ...]] = [("STRLEN", name), ("EXISTS", name)]
+        size, is_there = self._commands(key, StoreReadError, "read", requested)
         return int(size) if size or is_there else None
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
-        self._check_to_change(key)
-        data = self._fitting(key, value)
+    def set(self, key: str, value: Buffers) -> None:
+        self._check_writable(key)
+        data = self._to_bytes(key, value)
         self._command(key, StoreError, "written", "SET", self._head + key, data)
 
-    def _fitting(self, key: str, value: Pieces) -> bytes:
-        data = joined(value)
+    def _to_bytes(self, key: str, value: Buffers) -> bytes:
+        data = to_bytes(value)
         if len(data) > _LARGEST:
             raise StoreError(
-                f"a value of {len(data):,} bytes; Redis has values of at most {_LARGEST:,}: "
-                "make the chunks or shards smaller",
+                f"the value has {len(data):,} bytes; Redis supports at most {_LARGEST:,}: "
+                "use smaller chunks or shards",
                 self,
                 key,
             )
@@ -268,12 +278,12 @@ class RedisStore(ServerStore):
         self.erase_values([key])
 
     def erase_values(self, keys: Iterable[str]) -> None:
-        """Remove several keys, hundreds with one request."""
+        """Remove several keys; one request removes many."""
         names = list(keys)
         for key in names:
-            self._check_to_change(key)
-        for first in range(0, len(names), _TOGETHER):
-            some = names[first : first + _TOGETHER]
+            self._check_writable(key)
+        for first in range(0, len(names), _BATCH_SIZE):
+            some = names[first : first + _BATCH_SIZE]
             words = (self._head + key for key in some)
             self._command(some[0], StoreError, "erased", "UNLINK", *words)
 
@@ -283,41 +293,43 @@ class RedisStore(ServerStore):
         self.erase_values(list(self.list_prefix(prefix)))
 
     def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding every other change of the key.
+        """Read, change and write a value, excluding other changes of the key.
 
         Notes
         -----
-        The key is watched while ``change`` works: the new value is stored only if nobody
-        has changed the key meanwhile; else all is done again.
+        The key is watched while ``change`` runs.  The new value is stored if the key was not
+        changed meanwhile.  Otherwise the update is retried.
         """
-        self._check_to_change(key)
+        self._check_writable(key)
         sessions: Sessions = self._opened()[1]
         with key_lock(self.url, key):
-            for attempt in range(_TRIES):
-                session = self.ask(key, StoreReadError, "read", sessions.take)
+            for attempt in range(_MAX_ATTEMPTS):
+                session = self.request(key, StoreReadError, "read", sessions.acquire)
                 try:
                     if self._change_watched(session, key, change):
                         return
                 finally:
-                    sessions.give_back(session)
+                    sessions.release(session)
                 if attempt > 2:
                     time.sleep(random() * min(0.1, 0.001 * attempt))
-        raise StoreError(f"others have changed the key {_TRIES} times meanwhile", self, key)
+        raise StoreError(
+            f"cannot be updated: other writers changed the key {_MAX_ATTEMPTS} times", self, key
+        )
 
     def _change_watched(self, session: Session, key: str, change: Change) -> bool:
         name = self._head + key
-        (old,) = self.ask(
+        (old,) = self.request(
             key, StoreReadError, "read", lambda: session.answers(("GET", name), watch=name)
         )
-        value = change(None if old is None else BufferReader(old))
-        if isinstance(value, ValueReader) or (old is None and value is None):
+        value = change(None if old is None else BufferByteReader(old))
+        if isinstance(value, ByteReader) or (old is None and value is None):
             return True
-        new = ("UNLINK", name) if value is None else ("SET", name, self._fitting(key, value))
+        new = ("UNLINK", name) if value is None else ("SET", name, self._to_bytes(key, value))
 
         def store() -> bool:
             return session.answers(("MULTI",), new, ("EXEC",), watching=True)[-1] is not None
 
-        return self.ask(key, StoreError, "written", store, again=False)
+        return self.request(key, StoreError, "written", store, again=False)
 
     # --- listable ---
 
@@ -326,7 +338,7 @@ class RedisStore(ServerStore):
         head = self._head + prefix
         pattern = head.translate(_SPECIAL) + "*"
         skip = len(self._head.encode())
-        found: dict[bytes, None] = {}  # Redis may give a key more than once
+        found: dict[bytes, None] = {}  # SCAN may return a key more than once
         cursor: Any = 0
         while True:
             words = ("SCAN", cursor, "MATCH", pattern, "COUNT", 5000)
@@ -338,7 +350,7 @@ class RedisStore(ServerStore):
 
 
 def _part(name: str, part: ByteRange) -> tuple[Any, ...]:
-    """The command for a part; what it gives may be too long."""
+    """Return the command that reads a part; its response may be longer than the part."""
     start, length = part
     if length is None or start < 0:
         return "GETRANGE", name, start, -1
@@ -350,5 +362,5 @@ def _part(name: str, part: ByteRange) -> tuple[Any, ...]:
 def _text(name: bytes) -> str:
     try:
         return name.decode()
-    except UnicodeDecodeError:  # no key of a store
+    except UnicodeDecodeError:  # not a valid key
         return ""

@@ -1,4 +1,4 @@
-"""Reading parts of one value in Redis, all of the same version."""
+"""Reader of parts of one generation of a value in Redis, and a pool of connections."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import ConnectionError, RedisError, ResponseError
 from zarr_core.extension import StoreReadError, ValueReplacedError
 
-from zarr_stores._held_reader import HeldReader
+from zarr_stores._partial_reader import PartialReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """A connection that is nobody else's, and may watch a key.
+    """A connection with exclusive use, which can watch a key.
 
     Parameters
     ----------
     pool : redis.ConnectionPool
-        Where connections come from.
+        The connection pool.
     """
 
     __slots__ = ("_pool", "_watches", "connection")
@@ -38,22 +38,22 @@ class Session:
     def answers(
         self, *commands: tuple[Any, ...], watch: str | None = None, watching: bool = False
     ) -> list[Any]:
-        """Send commands at once, then read what Redis answers to each.
+        """Send commands with one request and return the responses.
 
         Parameters
         ----------
         *commands : tuple
-            Words of each.
+            Name and arguments of each command.
         watch : str, optional
-            A name to watch from now on, instead of any other.
+            Redis key to watch from now on, instead of any other.
         watching : bool
-            Whether the commands mean something only if the name is still watched.
+            Whether the commands require that the key is still watched.
 
         Raises
         ------
         redis.RedisError
-            The first error among the answers, but those about the connection itself
-            (``CLIENT``), which are given as answers.
+            The first error among the responses.  Errors of ``CLIENT`` commands are returned
+            as responses instead.
         """
         if watching and not self._watches:
             raise ConnectionError("the connection that watched the key was lost")
@@ -71,7 +71,7 @@ class Session:
                 if isinstance(answer, Exception) and command[0] != "CLIENT":
                     failure = failure or answer
                 answers.append(answer)
-        except BaseException:  # nobody knows how many answers are still to come
+        except BaseException:  # an unknown number of responses is outstanding
             self._watches = False
             connection.disconnect()
             raise
@@ -80,10 +80,10 @@ class Session:
         return answers[len(before) :]
 
     def refresh(self) -> None:
-        """Let go of a connection that the server has ended meanwhile."""
+        """Disconnect if the server has closed the connection."""
         connection = self.connection
         try:
-            ended = connection.is_connected and connection.can_read()  # nothing was asked
+            ended = connection.is_connected and connection.can_read()  # no response is expected
         except (RedisError, OSError):
             ended = True
         if ended or not connection.is_connected:
@@ -91,7 +91,7 @@ class Session:
             connection.disconnect()
 
     def end(self) -> None:
-        """Give the connection back."""
+        """Return the connection to the pool."""
         if self._watches:
             self.connection.disconnect()
         self._pool.release(self.connection)
@@ -105,14 +105,14 @@ def _answer(connection: Any) -> Any:
 
 
 class Sessions:
-    """Sessions that wait for their next use, as long as there are not too many.
+    """A pool of idle sessions.
 
     Parameters
     ----------
     pool : redis.ConnectionPool
-        Where connections come from.
+        The connection pool.
     most : int
-        How many to keep.
+        Maximum number of idle sessions.
     """
 
     def __init__(self, pool: Any, most: int) -> None:
@@ -120,8 +120,8 @@ class Sessions:
         self._most = most
         self._idle: list[Session] = []
 
-    def take(self) -> Session:
-        """A session of one's own."""
+    def acquire(self) -> Session:
+        """Return an idle or new session for exclusive use."""
         try:
             session = self._idle.pop()
         except IndexError:
@@ -129,35 +129,35 @@ class Sessions:
         session.refresh()
         return session
 
-    def give_back(self, session: Session) -> None:
-        """Let someone else have it."""
+    def release(self, session: Session) -> None:
+        """Return a session to the pool."""
         if len(self._idle) < self._most:
             self._idle.append(session)
         else:
             session.end()
 
     @contextmanager
-    def taken(self) -> Iterator[Session]:
-        """A session for the time of a ``with`` block."""
-        session = self.take()
+    def session(self) -> Iterator[Session]:
+        """Provide a session for a ``with`` block."""
+        session = self.acquire()
         try:
             yield session
         finally:
-            self.give_back(session)
+            self.release(session)
 
     def close(self) -> None:
-        """End those that wait."""
+        """End the idle sessions."""
         while self._idle:
             self._idle.pop().end()
 
 
 def is_dirty(state: Any) -> bool | None:
-    """Whether what the session watches has been changed; None if Redis is too old to say.
+    """Return whether the watched key has changed; None if Redis is older than 6.2.
 
     Parameters
     ----------
     state : bytes or Exception
-        The answer to ``CLIENT INFO``, of Redis 6.2 or newer.
+        Response to ``CLIENT INFO``, which requires Redis 6.2.
     """
     if isinstance(state, str):
         state = state.encode()
@@ -167,8 +167,8 @@ def is_dirty(state: Any) -> bool | None:
     return None if flags is None else b"d" in flags
 
 
-class _Asked:
-    """Parts that a thread asks for, then those parts, or why they could not be had."""
+class _Request:
+    """A request of one thread for several parts, and its result or error."""
 
     __slots__ = ("awake", "error", "found", "lengths", "starts")
 
@@ -179,19 +179,19 @@ class _Asked:
         self.awake = threading.Event()
 
 
-class RedisReader(HeldReader):
-    """A large value that is watched: once it is replaced nothing more is read of it.
+class RedisReader(PartialReader):
+    """Reader of a large value that is watched; raises an error after it is replaced.
 
     Parameters
     ----------
     store, key, name
-        Where it is; its name in Redis.
+        Store and key of the value, and its key in Redis.
     size : int
-        Length of the value.
+        Length of the value in bytes.
     held : list of (int, bytes)
-        Parts that are here already, each with its start.
+        Parts that are in memory, each with its start.
     sessions, session
-        Where the session comes from; the session that watches the value.
+        The pool of the session, and the session that watches the value.
     """
 
     def __init__(
@@ -201,40 +201,40 @@ class RedisReader(HeldReader):
         super().__init__(store, key, size, held)
         self._name = name
         self._session = session
-        self._asked: deque[_Asked] = deque()
+        self._waiting: deque[_Request] = deque()
         self._lock = threading.Lock()
-        self._closing = weakref.finalize(self, sessions.give_back, session)
+        self._closing = weakref.finalize(self, sessions.release, session)
 
     def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
-        mine = _Asked(starts, lengths)
-        self._asked.append(mine)
+        mine = _Request(starts, lengths)
+        self._waiting.append(mine)
         while mine.found is None and mine.error is None:
-            # Who gets the connection asks for all that waits, and the others need not have it.
+            # The thread with the lock sends the requests of all waiting threads.
             if self._lock.acquire(blocking=False):
                 try:
-                    self._ask_for_all()
+                    self._send_waiting()
                 finally:
                     self._lock.release()
                 with suppress(IndexError):
-                    self._asked[0].awake.set()  # who came too late for that
+                    self._waiting[0].awake.set()  # a request that was added too late
             else:
                 mine.awake.wait()
                 mine.awake.clear()
         if mine.found is None:
             error = mine.error or StoreReadError("cannot be read")
-            raise type(error)(error.reason, self._store, self._key)  # each thread its own
+            raise type(error)(error.reason, self._store, self._key)  # one exception per thread
         return mine.found
 
-    def _ask_for_all(self) -> None:
-        """Send everything that waits as one request."""
-        asked = []
-        while self._asked:
-            asked.append(self._asked.popleft())
-        if not asked:
+    def _send_waiting(self) -> None:
+        """Send all waiting requests as one request."""
+        requested = []
+        while self._waiting:
+            requested.append(self._waiting.popleft())
+        if not requested:
             return
         commands: list[tuple[Any, ...]] = [
             ("GETRANGE", self._name, start, start + length - 1)
-            for each in asked
+            for each in requested
             for start, length in zip(each.starts, each.lengths, strict=True)
         ]
         commands.append(("CLIENT", "INFO"))
@@ -245,25 +245,27 @@ class RedisReader(HeldReader):
             return self._session.answers(*commands, watching=True)
 
         try:
-            # Without its connection nobody would see that the value was replaced.
-            answers = self._store.ask(self._key, ValueReplacedError, "read", work, again=False)
+            # A new connection could not detect that the value was replaced.
+            answers = self._store.request(self._key, ValueReplacedError, "read", work, again=False)
             if is_dirty(answers[-1]) is not False:
-                raise ValueReplacedError("was replaced while it was read", self._store, self._key)
+                raise ValueReplacedError(
+                    "the value was replaced while it was read", self._store, self._key
+                )
         except BaseException as error:
-            for each in asked:
+            for each in requested:
                 each.error = (
                     error
                     if isinstance(error, StoreReadError)
-                    else StoreReadError("another thread was interrupted while it read this too")
+                    else StoreReadError("the thread that sent this request was interrupted")
                 )
             if not isinstance(error, StoreReadError):
                 raise
         else:
             found = iter(answers)
-            for each in asked:
+            for each in requested:
                 each.found = [next(found) for _ in each.starts]
         finally:
-            for each in asked:
+            for each in requested:
                 each.awake.set()
 
     def close(self) -> None:

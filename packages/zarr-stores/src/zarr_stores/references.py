@@ -1,8 +1,8 @@
-"""Chunks that lie in files of other formats, found by references of kerchunk.
+"""A store of chunks in files of other formats, located by kerchunk references.
 
 Name:           reference
 URL:            reference:///path/refs.json, reference+s3://bucket/refs.parq, reference::refs.parq;
-                reference:// with the document as the option "fo", as fsspec has it
+                reference:// with the references in the option "fo", as in fsspec
 Specification:  kerchunk, "References specification" (versions 0 and 1), and its Parquet layout
 """
 
@@ -12,30 +12,31 @@ import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zarr_core.extension import (
-    BufferReader,
+    BufferByteReader,
     ByteRange,
     StoreError,
     StoreReadError,
     check_key,
     check_prefix,
-    run_in_threads,
 )
+from zarr_core.tools import parallel_for
 
-from zarr_stores._refusing import RefusingStore
+from zarr_stores._immutable import ImmutableStore
 from zarr_stores.fsspec_secrets import names_of_secrets, without_secrets
-from zarr_stores.references_places import Source, source_of
 from zarr_stores.references_reader import PartReader
+from zarr_stores.references_source import Source, source_of
 from zarr_stores.references_targets import Targets
+from zarr_stores.unknown_options import check_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
 
-    from zarr_core.extension import Buffer, ValueReader
+    from zarr_core.extension import Buffer, ByteReader
 
     from zarr_stores.references_entries import Target
 
-    # Named here, because within the class ``list`` is the operation of that name.
+    # Defined here, because ``list`` is a method within the class.
     Values = list[Buffer | None]
     Listing = tuple[list[str], list[str]]
 
@@ -46,50 +47,50 @@ _CHAINED = "reference::"
 _SCHEME = "reference://"
 
 
-class ReferenceStore(RefusingStore):
-    """Keys whose values are parts of other files, as a document says; for reading only.
+class ReferenceStore(ImmutableStore):
+    """A read-only store of values that are parts of other files, located by references.
 
     Parameters
     ----------
     fo : str, os.PathLike or mapping
-        The references: the path or URL of a JSON document or of a directory of Parquet files;
-        or the document itself.
+        References: the path or URL of a JSON document or of a directory of Parquet files, or
+        the document itself.
     target : str, optional
-        The URL that references mean which have none.
+        URL of references without a URL.
     root : str, optional
-        The directory, or URL, that relative targets are relative to; by default that of the
-        document, or the present one if the document is given itself.
+        Directory or URL to which relative targets are relative.  By default that of the
+        document, or the current directory if the document itself is passed.
     allow : iterable of str, optional
-        Beginnings of URLs, or directories, in which targets may be; no others are read.  By
-        default a document from this machine may lead to anywhere, and one from a network only
-        to networks: not to files of this machine.
+        Prefixes of URLs, or directories, of allowed targets; other targets are not read.  By
+        default a local document can refer to any target, and a remote document to remote
+        targets only, not to local files.
     templates : mapping, optional
-        Templates that take the place of those in the document.
+        Templates that replace those of the document.
     remote_protocol : str, optional
-        The scheme of targets without one.  If it is given, ``remote_options`` are those of
-        fsspec, through which targets are then read.
+        Scheme of targets without one.  If it is passed, targets are read through fsspec and
+        ``remote_options`` are options of fsspec.
     remote_options : mapping, optional
-        Options for the stores of targets in networks, as ``storage_options`` are for that URL.
+        Options of the stores of remote targets, as ``storage_options`` for their URLs.
     target_protocol : str, optional
-        The scheme of the document's URL, if it has none.
+        Scheme of the URL of the document, if it has none.
     target_options : mapping, optional
-        Options for the store of the document, if it is in a network.
-    requests : int, optional
-        How many requests to keep in flight; by default 32 unless all targets are local files.
+        Options of the store of a remote document.
+    max_concurrency : int, optional
+        Maximum number of concurrent requests; by default 32, unless all targets are local files.
     records : int
-        How many files of Parquet to keep in memory.
+        Maximum number of Parquet files in memory.
 
     Notes
     -----
-    The document is read once, when the object is made; of Parquet each file when it is
-    needed.  A target that is missing, or shorter than a reference says, is an error: nothing
-    is taken for a missing chunk but what the document does not name.
+    A JSON document is read once, when the object is created; Parquet files are read when they
+    are needed.  A target that does not exist, or is shorter than the reference, raises an
+    error.  Only chunks without a reference are missing chunks.
 
-    Templates are filled in by a small evaluator of names, numbers, texts, arithmetic and
-    calls of templates.  No code of a document is run.
+    Templates are expanded by an evaluator of names, numbers, strings, arithmetic and calls of
+    templates.  No code of a document is executed.
     """
 
-    why: ClassVar[str] = "references are for reading only"
+    read_only_reason: ClassVar[str] = "references are read-only"
     supports_erasing = False
 
     def __init__(
@@ -104,14 +105,14 @@ class ReferenceStore(RefusingStore):
         remote_options: Mapping[str, Any] | None = None,
         target_protocol: str | None = None,
         target_options: Mapping[str, Any] | None = None,
-        requests: int | None = None,
+        max_concurrency: int | None = None,
         records: int = 64,
     ) -> None:
         self._arguments: dict[str, Any] = {
             "target": target, "root": root, "allow": None if allow is None else tuple(allow),
             "templates": templates, "remote_protocol": remote_protocol,
             "remote_options": remote_options, "target_protocol": target_protocol,
-            "target_options": target_options, "requests": requests, "records": records,
+            "target_options": target_options, "max_concurrency": max_concurrency, "records": records,
         }  # fmt: skip
         self._fo = fo if isinstance(fo, str | os.PathLike) else dict(fo)
         source: Source = source_of(self._fo, target_protocol, target_options or {})
@@ -123,49 +124,49 @@ class ReferenceStore(RefusingStore):
             remote_options=remote_options or {}, default=target,
         )  # fmt: skip
         local = not source.network and self._targets.all_local(self._entries.urls())
-        self.requests = requests or (None if local else REQUESTS)
+        self.max_concurrency = max_concurrency or (None if local else REQUESTS)
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Make a store from a URL of references.
+        """Create a store from a URL of references.
 
         Parameters
         ----------
         url : str
             ``reference:///path``, ``reference+scheme://...``, ``reference::path``, the path of a
-            JSON document; or ``reference://`` with the option ``fo``.
+            JSON document, or ``reference://`` with the option ``fo``.
         read_only : bool
-            No store of this kind can be changed.
+            Ignored, because the store is always read-only.
         **options
-            As of the class; those that only fsspec knows, such as ``simple_templates``, are
-            passed over.
+            Arguments of the class.  Options of fsspec that do not apply, such as
+            ``simple_templates``, are ignored.
 
         Raises
         ------
         StoreError
-            If an option is unknown, or there are no references.
+            If an option is unknown, or the references are missing.
         """
-        place = url.removeprefix(_CHAINED)
-        if place.startswith(_SCHEME):
-            place = place.removeprefix(_SCHEME)
-        elif place.startswith("reference+"):
-            place = place.removeprefix("reference+")
-        fo = options.pop("fo", place)
-        if place and fo is not place:
-            raise StoreError("the references are in the URL: give no fo", store=url)
+        source_url = url.removeprefix(_CHAINED)
+        if source_url.startswith(_SCHEME):
+            source_url = source_url.removeprefix(_SCHEME)
+        elif source_url.startswith("reference+"):
+            source_url = source_url.removeprefix("reference+")
+        fo = options.pop("fo", source_url)
+        if source_url and fo is not source_url:
+            reason = "the URL contains the references: do not pass fo"
+            raise StoreError(reason, store=without_secrets(url))
         if fo is None or fo == "":
-            raise StoreError("no references: give them in the URL, or by fo=", store=url)
+            raise StoreError("no references: pass them in the URL or as fo=")
         if "template_overrides" in options:
             options["templates"] = options.pop("template_overrides")
-        for name in _OF_FSSPEC & options.keys():
+        for name in _FSSPEC_OPTIONS & options.keys():
             del options[name]
-        if unknown := sorted(options.keys() - _OPTIONS):
-            raise StoreError(f"references have no options {', '.join(unknown)}", store=url)
+        check_options(options, _OPTIONS, url)
         return cls(fo, **options)
 
     @classmethod
     def is_for(cls, path: str) -> bool:
-        """Whether it is a chain that begins with references, or a JSON document that is there."""
+        """Return whether a path begins with ``reference::`` or is an existing JSON file."""
         if path.startswith(_CHAINED):
             return True
         return path.lower().endswith(".json") and os.path.isfile(path)
@@ -183,12 +184,19 @@ class ReferenceStore(RefusingStore):
         with self._opened(key, entry) as reader:
             return reader.read(0, reader.size)
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        reader = self.open_value(key)
+        if reader is None:
+            return None
+        with reader:
+            return reader.size if reader.size > limit else reader.read(0, reader.size)
+
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        """Parts of values, in the order asked for; those in one file are joined where near."""
-        asked = [*key_ranges]
-        values: Values = [None] * len(asked)
+        """Return parts of values in the given order; near parts of one file are read together."""
+        requested = [*key_ranges]
+        values: Values = [None] * len(requested)
         by_file: dict[str, list[int]] = {}
-        for number, (key, part) in enumerate(asked):
+        for number, (key, part) in enumerate(requested):
             entry = self._entry(key)
             if isinstance(entry, bytes):
                 start, stop = part.within(len(entry))
@@ -201,7 +209,7 @@ class ReferenceStore(RefusingStore):
             parts: list[tuple[int, memoryview]] = []
             try:
                 for number in numbers:
-                    key, part = asked[number]
+                    key, part = requested[number]
                     entry = self._entry(key)
                     assert entry is not None
                     assert not isinstance(entry, bytes)
@@ -219,7 +227,7 @@ class ReferenceStore(RefusingStore):
                 if readers:
                     readers[0].close()
 
-        run_in_threads(by_file.values(), work, self.requests is not None, self.requests)
+        parallel_for(by_file.values(), work, self.max_concurrency is not None, self.max_concurrency)
         return values
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
@@ -231,11 +239,13 @@ class ReferenceStore(RefusingStore):
             reader.read_into([(0, buffer[:count])])
             return reader.size
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         entry = self._entry(key)
         if entry is None:
             return None
-        return BufferReader(entry) if isinstance(entry, bytes) else self._opened(key, entry, first)
+        return (
+            BufferByteReader(entry) if isinstance(entry, bytes) else self._opened(key, entry, first)
+        )
 
     def exists(self, key: str) -> bool:
         return self._entry(key) is not None
@@ -270,8 +280,8 @@ class ReferenceStore(RefusingStore):
         return hash(self._source.url)
 
     def _identity(self) -> tuple[Any, ...]:
-        places = ("target", "root", "templates", "remote_protocol")
-        return self._source.url, *(self._arguments[name] for name in places)
+        location_arguments = ("target", "root", "templates", "remote_protocol")
+        return self._source.url, *(self._arguments[name] for name in location_arguments)
 
     def __repr__(self) -> str:
         return f"ReferenceStore({self.url!r})"
@@ -279,9 +289,9 @@ class ReferenceStore(RefusingStore):
     def __reduce__(self) -> tuple[Any, ...]:
         if found := names_of_secrets(self._arguments):
             raise StoreError(
-                f"is not pickled, as anyone could read the credentials in it ({', '.join(found)}); "
-                "give them by environment variables or files, where the library for the service "
-                "looks for them",
+                "cannot be pickled, because the pickle would contain credentials "
+                f"({', '.join(found)}); pass them in the environment variables or files that the "
+                "library for the service reads",
                 store=self,
             )
         return _unpickled, (type(self), self._fo, self._arguments)
@@ -296,19 +306,19 @@ class ReferenceStore(RefusingStore):
         key: str,
         entry: Target,
         first: ByteRange | None = None,
-        whole: ValueReader | None = None,
+        whole: ByteReader | None = None,
     ) -> PartReader:
-        """A reader of what a reference leads to."""
+        """Open the target of a reference."""
         try:
             if whole is None:
-                store, name = self._targets.place(entry.url)
+                store, name = self._targets.resolve(entry.url)
                 whole = store.open_value(name, entry.part(first))
             if whole is None:
-                raise StoreReadError("is not there")
+                raise StoreReadError("does not exist")
             return PartReader(whole, entry)
         except StoreError as error:
             raise StoreReadError(
-                f"leads to {without_secrets(entry.url)!r}, which {_said(error)}", self, key
+                f"refers to {without_secrets(entry.url)!r}, which {_said(error)}", self, key
             ) from error
 
 
@@ -322,9 +332,9 @@ def _unpickled(kind: type[ReferenceStore], fo: Any, arguments: dict[str, Any]) -
 
 _OPTIONS = frozenset({
     "target", "root", "allow", "templates", "remote_protocol", "remote_options",
-    "target_protocol", "target_options", "requests", "records",
+    "target_protocol", "target_options", "max_concurrency", "records",
 })  # fmt: skip
-_OF_FSSPEC = frozenset({
+_FSSPEC_OPTIONS = frozenset({
     "asynchronous", "cache_size", "fs", "loop", "max_block", "max_gap", "ref_storage_args",
     "simple_templates", "skip_instance_cache", "lazy",
 })  # fmt: skip

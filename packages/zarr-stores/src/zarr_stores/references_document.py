@@ -1,4 +1,4 @@
-"""References in one JSON document, of version 0 or 1."""
+"""References in a JSON document of version 0 or 1."""
 
 from __future__ import annotations
 
@@ -7,53 +7,47 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import (
-    MetadataValidationError,
-    Problem,
-    StoreKeyError,
-    check_key,
-    json_pointer,
-    strictjson,
-)
+from zarr_core.extension import MetadataValidationError, StoreKeyError, ValidationProblem, check_key
+from zarr_core.tools import json_pointer, strictjson
 
-from zarr_stores.references_entries import Entries, SortedKeys, Target
-from zarr_stores.references_templates import fill
+from zarr_stores.references_entries import References, SortedKeys, Target
+from zarr_stores.references_templates import expand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _BASE64 = "base64:"
-_LAST = 1 << 63  # no file has more bytes
+_LAST = 1 << 63  # limit of offsets and lengths in bytes
 _MOST_GENERATED = 10_000_000
 
 
-class Document(Entries):
-    """The references of a document.
+class JSONReferences(References):
+    """References in a JSON document.
 
     Parameters
     ----------
     document : mapping
         The document.
     where : str
-        What it is, for errors.
+        Location of the document, for messages.
     templates : mapping
-        Templates that take the place of those in the document.
+        Templates that replace those of the document.
 
     Raises
     ------
     MetadataValidationError
-        If it is no such document; points to what is wrong.
+        If the document is not valid; contains the JSON pointer of the problem.
 
     Notes
     -----
-    Keys that break the grammar of keys are not listed: no array has such chunks.
+    Invalid keys are not listed, because no chunk can have such a key.
     """
 
     def __init__(self, document: Any, where: str, templates: Mapping[str, str]) -> None:
         self._where = where
         if not isinstance(document, dict):
             raise self._wrong("", "must be an object")
-        # Lists are taken over as they are: there may be millions, of which few are asked for.
+        # Lists are converted on access: there may be millions, of which few are needed.
         self._entries: dict[str, bytes | Target | list[Any]] = {}
         version = document.get("version", 0)
         if "version" not in document or isinstance(version, list | dict | str):
@@ -65,7 +59,9 @@ class Document(Entries):
             self._take(self._object(document, "refs"), names, "/refs")
             self._generate(document.get("gen", []), names)
         else:
-            raise self._wrong("/version", f"{version!r} is no version that is known: 1, or none")
+            raise self._wrong(
+                "/version", f"version {version!r} is not supported; must be 1 or missing"
+            )
         self._sorted: SortedKeys | None = None
 
     def get(self, key: str) -> bytes | Target | None:
@@ -95,7 +91,7 @@ class Document(Entries):
             if not names and type(value) is list and _is_plain(value) and name[-1:] != "/":
                 entries[name] = value
                 continue
-            # virtualizarr forgets the number of the only chunk of an array without dimensions.
+            # virtualizarr omits the "0" in the key of the chunk of a zero-dimensional array.
             key = f"{name}0" if name.endswith("/") and f"{name}.zarray" in references else name
             try:
                 entries[key] = _entry(value, names, filled)
@@ -103,22 +99,19 @@ class Document(Entries):
                 raise self._wrong(pointer + json_pointer(key), str(error)) from error
 
     def _generate(self, generators: Any, names: Mapping[str, Any]) -> None:
-        """References that differ in numbers only."""
+        """Expand generators of references."""
         if not isinstance(generators, list):
             raise self._wrong("/gen", "must be a list")
         total = 0
         for number, generator in enumerate(generators):
             pointer = f"/gen/{number}"
             try:
-                if not isinstance(generator, dict):
-                    raise ValueError("must be an object")
-                axes = {name: _range(it) for name, it in generator["dimensions"].items()}
+                _check_generator(generator)
+                axes = {name: _range(name, it) for name, it in generator["dimensions"].items()}
                 total += prod(map(len, axes.values()))
                 if total > _MOST_GENERATED:
-                    raise ValueError(f"more than {_MOST_GENERATED} references are generated")
+                    raise ValueError(f"generates more than {_MOST_GENERATED} references")
                 self._generate_one(generator, axes, names)
-            except (KeyError, AttributeError, TypeError) as error:
-                raise self._wrong(pointer, f"is no generator: {error!r}") from error
             except ValueError as error:
                 raise self._wrong(pointer, str(error)) from error
 
@@ -126,13 +119,13 @@ class Document(Entries):
         self, generator: dict[str, Any], axes: dict[str, Any], names: Mapping[str, Any]
     ) -> None:
         if ("offset" in generator) != ("length" in generator):
-            raise ValueError("offset and length go together")
+            raise ValueError("offset and length must be given together")
         for values in product(*axes.values()):
             here = {**names, **dict(zip(axes, values, strict=True))}
-            key, url = fill(str(generator["key"]), here), fill(str(generator["url"]), here)
+            key, url = expand(generator["key"], here), expand(generator["url"], here)
             target: list[Any] = [url]
             if "offset" in generator:
-                target += (int(fill(str(generator[name]), here)) for name in ("offset", "length"))
+                target += (_number(name, generator[name], here) for name in ("offset", "length"))
             self._entries[key] = _entry(target, {}, {})
 
     def _object(self, document: dict[str, Any], name: str) -> dict[str, Any]:
@@ -142,11 +135,11 @@ class Document(Entries):
         return value
 
     def _wrong(self, pointer: str, message: str) -> MetadataValidationError:
-        return MetadataValidationError(self._where, [Problem(pointer, message)])
+        return MetadataValidationError(self._where, [ValidationProblem(pointer, message)])
 
 
 def _is_plain(value: list[Any]) -> bool:
-    """Whether a list is what most are: a URL, an offset, a length."""
+    """Return whether a list is a valid URL, offset and length."""
     if len(value) != 3:
         return False
     url, offset, length = value
@@ -172,35 +165,70 @@ def _entry(value: Any, names: Mapping[str, Any], filled: dict[str, str]) -> byte
     if url is None:
         url = ""
     if not isinstance(url, str):
-        raise ValueError(f"a URL is a string, not {url!r}")
-    if url not in filled:  # one string for all, however often the document has it
-        filled[url] = fill(url, names) if names else url
+        raise ValueError(f"the URL must be a string, not {url!r}")
+    if url not in filled:  # one string object for all references to a file
+        filled[url] = expand(url, names) if names else url
     return target(filled[url], *value[1:])
 
 
 def target(url: str, offset: Any = 0, length: Any = None) -> Target:
-    """A target whose numbers are checked.
+    """Return a target with valid offset and length.
 
     Raises
     ------
     ValueError
-        If they are negative, no integers, or beyond all files.
+        If a number is negative, too large or not an integer.
     """
     for name, number in (("offset", offset), ("length", 0 if length is None else length)):
         if type(number) is not int or not 0 <= number < _LAST:
-            raise ValueError(f"{name} {number!r} is no number of bytes")
+            raise ValueError(f"{name} must be a number of bytes, not {number!r}")
     return Target(url, offset, length)
 
 
-def _range(given: Any) -> Any:
-    """The values of a dimension: a list of numbers or texts, or from start to stop."""
+def _check_generator(given: Any) -> None:
+    """Check the members of a generator.
+
+    Raises
+    ------
+    ValueError
+        If a member is missing or has the wrong type.
+    """
+    if not isinstance(given, dict):
+        raise ValueError("must be an object")
+    if missing := [name for name in ("key", "url", "dimensions") if name not in given]:
+        raise ValueError(f"the generator has no {' and no '.join(map(repr, missing))}")
+    for name in ("key", "url"):
+        if not isinstance(given[name], str):
+            raise ValueError(f"{name} must be a string, not {given[name]!r}")
+    if not isinstance(given["dimensions"], dict):
+        raise ValueError(f"dimensions must be an object, not {given['dimensions']!r}")
+
+
+def _number(name: str, given: Any, names: Mapping[str, Any]) -> int:
+    """Return the offset or length of a generated reference."""
+    text = expand(str(given), names)
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{name} {text!r} is not an integer") from None
+
+
+def _range(name: str, given: Any) -> Any:
+    """Return the values of a dimension: a list of integers or strings, or a range."""
     if isinstance(given, list):
         if not all(isinstance(value, int | str) for value in given):
-            raise ValueError("values of a dimension are numbers or texts")
+            raise ValueError(f"values of the dimension {name!r} must be integers or strings")
         return given
+    if not isinstance(given, dict) or "stop" not in given:
+        raise ValueError(
+            f"the dimension {name!r} must be a list of values, or an object with 'stop' and "
+            f"optionally 'start' and 'step', not {given!r}"
+        )
+    if given.get("step") == 0:
+        raise ValueError(f"the step of the dimension {name!r} must not be 0")
     numbers = [given.get("start", 0), given["stop"], given.get("step", 1)]
     if not all(type(number) is int and abs(number) < _LAST for number in numbers):
-        raise ValueError(f"{given!r} is no range of integers")
+        raise ValueError(f"the dimension {name!r} is not a valid range of integers: {given!r}")
     return range(*numbers)
 
 

@@ -1,4 +1,4 @@
-"""What the keys of references lead to."""
+"""References of references: targets and inline values."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _AFTER_SLASH = chr(ord("/") + 1)
 
 
 class Target(NamedTuple):
-    """A file, or a part of one."""
+    """A file, or a part of a file."""
 
     url: str
-    """Where it is."""
+    """URL of the file."""
     offset: int = 0
-    """The first byte of the part."""
+    """Offset of the part in bytes."""
     length: int | None = None
-    """How many bytes it has; None for all that there are."""
+    """Length of the part in bytes; None for the rest of the file."""
 
     def part(self, first: ByteRange | None) -> ByteRange | None:
-        """What of the file is read first, if that is known of the part."""
+        """Return the range of the file for a range of the part."""
         if self.length is None:
             return first
         if first is None:
@@ -34,28 +34,28 @@ class Target(NamedTuple):
         return ByteRange(self.offset + start, stop - start)
 
 
-class Entries(ABC):
-    """What all keys lead to."""
+class References(ABC):
+    """Mapping of keys to targets and inline values."""
 
     @abstractmethod
     def get(self, key: str) -> bytes | Target | None:
-        """What a key leads to; None if there is no such key."""
+        """Return the target or inline value of a key; None if the key is missing."""
 
     @abstractmethod
     def keys(self, prefix: str) -> Iterator[str]:
-        """All keys below a prefix."""
+        """Iterate over all keys below a prefix."""
 
     @abstractmethod
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        """Keys and prefixes directly below a prefix."""
+        """Return the keys and prefixes directly below a prefix."""
 
     @abstractmethod
     def urls(self) -> Iterable[str] | None:
-        """Where targets are; None if only reading everything would tell."""
+        """Return the URLs of the targets; None if all files would have to be read."""
 
 
 class SortedKeys:
-    """Keys that are listed without looking at all of them.
+    """A sorted list of keys, for fast listings.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ class SortedKeys:
         self._keys = sorted(keys)
 
     def below(self, prefix: str) -> Iterator[str]:
-        """All keys below a prefix."""
+        """Iterate over all keys below a prefix."""
         for number in range(bisect_left(self._keys, prefix), len(self._keys)):
             if not self._keys[number].startswith(prefix):
                 return
             yield self._keys[number]
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
-        """Keys and prefixes directly below a prefix."""
+        """Return the keys and prefixes directly below a prefix."""
         keys: list[str] = []
         prefixes: list[str] = []
         number = bisect_left(self._keys, prefix)

@@ -1,8 +1,8 @@
-"""References in a directory of Parquet files, each with those of some chunks of one array.
+"""References in a directory of Parquet files, each for some chunks of one array.
 
-``.zmetadata`` holds all documents of version 2 and the number of references in a file;
-``PATH/refs.N.parq`` has the columns ``path``, ``offset``, ``size`` and ``raw``, with the chunks
-of an array in C order.
+``.zmetadata`` contains all metadata documents (Zarr version 2) and the number of references in
+a file.  ``PATH/refs.N.parq`` has the columns ``path``, ``offset``, ``size`` and ``raw``, with
+the chunks of an array in C order.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from collections import OrderedDict
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import MetadataValidationError, Problem, StoreError, strictjson
+from zarr_core.extension import MetadataValidationError, StoreError, ValidationProblem
+from zarr_core.tools import read_metadata, strictjson
 
-from zarr_stores._forked import in_children
+from zarr_stores._after_fork import register_after_fork
 from zarr_stores.references_document import target
-from zarr_stores.references_entries import Entries, SortedKeys, Target
+from zarr_stores.references_entries import References, SortedKeys, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,43 +28,45 @@ if TYPE_CHECKING:
 _COLUMNS = ("path", "offset", "size", "raw")
 _CONSOLIDATED = ".zmetadata"
 _FILE = re.compile(r"refs\.([0-9]{1,18})\.parq").fullmatch
-_MOST_FILES = 100_000  # of a store that cannot tell which there are
+_MOST_FILES = 100_000  # limit for stores that cannot list their keys
 
 
-class Records(Entries):
-    """References of which each file is read when one of its chunks is asked for.
+class ParquetReferences(References):
+    """References in Parquet files, which are read when one of their chunks is needed.
 
     Parameters
     ----------
     store : Store
-        The directory.
+        Store that contains the directory.
     prefix : str
-        Where it is in the store: empty, or ending in ``/``.
+        Prefix of the directory in the store: empty, or ending in ``/``.
     count : int
-        How many files to keep in memory.
+        Maximum number of files in memory.
 
     Raises
     ------
     StoreError
-        If there are no such references.
+        If the directory contains no references.
     MetadataError
-        If their metadata is wrong.
+        If the metadata is not valid.
     """
 
     def __init__(self, store: Store, prefix: str, count: int) -> None:
         self._store = store
         self._prefix = prefix
         self._where = f"{store} {prefix + _CONSOLIDATED!r}"
-        stored = store.get(prefix + _CONSOLIDATED)
+        stored = read_metadata(store, prefix + _CONSOLIDATED)
         if stored is None:
-            raise StoreError("there are no references: no .zmetadata", store, prefix)
+            raise StoreError(
+                "the directory contains no references (.zmetadata is missing)", store, prefix
+            )
         document: Any = strictjson.loads(stored, self._where, constants=True)
         metadata = document.get("metadata") if isinstance(document, dict) else None
         size = document.get("record_size") if isinstance(document, dict) else None
         if not isinstance(metadata, dict):
             raise self._wrong("/metadata", "must be an object")
         if type(size) is not int or size < 1:
-            raise self._wrong("/record_size", f"{size!r} is no number of references")
+            raise self._wrong("/record_size", f"must be a positive integer, not {size!r}")
         self._record_size = size
         self._documents = {key: strictjson.encode(value) for key, value in metadata.items()}
         whole: JSON = {"metadata": metadata, "zarr_consolidated_format": 1}
@@ -75,11 +78,11 @@ class Records(Entries):
         }
         self._sorted = SortedKeys(self._documents)
         self._guard = threading.Lock()
-        in_children(self, Records._renew)
+        register_after_fork(self, ParquetReferences._reinitialize)
         self._count = max(1, count)
         self._tables: OrderedDict[tuple[str, int], Any] = OrderedDict()
 
-    def _renew(self) -> None:
+    def _reinitialize(self) -> None:
         self._guard = threading.Lock()
 
     def get(self, key: str) -> bytes | Target | None:
@@ -96,9 +99,9 @@ class Records(Entries):
     def keys(self, prefix: str) -> Iterator[str]:
         yield from self._sorted.below(prefix)
         for path in self._grids:
-            place = f"{path}/" if path else ""
-            if place.startswith(prefix):
-                yield from self._chunks(path, place)
+            array_prefix = f"{path}/" if path else ""
+            if array_prefix.startswith(prefix):
+                yield from self._chunks(path, array_prefix)
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         keys, prefixes = self._sorted.list_dir(prefix)
@@ -112,26 +115,29 @@ class Records(Entries):
 
     # --- records ---
 
-    def _chunks(self, path: str, place: str) -> Iterator[str]:
-        """Keys of the chunks of an array that have a reference."""
+    def _chunks(self, path: str, array_prefix: str) -> Iterator[str]:
+        """Iterate over the keys of the chunks of an array that have a reference."""
         counts = self._grids[path]
         total = prod(counts)
-        for record in self._files(place, -(-total // self._record_size)):
+        for record in self._files(array_prefix, -(-total // self._record_size)):
             first = record * self._record_size
             table = self._table(path, record)
             for row, there in enumerate(() if table is None else _there(table)):
                 if there and first + row < total:
-                    yield place + _name(first + row, counts)
+                    yield array_prefix + _name(first + row, counts)
 
-    def _files(self, place: str, count: int) -> Iterable[int]:
-        """Numbers of the files of an array, of which there may be fewer than there could be."""
-        prefix = f"{self._prefix}{place}"
+    def _files(self, array_prefix: str, count: int) -> Iterable[int]:
+        """Return the numbers of the files of an array, some of which may be missing."""
+        prefix = f"{self._prefix}{array_prefix}"
         if self._store.supports_listing:
             keys, _ = self._store.list_dir(prefix)
             found = (_FILE(key.removeprefix(prefix)) for key in keys)
             return sorted(number for it in found if it and (number := int(it[1])) < count)
         if count > _MOST_FILES:
-            raise StoreError(f"{count} files of references are too many to ask for", self._store)
+            raise StoreError(
+                f"cannot list {count} files of references: the store does not support listing",
+                self._store,
+            )
         return range(count)
 
     def _row(self, table: Any, row: int, key: str) -> bytes | Target | None:
@@ -147,15 +153,15 @@ class Records(Entries):
         try:
             return target(url, offset, size) if offset or size else target(url)
         except ValueError as error:
-            raise StoreError(f"the reference is wrong: {error}", self._store, key) from error
+            raise StoreError(f"the reference is not valid: {error}", self._store, key) from error
 
     def _table(self, path: str, record: int) -> Any:
-        """The references of a file; None if there is no such file."""
-        place = path, record
+        """Return the references of a file; None if the file does not exist."""
+        table_id = path, record
         with self._guard:
-            if place in self._tables:
-                self._tables.move_to_end(place)
-                return self._tables[place]
+            if table_id in self._tables:
+                self._tables.move_to_end(table_id)
+                return self._tables[table_id]
         key = (
             f"{self._prefix}{path}/refs.{record}.parq"
             if path
@@ -164,18 +170,18 @@ class Records(Entries):
         data = self._store.get(key)
         table = None if data is None else self._parsed(data, key)
         with self._guard:
-            self._tables[place] = table
+            self._tables[table_id] = table
             while len(self._tables) > self._count:
                 self._tables.popitem(last=False)
         return table
 
     def _parsed(self, data: Any, key: str) -> Any:
         try:
-            import pyarrow  # type: ignore[import-untyped]  # noqa: PLC0415 - heavy, and an extra
-            from pyarrow import parquet  # noqa: PLC0415 - as above
+            import pyarrow  # type: ignore[import-untyped]  # slow to import
+            from pyarrow import parquet
         except ImportError as error:
             raise StoreError(
-                "references in Parquet take pyarrow: pip install 'zarr-stores[parquet]'",
+                "the package pyarrow is not installed: pip install 'zarr-stores[parquet]'",
                 self._store,
             ) from error
         try:
@@ -183,18 +189,20 @@ class Records(Entries):
             present = [name for name in _COLUMNS if name in file.schema_arrow.names]
             if file.metadata.num_rows > self._record_size:
                 raise StoreError(
-                    f"has {file.metadata.num_rows} references, more than {self._record_size}",
+                    f"has {file.metadata.num_rows} references, but record_size is "
+                    f"{self._record_size}",
                     self._store,
                     key,
                 )
             return file.read(columns=present)
         except (pyarrow.ArrowException, OSError, ValueError) as error:
-            raise StoreError(f"is no file of references: {error}", self._store, key) from error
+            reason = f"is not a Parquet file of references: {error}"
+            raise StoreError(reason, self._store, key) from error
 
     # --- metadata ---
 
     def _grid(self, key: str, value: Any) -> tuple[int, ...]:
-        """How many chunks an array has along each dimension."""
+        """Return the number of chunks of an array along each dimension."""
         shape = value.get("shape") if isinstance(value, dict) else None
         chunks = value.get("chunks") if isinstance(value, dict) else None
         lists = isinstance(shape, list) and isinstance(chunks, list) and len(shape) == len(chunks)
@@ -203,17 +211,17 @@ class Records(Entries):
             or not all(type(size) is int and size >= 0 for size in shape or ())
             or not all(type(length) is int and length >= 1 for length in chunks or ())
         ):
-            raise self._wrong(f"/metadata/{key}", "is no array with a shape and chunks")
+            raise self._wrong(f"/metadata/{key}", "must be an array with valid shape and chunks")
         return tuple(
             -(-size // length) for size, length in zip(shape or (), chunks or (), strict=True)
         )
 
     def _wrong(self, pointer: str, message: str) -> MetadataValidationError:
-        return MetadataValidationError(self._where, [Problem(pointer, message)])
+        return MetadataValidationError(self._where, [ValidationProblem(pointer, message)])
 
 
 def _there(table: Any) -> Iterable[bool]:
-    """Which rows lead to something."""
+    """Return whether each row has a target or an inline value."""
     columns = [name for name in ("path", "raw") if name in table.column_names]
     return map(
         any, zip(*(table.column(name).is_valid().to_pylist() for name in columns), strict=True)
@@ -221,7 +229,7 @@ def _there(table: Any) -> Iterable[bool]:
 
 
 def _name(number: int, counts: tuple[int, ...]) -> str:
-    """The key of a chunk, counted in C order."""
+    """Return the key of a chunk from its position in C order."""
     parts: list[str] = []
     for count in reversed(counts):
         number, part = divmod(number, count)
@@ -230,7 +238,7 @@ def _name(number: int, counts: tuple[int, ...]) -> str:
 
 
 def _number(name: str, counts: tuple[int, ...]) -> int | None:
-    """Which chunk a key is, counted in C order; None if it is none of the array's."""
+    """Return the position of a chunk in C order from its key; None for other keys."""
     parts = name.split(".")
     if not counts:
         return 0 if name == "0" else None
@@ -238,7 +246,7 @@ def _number(name: str, counts: tuple[int, ...]) -> int | None:
         return None
     number = 0
     for part, count in zip(parts, counts, strict=True):
-        if len(part) > 20 or (place := int(part)) >= count or str(place) != part:
+        if len(part) > 20 or (index := int(part)) >= count or str(index) != part:
             return None
-        number = number * count + place
+        number = number * count + index
     return number

@@ -1,46 +1,47 @@
-"""Reading a part of a value as if it were one."""
+"""Reader of a part of a file."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import StoreReadError, WrapperReader
+from zarr_core.extension import StoreReadError
+from zarr_core.tools import WrapperReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zarr_core.extension import ValueReader
+    from zarr_core.extension import ByteReader
 
     from zarr_stores.references_entries import Target
 
 
 class PartReader(WrapperReader):
-    """The part of a file that a reference means.
+    """Reader of the part of a file to which a reference refers.
 
     Parameters
     ----------
-    whole : ValueReader
-        Reads the file; closed with this one.
+    whole : ByteReader
+        Reader of the file; closed with this reader.
     target : Target
         The part.
 
     Raises
     ------
     StoreReadError
-        If the file ends before the part does.
+        If the file is shorter than the reference.
     """
 
-    def __init__(self, whole: ValueReader, target: Target) -> None:
+    def __init__(self, whole: ByteReader, target: Target) -> None:
         super().__init__(whole)
         self.whole = whole
-        """Reads the file."""
+        """Reader of the file."""
         self.start = target.offset
-        """Where the part begins in it."""
+        """Offset of the part in the file."""
         self._size = whole.size if target.length is None else target.length
         if self.start + self._size > whole.size:
             whole.close()
             raise StoreReadError(
-                f"has {whole.size} bytes, of which there are none at {self.start} to "
+                f"has {whole.size} bytes, but the reference is to bytes {self.start} to "
                 f"{self.start + self._size}"
             )
 
@@ -60,5 +61,5 @@ class PartReader(WrapperReader):
     def _check(self, start: int, length: int) -> None:
         if start < 0 or length < 0 or start + length > self._size:
             raise StoreReadError(
-                f"bytes {start} to {start + length} of a value of {self._size} bytes"
+                f"bytes {start} to {start + length} are outside the value of {self._size} bytes"
             )

@@ -1,4 +1,4 @@
-"""Where references lead: to which of the stores, if they may."""
+"""Targets of references: the stores that contain them, and which are allowed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from zarr_core.extension import LocalStore, Store, StoreReadError
+from zarr_core.extension import Store, StoreReadError
+from zarr_core.tools import LocalStore
 
-from zarr_stores._forked import in_children
+from zarr_stores._after_fork import register_after_fork
 from zarr_stores.fsspec import FsspecStore
 from zarr_stores.object import ObjectStore
 
@@ -27,22 +28,23 @@ _MOST_STORES = 64
 
 
 class Targets:
-    """Finds the stores in which targets are.
+    """The stores of the targets of references.
 
     Parameters
     ----------
     base : str
-        The directory or URL that relative targets are relative to.
+        Directory or URL to which relative targets are relative.
     network : bool
-        Whether the references came from a network.
+        Whether the references are remote.
     allow : tuple of str or None
-        Beginnings of URLs, or directories, in which targets may be.
+        Prefixes of URLs, or directories, of allowed targets.
     remote_protocol : str, optional
-        The scheme of targets without one; if given, ``remote_options`` are fsspec's.
+        Scheme of targets without one.  If it is passed, ``remote_options`` are options of
+        fsspec.
     remote_options : mapping
-        For stores in networks.
+        Options of remote stores.
     default : str, optional
-        What references without a URL mean.
+        URL of references without a URL.
     """
 
     def __init__(
@@ -63,29 +65,29 @@ class Targets:
         self._default = default
         self._stores: OrderedDict[str, Store] = OrderedDict()
         self._guard = threading.Lock()
-        in_children(self, Targets._renew)
+        register_after_fork(self, Targets._reinitialize)
 
-    def _renew(self) -> None:
+    def _reinitialize(self) -> None:
         self._guard = threading.Lock()
 
     def all_local(self, urls: Iterable[str] | None) -> bool:
-        """Whether all of some targets are files of this machine."""
+        """Return whether all targets are local files."""
         if urls is None:
             return False
         try:
             return all(local_path(self._complete(url)) is not None for url in urls)
-        except StoreReadError:  # of a URL that is none, of which is told when it is read
+        except StoreReadError:  # an invalid URL is reported when it is read
             return False
 
-    def place(self, url: str) -> tuple[Store, str]:
-        """The store of a target, and its key there.
+    def resolve(self, url: str) -> tuple[Store, str]:
+        """Return the store and the key of a target.
 
         Raises
         ------
         StoreReadError
-            If the target may not be read, or its URL is none.
+            If the target is not allowed, or its URL is not valid.
         StoreError
-            If the library for it is missing.
+            If the library for the URL is not installed.
         """
         whole = self._complete(url)
         self._check(whole)
@@ -105,12 +107,14 @@ class Targets:
         return store, key
 
     def _complete(self, url: str) -> str:
-        """A URL with a scheme, of local files with all links followed."""
+        """Return a URL with a scheme; symbolic links of local files are resolved."""
         url = url or self._default or ""
         if not url:
-            raise StoreReadError("is no URL: say what it means by target=")
+            raise StoreReadError("is not a URL; pass the URL as target=")
         if "::" in url or "\0" in url:
-            raise StoreReadError("is no URL of one file")
+            raise StoreReadError("is not the URL of one file")
+        if not url.isascii() and any("\ud800" <= sign <= "\udfff" for sign in url):
+            raise StoreReadError("is not a URL: it contains half of a surrogate pair")
         if "://" not in url:
             if self._protocol not in (None, *LOCAL):
                 url = f"{self._protocol}://{url.lstrip('/')}"
@@ -119,7 +123,7 @@ class Targets:
         path = local_path(url)
         if path is None:
             if {".", ".."} & {*url.split("/")}:
-                raise StoreReadError("is no URL of a file: it has . or .. in it")
+                raise StoreReadError("is not a valid URL of a file: it contains . or ..")
             return url
         base = local_path(self._base)
         if "://" in url and not os.path.exists(path):
@@ -130,16 +134,16 @@ class Targets:
         scheme = url.partition("://")[0]
         if self._allow is not None:
             if not any(url == one or url.startswith(f"{one}/") for one in self._allow):
-                raise StoreReadError("is in no place that allow= names")
+                raise StoreReadError("is not allowed by allow=")
         elif self._network and scheme not in _OBJECTS:
             raise StoreReadError(
-                "is not read, as the references come from a network, and would have files of this "
-                "machine read by whoever wrote them; if you trust them, name the directory by allow="
+                "is a local file and is not read, because the references are remote; if you trust "
+                "the references, pass its directory in allow="
             )
 
 
 def local_path(url: str) -> str | None:
-    """The path that a URL, or a path, means on this machine; None if it means none."""
+    """Return the local path of a URL or path; None for remote URLs."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         return url
@@ -147,17 +151,17 @@ def local_path(url: str) -> str | None:
 
 
 def directory_of(url: str) -> str:
-    """What a URL is in."""
+    """Return the URL of the parent directory."""
     return url.rpartition("/")[0]
 
 
-def opened(url: str, options: Mapping[str, Any], *, through_fsspec: bool) -> tuple[Store, str]:
-    """The store in which a file is, and its key there.
+def open_target(url: str, options: Mapping[str, Any], *, through_fsspec: bool) -> tuple[Store, str]:
+    """Return the store and the key of a file.
 
     Raises
     ------
     StoreError
-        If there is no such store, or it refuses the options.
+        If the store cannot be opened, or rejects the options.
     """
     root, key = _split(url)
     return _store(root, options, through_fsspec=through_fsspec), key
@@ -169,7 +173,7 @@ def _beginning(given: str) -> str:
 
 
 def _joined(base: str, relative: str) -> str:
-    """A URL relative to a directory in a network; it stays on the same machine."""
+    """Join a remote directory and a relative path, on the same host."""
     scheme, _, rest = base.partition("://")
     host, _, directory = rest.partition("/")
     path = posixpath.normpath(posixpath.join("/", directory, relative))
@@ -177,13 +181,13 @@ def _joined(base: str, relative: str) -> str:
 
 
 def _split(url: str) -> tuple[str, str]:
-    """The URL of a store, and the key in it: of a bucket or server, or of a directory."""
+    """Split a URL into the URL of a bucket, server or directory, and a key."""
     scheme, _, rest = url.partition("://")
     if scheme == "reference":
-        raise StoreReadError("is a reference, and references lead to files")
+        raise StoreReadError("is a reference URL; references must refer to files")
     if scheme in _OBJECTS:
         if scheme in _WEB and "?" in rest:
-            raise StoreReadError("has a query, with which no parts of files can be read here")
+            raise StoreReadError("has a query, which is not supported in references")
         host, _, key = rest.partition("/")
         key = unquote(key) if scheme in _WEB else key
         root = f"{scheme}://{host}"
@@ -191,7 +195,7 @@ def _split(url: str) -> tuple[str, str]:
         root, _, key = url.rpartition("/")
         root = root if root != "file://" else "file:///"
     if not key or not root.partition("://")[2]:
-        raise StoreReadError("is no URL of a file")
+        raise StoreReadError("is not the URL of a file")
     return root, key
 
 

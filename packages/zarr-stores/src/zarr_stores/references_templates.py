@@ -1,7 +1,7 @@
-"""Templates in references, filled in without running any code of theirs.
+"""Expansion of templates in references, without executing code.
 
-Of Jinja's expressions there are names, whole numbers, texts in quotes, ``+ - * // %``,
-parentheses, and calls of templates with named arguments.
+A subset of the expressions of Jinja: names, integers, quoted strings, ``+ - * // %``,
+parentheses, and calls of templates with keyword arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _OTHER = re.compile(r"\{%|\{#")
-_LONGEST = 1000  # characters of an expression, and of what it makes
+_LONGEST = 1000  # characters of an expression, and of its value
 _LARGEST = 1 << 63
 _FORMAT = re.compile(r"[^%]*%0?[0-9]{0,2}[dsx][^%]*").fullmatch
 _OPERATORS = {
@@ -25,37 +25,37 @@ _OPERATORS = {
 }  # fmt: skip
 
 
-def fill(text: str, names: Mapping[str, Any]) -> str:
-    """Replace each ``{{expression}}`` of a text by its value.
+def expand(text: str, names: Mapping[str, Any]) -> str:
+    """Replace each ``{{expression}}`` in a text with its value.
 
     Parameters
     ----------
     text : str
         The text.
     names : mapping
-        What names stand for: numbers, texts, and texts with templates, which are filled in
-        with the arguments that they are called with.
+        Values of names: integers, strings, and strings with templates, which are expanded
+        with the arguments of the call.
 
     Raises
     ------
     ValueError
-        If an expression is none of those that are known here.
+        If an expression is not supported or has no value.
     """
     if "{" not in text:
         return text
     if _OTHER.search(text):
-        raise ValueError(f"{text!r} has statements, of which none are run")
+        raise ValueError(f"{text!r} contains statements, which are not supported")
     return _PLACE.sub(lambda match: str(_value(match[1], names)), text)
 
 
 def _value(expression: str, names: Mapping[str, Any]) -> int | str:
     if len(expression) > _LONGEST:
-        raise ValueError(f"an expression of {len(expression)} characters")
+        raise ValueError(f"an expression has {len(expression)} characters; limit: {_LONGEST}")
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
         return _evaluated(tree, names, expression)
     except (SyntaxError, ZeroDivisionError, RecursionError, MemoryError, TypeError) as error:
-        raise ValueError(f"{{{{{expression}}}}} has no value: {error}") from error
+        raise ValueError(f"cannot evaluate {{{{{expression}}}}}: {error}") from error
 
 
 def _evaluated(node: ast.expr, names: Mapping[str, Any], expression: str) -> int | str:
@@ -82,17 +82,19 @@ def _evaluated(node: ast.expr, names: Mapping[str, Any], expression: str) -> int
             one = _evaluated(left, names, expression)
             return _combined(op, one, _evaluated(right, names, expression), expression)
     raise ValueError(
-        f"{{{{{expression}}}}} is none of the expressions that are known: names, numbers, texts, "
-        "+ - * // %, and templates called with named arguments"
+        f"{{{{{expression}}}}} is not supported; expressions can contain names, integers, "
+        "strings, + - * // %, and calls of templates with keyword arguments"
     )
 
 
 def _named(name: str, names: Mapping[str, Any], given: Mapping[str, Any]) -> int | str:
     if name not in names:
-        raise ValueError(f"there is no template {name!r}; there are {', '.join(map(str, names))}")
+        raise ValueError(
+            f"unknown template {name!r}; the templates are {', '.join(map(str, names))}"
+        )
     value = names[name]
     if isinstance(value, str) and "{{" in value:
-        return fill(value, given)  # with nothing else, so that there are no circles
+        return expand(value, given)  # without other names, so that recursion is impossible
     if given or isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"{name!r} takes no arguments")
     return value
@@ -103,10 +105,10 @@ def _combined(op: ast.operator, one: int | str, other: int | str, expression: st
     texts = isinstance(one, str) and isinstance(other, str) and isinstance(op, ast.Add)
     formats = isinstance(one, str) and isinstance(op, ast.Mod) and _FORMAT(one)
     if not (numbers or texts or formats):
-        raise ValueError(f"{{{{{expression}}}}} combines what does not go together")
+        raise ValueError(f"{{{{{expression}}}}} combines incompatible types")
     value = _OPERATORS[type(op)](one, other)
     too_large = abs(value) > _LARGEST if isinstance(value, int) else len(value) > _LONGEST
     if too_large:
-        raise ValueError(f"{{{{{expression}}}}} has too large a value")
+        raise ValueError(f"the value of {{{{{expression}}}}} is too large")
     made: int | str = value
     return made

@@ -11,23 +11,24 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from zarr_core.extension import (
-    BufferReader,
+    BufferByteReader,
+    ByteReader,
     StoreError,
     StoreKeyError,
     StoreReadError,
-    ValueReader,
     check_prefix,
-    key_lock,
 )
+from zarr_core.tools import key_lock
 
-from zarr_stores._database import joined
+from zarr_stores._database import to_bytes
 from zarr_stores._server import ServerStore
+from zarr_stores.unknown_options import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from asyncssh import SFTPClient
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
 
     from zarr_stores.sftp_directory import Directory
 
@@ -35,48 +36,49 @@ __all__ = ["SFTPStore"]
 
 T = TypeVar("T")
 
-_TOGETHER: Final = 64  # parts that one call asks for at the same time
-_TRIES: Final = 5
+_BATCH_SIZE: Final = 64  # parts in one batch of concurrent requests
+_MAX_ATTEMPTS: Final = 5
 
 
 class SFTPStore(ServerStore):
-    """Keys and values in files of a directory, which is created when first written to.
+    """A store in a directory of an SFTP server, which is created by the first write.
 
     Parameters
     ----------
     url : str
-        ``sftp://user@host:22/path``; without a user the one who runs this.
+        ``sftp://user@host:22/path``; by default the current user.
     read_only : bool
-        Refuse changes.
+        If True, changes raise an error.
     fsync : bool
-        Have every value on the disk of the server before ``set`` returns.
+        Whether ``set`` returns only after the value is on the disk of the server.
     lease : float
-        Seconds for which ``update`` excludes others after the connection was lost.
+        Seconds for which ``update`` excludes others after the connection is lost.
     **options
-        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retries``;
-        whatever else ``asyncssh.connect`` takes, such as ``client_keys``, ``known_hosts``.
+        ``password``, ``password_variable``, ``timeout``, ``connect_timeout``, ``retries``, and
+        options of ``asyncssh.connect``, such as ``client_keys``, ``known_hosts``.
 
     Notes
     -----
-    What OpenSSH uses is used: ``~/.ssh/config``, keys, the agent, known hosts; others are
-    refused.  A value is written under another name and then renamed, so readers and crashes
-    see the old value or the new one.  ``update`` excludes all clients by a lock file, for
-    which the server must refuse to create what is there already, as OpenSSH does.
+    The configuration of OpenSSH is used: ``~/.ssh/config``, keys, the agent and known hosts.
+    Unknown hosts are rejected.  A value is written to a temporary file and renamed, so that
+    readers always see the old or the new value.  ``update`` excludes all clients with a lock
+    file.  This requires that the server does not create a file that exists, as OpenSSH.
 
-    The files are those of a store in a directory of the server, where names that begin with
-    ``.`` and end in ``.zarr-partial`` are no keys.  Symbolic links that lead out of the
-    directory are not followed.
+    The files have the layout of a ``LocalStore``.  Names that begin with ``.`` and end in
+    ``.zarr-partial`` are not keys.  Symbolic links that point outside the directory are not
+    followed.
     """
 
     schemes = ("sftp",)
     port = 22
-    kept = frozenset({"client_keys", "config", "known_hosts"})
-    secrets = frozenset({"password", "passphrase"})
-    secret_from = (
+    url_options = frozenset({"client_keys", "config", "known_hosts"})
+    secrets = frozenset({"password", "passphrase", "pkcs11_pin"})
+    secret_hint = (
         "password_variable='NAME', the name of an environment variable, or use a key with ssh-agent"
     )
+    store_options = frozenset({"fsync", "lease"})
     library = "asyncssh"
-    requests = 32
+    max_concurrency = 32
 
     def __init__(
         self,
@@ -88,22 +90,28 @@ class SFTPStore(ServerStore):
         **options: Any,
     ) -> None:
         super().__init__(url, read_only, **options)
-        own = {"fsync": fsync, "lease": lease, **self._options}
-        self._options = own  # which pickles have
-        self._fsync = str(own["fsync"]).lower() not in ("false", "0", "")
+        store_options = {"fsync": fsync, "lease": lease, **self._options}
+        self._options = store_options  # pickled with the store
+        self._fsync = str(store_options["fsync"]).lower() not in ("false", "0", "")
         try:
-            self._lease = float(own["lease"])
+            self._lease = float(store_options["lease"])
         except ValueError:
             raise StoreError("the option lease is not a number", self) from None
         self._path = "/" + "/".join(part for part in self._path.split("/") if part not in ("", "."))
         if "\0" in self._path or ".." in self._path.split("/"):
-            raise StoreError("the path of the directory must not have '..' or NUL", self)
+            raise StoreError("the path of the directory must not contain '..' or NUL", self)
 
     # --- connections ---
 
+    def library_options(self) -> Iterable[str]:
+        import asyncssh  # optional dependency
+
+        prepare = asyncssh.SSHClientConnectionOptions.prepare
+        return arguments_of(asyncssh.connect, prepare, asyncssh.SSHClientConnectionOptions)
+
     def _connect(self) -> Directory:
-        from zarr_stores.sftp_directory import Directory  # noqa: PLC0415 - needs an extra
-        from zarr_stores.sftp_link import Link  # noqa: PLC0415 - likewise
+        from zarr_stores.sftp_directory import Directory  # optional dependency
+        from zarr_stores.sftp_link import Link
 
         host, colon, port = self._hosts.rpartition(":")
         if not colon or port.endswith("]"):
@@ -127,15 +135,15 @@ class SFTPStore(ServerStore):
     def _disconnect(resources: Directory) -> None:
         resources.link.close()
 
-    def failures(self) -> tuple[type[BaseException], ...]:
-        from asyncssh import Error, KeyEncryptionError, KeyImportError  # noqa: PLC0415 - an extra
+    def exceptions(self) -> tuple[type[BaseException], ...]:
+        from asyncssh import Error, KeyEncryptionError, KeyImportError  # optional dependency
 
-        from zarr_stores.sftp_link import UnusableError  # noqa: PLC0415 - likewise
+        from zarr_stores.sftp_link import UnusableError
 
         return Error, OSError, KeyImportError, KeyEncryptionError, UnusableError
 
     def is_lost(self, error: BaseException) -> bool:
-        from asyncssh import (  # noqa: PLC0415 - lazy: an extra, wanted by few
+        from asyncssh import (  # optional dependency
             ConnectionLost,
             SFTPConnectionLost,
             SFTPNoConnection,
@@ -145,13 +153,13 @@ class SFTPStore(ServerStore):
         return isinstance(error, kinds | TimeoutError)
 
     def _reason(self, error: BaseException) -> str:
-        from asyncssh import SFTPBadMessage, SFTPFailure  # noqa: PLC0415 - lazy: an extra
+        from asyncssh import SFTPBadMessage, SFTPFailure  # optional dependency
 
         reason = super()._reason(error)
         if isinstance(error, SFTPBadMessage):
-            return f"too long, or no name on the server ({reason})"
+            return f"the name is too long, or not valid on the server ({reason})"
         if isinstance(error, SFTPFailure):
-            return f"the server says no more than {reason!r}; is its disk full?"
+            return f"the server reports only {reason!r}; check whether its disk is full"
         return reason
 
     def _do(
@@ -162,15 +170,16 @@ class SFTPStore(ServerStore):
             directory: Directory = self._opened()
             return directory.link.run(partial(work, directory))
 
-        return self.ask(key, kind, done, run)
+        return self.request(key, kind, done, run)
 
-    def _check_to_change(self, key: str) -> None:
-        super()._check_to_change(key)
+    def _check_writable(self, key: str) -> None:
+        super()._check_writable(key)
         if ".zarr-" in key:
-            from zarr_stores.sftp_files import is_ours  # noqa: PLC0415 - needs an extra
+            self._opened()  # reports a missing library
+            from zarr_stores.sftp_files import is_reserved  # optional dependency
 
-            if any(map(is_ours, key.encode().split(b"/"))):
-                reason = "names that begin with '.' and end in '.zarr-partial' belong to the store"
+            if any(map(is_reserved, key.encode().split(b"/"))):
+                reason = "names that begin with '.' and end in '.zarr-partial' are reserved"
                 raise StoreKeyError(reason, self, key)
 
     # --- readable ---
@@ -181,22 +190,24 @@ class SFTPStore(ServerStore):
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]
     ) -> list[Buffer | None]:
-        """Parts of values, in the order asked for, many at the same time."""
-        from zarr_stores.sftp_directory import read_all  # noqa: PLC0415 - needs an extra
-
-        asked = list(key_ranges)
-        for key, _ in asked:
+        """Return parts of values in the given order, read concurrently."""
+        requested = list(key_ranges)
+        for key, _ in requested:
             self._check(key)
+        self._opened()  # reports a missing library
+        from zarr_stores.sftp_directory import read_all  # optional dependency
+
         parts: list[Buffer | None] = []
-        for first in range(0, len(asked), _TOGETHER):
-            some = asked[first : first + _TOGETHER]
+        for first in range(0, len(requested), _BATCH_SIZE):
+            some = requested[first : first + _BATCH_SIZE]
             parts += self._do(some[0][0], StoreReadError, "read", partial(read_all, some))
         return parts
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
-        from zarr_stores.sftp_reader import FileReader  # noqa: PLC0415 - needs an extra
-
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         self._check(key)
+        self._opened()  # reports a missing library
+        from zarr_stores.sftp_reader import FileReader  # optional dependency
+
         opened = self._do(
             key, StoreReadError, "read", lambda it, client: it.begin(client, key, first)
         )
@@ -205,8 +216,8 @@ class SFTPStore(ServerStore):
         file, size, start, data = opened
         directory: Directory = self._opened()
         if not start and len(data) >= size:
-            directory.link.begin_soon(file.close)
-            return BufferReader(data)
+            directory.link.start_task_threadsafe(file.close)
+            return BufferByteReader(data)
         return FileReader(self, key, size, start, data, directory.link, file)
 
     def exists(self, key: str) -> bool:
@@ -218,40 +229,42 @@ class SFTPStore(ServerStore):
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
-        self._check_to_change(key)
-        data = joined(value)
+    def set(self, key: str, value: Buffers) -> None:
+        self._check_writable(key)
+        data = to_bytes(value)
         self._do(key, StoreError, "written", lambda it, client: it.replace(client, key, data))
 
     def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value, excluding every other such change of the key."""
-        self._check_to_change(key)
+        """Read, change and write a value, excluding other updates of the key."""
+        self._check_writable(key)
         with key_lock(self.url, key):
-            for _ in range(_TRIES):
+            for _ in range(_MAX_ATTEMPTS):
                 if self._change_leased(key, change):
                     return
-        raise StoreError("the connection is too bad to keep others from changing it", self, key)
+        raise StoreError(
+            "cannot be updated: the lock was lost repeatedly because of the connection", self, key
+        )
 
     def _change_leased(self, key: str, change: Change) -> bool:
-        """Change a value while nobody else may; False if that right was lost on the way."""
-        from zarr_stores.sftp_lease import Lease  # noqa: PLC0415 - needs an extra
-
+        """Change a value while holding a lease; return False if the lease was lost."""
         directory: Directory = self._opened()
+        from zarr_stores.sftp_lease import Lease  # optional dependency
+
         lease = Lease(directory, directory.path(key), self._lease)
-        # Others may take any time.
-        self.ask(
+        # Without a timeout, because another client may hold the lease.
+        self.request(
             key, StoreError, "locked", lambda: directory.link.run(lease.acquire, limited=False)
         )
         try:
             old = self._get(key)
-            value = change(None if old is None else BufferReader(old))
-            if isinstance(value, ValueReader) or (value is None and old is None):
+            value = change(None if old is None else BufferByteReader(old))
+            if isinstance(value, ByteReader) or (value is None and old is None):
                 return True
             if value is None:
                 return self._do(
                     key, StoreError, "erased", lambda it, client: it.erase(client, key, lease)
                 )
-            data = joined(value)
+            data = to_bytes(value)
             return self._do(
                 key, StoreError, "written", lambda it, client: it.replace(client, key, data, lease)
             )
@@ -259,11 +272,11 @@ class SFTPStore(ServerStore):
             self._do(key, StoreError, "unlocked", lambda _, client: lease.release(client))
 
     def erase(self, key: str) -> None:
-        self._check_to_change(key)
+        self._check_writable(key)
         self._do(key, StoreError, "erased", lambda it, client: it.erase(client, key))
 
     def erase_prefix(self, prefix: str) -> None:
-        self._check_prefix_to_change(prefix)
+        self._check_prefix_writable(prefix)
         self._do(prefix, StoreError, "erased", lambda it, client: it.erase_prefix(client, prefix))
 
     # --- listable ---

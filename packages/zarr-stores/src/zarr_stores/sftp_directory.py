@@ -1,4 +1,4 @@
-"""A directory on an SFTP server, in which keys are the paths of files."""
+"""A directory on an SFTP server, with keys as file paths."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from zarr_stores.sftp_lease import Lease
     from zarr_stores.sftp_link import Link
 
-_FIRST: Final = 1 << 16  # bytes that are read of a value if nothing is said
+_FIRST: Final = 1 << 16  # bytes that are read by default when a value is opened
 _ALL: Final = ByteRange(0)
-_OUTSIDE: Final = "a symbolic link that leads out of the store"
+_OUTSIDE: Final = "a symbolic link points outside the store"
 
 
 class Directory:
-    """A directory and the connection to it; its methods are coroutines for the connection.
+    """A directory on a server; its methods are coroutines for the event loop of the link.
 
     Parameters
     ----------
     root : bytes
-        Its path, without a slash at the end.
+        Path of the directory, without a trailing slash.
     link : Link
         The connection.
     sync : bool
-        Whether what is written has to be on the disk of the server.
+        Whether writes return only after the data is on the disk of the server.
     """
 
     def __init__(self, root: bytes, link: Link, sync: bool) -> None:
@@ -47,21 +47,21 @@ class Directory:
         self.link = link
         self._sync = sync
         self._real_root: bytes | None = None
-        self._known: set[bytes] = {root}  # directories that no link leads out
+        self._known: set[bytes] = {root}  # directories known to be inside the root
 
     def path(self, key: str) -> bytes:
-        """The path of a key, or of a prefix."""
+        """Return the path of a key or prefix."""
         return b"%s/%s" % (self.root, key.rstrip("/").encode()) if key else self.root
 
     # --- within the root ---
 
     async def check(self, client: SFTPClient, directory: bytes) -> None:
-        """Refuse a directory that a symbolic link leads out of the store."""
+        """Raise an error if a directory is outside the store because of a symbolic link."""
         while directory not in self._known:
             try:
                 if await self._is_inside(client, directory):
                     return
-            except SFTPNoSuchFile:  # nor can anything below it lead anywhere
+            except SFTPNoSuchFile:  # then its parent directory decides
                 directory = directory.rpartition(b"/")[0]
                 continue
             raise UnusableError(_OUTSIDE)
@@ -73,7 +73,7 @@ class Directory:
         return real == self._real_root or real.startswith(self._real_root.rstrip(b"/") + b"/")
 
     async def _open(self, client: SFTPClient, key: str) -> tuple[SFTPClientFile, int] | None:
-        """Open a value; its file, and how long it is if that is known, else some length."""
+        """Open a value; return its file and its length, or a default if that is unknown."""
         path = self.path(key)
         directory = path.rpartition(b"/")[0]
         await self.check(client, directory)
@@ -83,7 +83,7 @@ class Directory:
         file, attributes = found
         self._known.add(directory)
         if attributes.type == FILEXFER_TYPE_SYMLINK and not await self._is_inside(client, path):
-            self.link.begin(file.close())
+            self.link.start_task(file.close())
             raise UnusableError(_OUTSIDE)
         size = attributes.size if attributes.type == FILEXFER_TYPE_REGULAR else None
         return file, _FIRST if size is None else size
@@ -93,24 +93,24 @@ class Directory:
     async def read(
         self, client: SFTPClient, key: str, part: ByteRange | None = None
     ) -> bytes | None:
-        """A value or a part of it; None if there is none."""
+        """Return a value or a part of it; None for a missing key."""
         opened = await self.begin(client, key, _ALL if part is None else part)
         if opened is None:
             return None
         file, _, _, data = opened
-        self.link.begin(file.close())
+        self.link.start_task(file.close())
         return data
 
     async def begin(
         self, client: SFTPClient, key: str, first: ByteRange | None = None
     ) -> tuple[SFTPClientFile, int, int, bytes] | None:
-        """Open a value; its file, its size, the start of a part and that part."""
+        """Open a value and read a part; return the file, the size, the start and the part."""
         opened = await self._open(client, key)
         if opened is None:
             return None
         file, likely = opened
         try:
-            # Mostly the size is what it was when the file was opened, so one answer is enough.
+            # The size rarely changes after the file is opened, so one round trip is enough.
             start, stop = (0, _FIRST) if first is None else first.within(likely)
             size, data = await sftp_files.size_and_part(file, start, stop - start)
             if first is not None and first.within(size) != (start, stop):
@@ -118,11 +118,11 @@ class Directory:
                 data = await sftp_files.part_of(file, start, stop - start)
             return file, size, start, data
         except BaseException:
-            self.link.begin(file.close())
+            self.link.start_task(file.close())
             raise
 
     async def size(self, client: SFTPClient, key: str) -> int | None:
-        """Length of a value; None if there is none."""
+        """Return the length of a value in bytes; None for a missing key."""
         path = self.path(key)
         await self.check(client, path.rpartition(b"/")[0])
         try:
@@ -140,7 +140,7 @@ class Directory:
     async def replace(
         self, client: SFTPClient, key: str, data: bytes, lease: Lease | None = None
     ) -> bool:
-        """Store a value, unless the right to do so was lost; whether it was done."""
+        """Store a value unless the lease was lost; return whether it was stored."""
         path = self.path(key)
         await self.check(client, path.rpartition(b"/")[0])
         partial = await sftp_files.write_partial(client, self.root, path, data, sync=self._sync)
@@ -152,7 +152,7 @@ class Directory:
         return False
 
     async def erase(self, client: SFTPClient, key: str, lease: Lease | None = None) -> bool:
-        """Remove a value, unless the right to do so was lost; whether it was done."""
+        """Remove a value unless the lease was lost; return whether it was removed."""
         path = self.path(key)
         await self.check(client, path.rpartition(b"/")[0])
         if lease is None or lease.holds:
@@ -173,8 +173,8 @@ class Directory:
     # --- listing ---
 
     async def keys(self, client: SFTPClient, prefix: str) -> list[str]:
-        """All keys below a prefix."""
-        seen: set[bytes] = set()  # directories that links led to
+        """Return all keys below a prefix."""
+        seen: set[bytes] = set()  # targets of symbolic links to directories
 
         async def look(path: bytes) -> Any:
             return await self._entries(client, path, seen)
@@ -184,7 +184,7 @@ class Directory:
         return [self._key(path) for _, (files, _) in found for path in files]
 
     async def children(self, client: SFTPClient, prefix: str) -> tuple[list[str], list[str]]:
-        """Keys and prefixes directly below a prefix."""
+        """Return the keys and prefixes directly below a prefix."""
         await self.check(client, self.path(prefix))
         files, directories = await self._entries(client, self.path(prefix), set())
         return [self._key(path) for path in files], [f"{self._key(it)}/" for it in directories]
@@ -195,11 +195,11 @@ class Directory:
     async def _entries(
         self, client: SFTPClient, path: bytes, seen: set[bytes]
     ) -> tuple[list[bytes], list[bytes]]:
-        """Paths of the values and of the directories in a directory."""
+        """Return the paths of the values and of the directories in a directory."""
         files: list[bytes] = []
         directories: list[bytes] = []
         for name, its in await sftp_files.entries(client, path):
-            if sftp_files.is_ours(name) or not is_key(_text(name)):
+            if sftp_files.is_reserved(name) or not is_key(_text(name)):
                 continue
             there, kind = b"%s/%s" % (path, name), its
             if kind == FILEXFER_TYPE_SYMLINK:
@@ -208,7 +208,7 @@ class Directory:
                     if real in seen or not await self._is_inside(client, there):
                         continue
                     kind = (await client.stat(there)).type
-                except SFTPError:  # it leads nowhere
+                except SFTPError:  # a broken link
                     continue
                 if kind == FILEXFER_TYPE_DIRECTORY:
                     seen.add(real)
@@ -226,12 +226,12 @@ def _bytes(path: Any) -> bytes:
 def _text(name: bytes) -> str:
     try:
         return name.decode()
-    except UnicodeDecodeError:  # no key can name it
+    except UnicodeDecodeError:  # not a valid key
         return ""
 
 
 async def read_all(
     some: list[tuple[str, ByteRange]], directory: Directory, client: SFTPClient
 ) -> list[bytes | None]:
-    """Parts of several values."""
+    """Return parts of several values."""
     return await gather(*(directory.read(client, key, part) for key, part in some))

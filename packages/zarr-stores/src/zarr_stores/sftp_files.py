@@ -1,4 +1,4 @@
-"""What is done to files on an SFTP server, as coroutines."""
+"""Operations on files of an SFTP server, as coroutines."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from asyncssh import (
     SFTPPermissionDenied,
 )
 
-from zarr_stores.sftp_link import UnusableError, allow, gather
+from zarr_stores.sftp_link import UnusableError, extend_timeout, gather
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
     from asyncssh import SFTPAttrs, SFTPClient, SFTPClientFile
 
-# As those of a directory that is used without a server; nobody takes them for keys.
+# The same as in ``LocalStore``; such names are not keys.
 PARTIAL: Final = b".zarr-partial"
 _SUFFIXES: Final = (PARTIAL, b".zarr-lock")
 _NAME_LIMIT: Final = 100
 _ATTEMPTS: Final = 100
-_AT_ONCE: Final = 64  # directories that are read at the same time
+_AT_ONCE: Final = 64  # number of concurrent operations
 
 
-def is_ours(name: bytes) -> bool:
-    """Whether a file name is that of an unfinished file or of a lock: never a key."""
+def is_reserved(name: bytes) -> bool:
+    """Return whether a name is that of a temporary file or a lock, which is not a key."""
     return name.endswith(_SUFFIXES) and name.startswith(b".")
 
 
-def beside(path: bytes, ending: bytes) -> bytes:
-    """Path of a file of ours in the directory of ``path``."""
+def temporary_path(path: bytes, ending: bytes) -> bytes:
+    """Return the path of a temporary file in the directory of ``path``."""
     directory, _, name = path.rpartition(b"/")
-    if len(name) > _NAME_LIMIT:  # stay below the 255 bytes that a name may have
+    if len(name) > _NAME_LIMIT:  # file names have at most 255 bytes
         name = b"%s~%08x" % (name[:20], zlib.crc32(name))
     return b"%s/.%s.%s%s" % (directory, name, ending, PARTIAL)
 
@@ -53,14 +53,14 @@ def beside(path: bytes, ending: bytes) -> bytes:
 
 
 async def open_to_read(client: SFTPClient, path: bytes) -> tuple[SFTPClientFile, SFTPAttrs] | None:
-    """Open a regular file; None if there is nothing.
+    """Open a regular file; return None if it does not exist.
 
     Returns
     -------
     file, attributes
-        The attributes are those of the path: of a link, if it is one.
+        The attributes of the path; of a symbolic link, those of the link itself.
     """
-    # Two questions, one wait.
+    # Two requests in one round trip.
     opened, attributes = await gather(
         client.open(path, FXF_READ, encoding=None), client.lstat(path), return_exceptions=True
     )
@@ -69,8 +69,8 @@ async def open_to_read(client: SFTPClient, path: bytes) -> tuple[SFTPClientFile,
             return None
         if not isinstance(attributes, BaseException):
             if attributes.type == FILEXFER_TYPE_SYMLINK:
-                raise UnusableError("a symbolic link that leads nowhere or in a circle")
-            if isinstance(opened, SFTPNoSuchFile):  # it came just now
+                raise UnusableError("a symbolic link is broken or circular")
+            if isinstance(opened, SFTPNoSuchFile):  # created between the two requests
                 return await open_to_read(client, path)
         raise opened
     try:
@@ -85,14 +85,14 @@ async def open_to_read(client: SFTPClient, path: bytes) -> tuple[SFTPClientFile,
 
 
 async def part_of(file: SFTPClientFile, start: int, length: int) -> bytes:
-    """A part of a file, which ends where the file ends."""
-    allow(length)
+    """Read a part of a file, up to the end of the file."""
+    extend_timeout(length)
     part: Any = await file.read(length, start)
     return part  # type: ignore[no-any-return]  # bytes, since it has no encoding
 
 
 async def size_and_part(file: SFTPClientFile, start: int, length: int) -> tuple[int, bytes]:
-    """Size of a file, and a part of it."""
+    """Return the size of a file and a part of it."""
     attributes, part = await gather(file.stat(), part_of(file, start, length))
     if attributes.type != FILEXFER_TYPE_REGULAR:
         raise UnusableError("not a regular file")
@@ -105,12 +105,12 @@ async def size_and_part(file: SFTPClientFile, start: int, length: int) -> tuple[
 async def write_partial(
     client: SFTPClient, root: bytes, path: bytes, data: bytes, *, sync: bool
 ) -> bytes:
-    """Write a file beside the one that it is to replace; its path."""
-    partial = beside(path, b"x" + secrets.token_hex(8).encode())
+    """Write a temporary file in the same directory and return its path."""
+    partial = temporary_path(path, b"x" + secrets.token_hex(8).encode())
     file = await _create(client, root, partial)
     try:
         try:
-            allow(len(data))
+            extend_timeout(len(data))
             await file.write(data)
             if sync:
                 await file.fsync()
@@ -129,13 +129,13 @@ async def _create(client: SFTPClient, root: bytes, path: bytes) -> SFTPClientFil
             return await client.open(path, FXF_WRITE | FXF_CREAT | FXF_EXCL, encoding=None)
         except SFTPNoSuchFile:
             if attempt and not await _can_have(client, path.rpartition(b"/")[0]):
-                raise UnusableError("a file stands where a directory is needed") from None
+                raise UnusableError("a file exists where a directory is required") from None
             await make_directories(client, root, path.rpartition(b"/")[0])
-    raise UnusableError("its directory is removed again and again")
+    raise UnusableError("the directory is removed repeatedly by another client")
 
 
-async def create_locked(client: SFTPClient, root: bytes, path: bytes, data: bytes) -> bool:
-    """Make a file that is not there yet; whether it was not."""
+async def create_exclusive(client: SFTPClient, root: bytes, path: bytes, data: bytes) -> bool:
+    """Create a file unless it exists; return whether it was created."""
     try:
         file = await _create(client, root, path)
     except SFTPFailure:
@@ -148,7 +148,7 @@ async def create_locked(client: SFTPClient, root: bytes, path: bytes, data: byte
 
 
 async def _can_have(client: SFTPClient, directory: bytes) -> bool:
-    """Whether there is nothing but directories on the way to one."""
+    """Return whether all existing parents of a directory are directories."""
     while directory:
         try:
             return (await client.stat(directory)).type == FILEXFER_TYPE_DIRECTORY
@@ -158,21 +158,21 @@ async def _can_have(client: SFTPClient, directory: bytes) -> bool:
 
 
 async def make_directories(client: SFTPClient, root: bytes, path: bytes) -> None:
-    """Make a directory with those above it, as far as they are missing."""
+    """Create a directory and its missing parents."""
     missing = [path]
-    while True:  # upwards to what is there
+    while True:
         above = missing[-1].rpartition(b"/")[0]
         if not above or await client.exists(above):
             break
         missing.append(above)
     refused = await gather(*map(client.mkdir, reversed(missing)), return_exceptions=True)
-    for error in refused:  # that it is there already is no more than a "failure"
+    for error in refused:  # an existing directory is reported as SFTPFailure
         if isinstance(error, BaseException) and not isinstance(error, SFTPFailure | SFTPNoSuchFile):
             raise error
 
 
 async def publish(client: SFTPClient, partial: bytes, path: bytes) -> None:
-    """Let an unfinished file take the place of what it replaces."""
+    """Rename a temporary file to its final path."""
     try:
         await client.posix_rename(partial, path)
     except BaseException as error:
@@ -180,26 +180,28 @@ async def publish(client: SFTPClient, partial: bytes, path: bytes) -> None:
             await client.remove(partial)
         if isinstance(error, SFTPFailure) and await client.isdir(path):
             raise UnusableError(
-                "a directory stands where the value should be; erase_prefix removes it"
+                "a directory exists at the path of the value; erase_prefix removes it"
             ) from error
         raise
 
 
 async def remove(client: SFTPClient, root: bytes, path: bytes) -> None:
-    """Remove a file with the directories that are empty without it."""
+    """Remove a file, and the directories that become empty."""
     try:
         await client.remove(path)
     except SFTPNoSuchFile:
         return
     except (SFTPFailure, SFTPPermissionDenied) as error:
         if await client.isdir(path):
-            raise UnusableError("a directory, not a value; erase_prefix removes it") from error
+            raise UnusableError(
+                "the path is a directory, not a value; erase_prefix removes it"
+            ) from error
         raise
     await remove_empty_directories(client, root, path.rpartition(b"/")[0])
 
 
 async def remove_empty_directories(client: SFTPClient, root: bytes, path: bytes) -> None:
-    """Remove a directory and those above it as long as they are empty, but not the root."""
+    """Remove a directory and its parents below the root if they are empty."""
     while len(path) > len(root):
         try:
             await client.rmdir(path)
@@ -212,7 +214,7 @@ async def remove_empty_directories(client: SFTPClient, root: bytes, path: bytes)
 
 
 async def entries(client: SFTPClient, path: bytes) -> list[tuple[bytes, int]]:
-    """Names in a directory, each with what it is; none if it is not there."""
+    """Return names and types of the entries of a directory; none if it does not exist."""
     try:
         found = [entry async for entry in client.scandir(path)]
     except (SFTPNoSuchFile, SFTPFailure):
@@ -228,15 +230,15 @@ def _bytes(name: bytes | str) -> bytes:
 
 
 async def walk(top: bytes, look: Callable[[bytes], Awaitable[Any]]) -> list[tuple[bytes, Any]]:
-    """What ``look`` gives for each directory at and below one.
+    """Call ``look`` for a directory and all directories below it; return the results.
 
     Parameters
     ----------
     top : bytes
         Path of the directory.
     look : callable
-        Gets a path; gives a sequence whose last item are the paths of the directories
-        directly below.
+        Takes a path; returns a sequence whose last item is the list of the paths of the
+        subdirectories.
     """
     results: list[tuple[bytes, Any]] = []
     left: list[bytes] = [top]
@@ -249,7 +251,7 @@ async def walk(top: bytes, look: Callable[[bytes], Awaitable[Any]]) -> list[tupl
 
 
 async def remove_tree(client: SFTPClient, top: bytes, *, keep_top: bool) -> None:
-    """Remove everything at and below a path; links are removed, not followed."""
+    """Remove a file or directory tree; symbolic links are removed, not followed."""
 
     async def look(path: bytes) -> tuple[list[bytes], list[bytes]]:
         found = [(b"%s/%s" % (path, name), kind) for name, kind in await entries(client, path)]
@@ -265,14 +267,14 @@ async def remove_tree(client: SFTPClient, top: bytes, *, keep_top: bool) -> None
         directories = await walk(top, look)
         files = [path for _, (here, _) in directories for path in here]
         await _each(client.remove, files)
-        for path, _ in reversed(directories):  # the deepest first
+        for path, _ in reversed(directories):  # deepest first
             if path != top or not keep_top:
-                with suppress(SFTPFailure):  # something came meanwhile
+                with suppress(SFTPFailure):  # not empty, because of a concurrent write
                     await client.rmdir(path)
 
 
 async def _each(work: Callable[[bytes], Awaitable[None]], paths: Iterable[bytes]) -> None:
-    """Do something with many paths, some at a time; those that have gone do not matter."""
+    """Apply a function to many paths concurrently; missing files are ignored."""
     paths = list(paths)
     for first in range(0, len(paths), _AT_ONCE):
         some = map(work, paths[first : first + _AT_ONCE])

@@ -1,8 +1,8 @@
-"""Excluding other clients of an SFTP server, which has no locks, from one file.
+"""Leases of files on an SFTP server, because the protocol has no locks.
 
-A lock is a file that only one can make.  Who made it changes it now and then, which shows
-that it lives; who sees the same content for long enough, by a clock of its own, takes the
-file away, under a name that only one can give.
+A lease is a file that only one client can create.  Its owner renews it by changing its content
+regularly.  If a client sees the same content for long enough, by its own clock, it renames
+the file to a name that only one client can use, which removes the lease.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from asyncssh import FXF_READ, FXF_WRITE, SFTPError, SFTPNoSuchFile
 
-from zarr_stores.sftp_files import beside, create_locked, part_of, remove
+from zarr_stores.sftp_files import create_exclusive, part_of, remove, temporary_path
 from zarr_stores.sftp_link import sleep
 
 if TYPE_CHECKING:
@@ -26,21 +26,21 @@ _LONGEST_PAUSE = 0.5
 
 
 class Lease:
-    """The right to change a file, as long as it is renewed.
+    """The exclusive right to change a file, which must be renewed.
 
     Parameters
     ----------
     directory : Directory
         The directory of the store.
     path : bytes
-        The file.
+        Path of the file.
     seconds : float
-        How long the right lasts if it cannot be renewed; others wait twice as long.
+        Duration of the lease without renewal; other clients wait twice as long.
     """
 
     def __init__(self, directory: Directory, path: bytes, seconds: float) -> None:
         self._directory = directory
-        self._path = beside(path, b"lease")
+        self._path = temporary_path(path, b"lease")
         self._seconds = seconds
         self._token = secrets.token_hex(16).encode()
         self._renewed = 0.0
@@ -49,52 +49,52 @@ class Lease:
 
     @property
     def holds(self) -> bool:
-        """Whether nobody else can have the right now."""
+        """Whether the lease is valid."""
         return time.monotonic() - self._renewed < self._seconds
 
     async def acquire(self, client: SFTPClient) -> None:
-        """Wait for the right, then renew it until it is released."""
+        """Wait for the lease, then renew it until it is released."""
         await self._directory.check(client, self._path.rpartition(b"/")[0])
         pause = 0.01
         seen, since = b"", time.monotonic()
         while True:
             began = time.monotonic()
-            if await create_locked(client, self._directory.root, self._path, self._content()):
+            if await create_exclusive(client, self._directory.root, self._path, self._content()):
                 break
             content = await self._read(client)
-            if content.startswith(self._token):  # before the connection was lost
+            if content.startswith(self._token):  # created before the connection was lost
                 break
             if content != seen:
                 seen, since = content, time.monotonic()
             elif content and time.monotonic() - since > 2 * self._seconds:
-                await self._take_away(client, content)
+                await self._remove_expired(client, content)
                 continue
             await sleep(pause)
             pause = min(_LONGEST_PAUSE, pause * 1.5)
         self._renewed = began
-        self._task = self._directory.link.begin(self._renew())
+        self._task = self._directory.link.start_task(self._renew())
 
     def _content(self) -> bytes:
         return b"%s %08d" % (self._token, self._renewals)
 
     async def _read(self, client: SFTPClient) -> bytes:
-        """What is in the lock; nothing if there is none any more."""
+        """Return the content of the lease file; empty if the file does not exist."""
         try:
             async with client.open(self._path, FXF_READ, encoding=None) as file:
                 content = await part_of(file, 0, 64)
                 if content:
                     return content
-            # Nobody has written into it yet, or will.
+            # The owner has not written the content yet, or has failed.
             return b"empty-%d" % ((await client.lstat(self._path)).mtime or 0)
         except SFTPNoSuchFile:
             return b""
 
-    async def _take_away(self, client: SFTPClient, content: bytes) -> None:
-        """Take a lock away whose owner has gone."""
-        # The name is that of the owner: who comes late, when there is a new lock already,
-        # cannot give it a second time.  So it has to stay.
+    async def _remove_expired(self, client: SFTPClient, content: bytes) -> None:
+        """Remove the lease of a lost owner."""
+        # The new name contains the token of the owner.  It is kept, so that a slow client
+        # cannot rename the next lease, which may already exist, to the same name.
         with suppress(SFTPError):
-            await client.rename(self._path, beside(self._path, content.split()[0]))
+            await client.rename(self._path, temporary_path(self._path, content.split()[0]))
 
     async def _renew(self) -> None:
         while True:
@@ -111,11 +111,11 @@ class Lease:
                 self._renewed = began
 
     async def release(self, client: SFTPClient) -> None:
-        """Let the next one have the right."""
+        """Release the lease."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
         if self.holds:
             self._renewed = 0.0
-            # It may have been the last in its directory.
+            # Also removes the directory if it becomes empty.
             await remove(client, self._directory.root, self._path)

@@ -1,4 +1,4 @@
-"""A connection by SSH that serves the threads of a process, made anew when it is lost."""
+"""An SSH connection for all threads of a process, which reconnects when it is lost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-# What the coroutines that it runs need besides.
+# For coroutines in other modules.
 gather = asyncio.gather
 sleep = asyncio.sleep
 
@@ -25,8 +25,8 @@ _deadline: ContextVar[asyncio.Timeout] = ContextVar("zarr-sftp-deadline")
 _SLOWEST = 1 << 15  # bytes in a second
 
 
-def allow(nbytes: int) -> None:
-    """Give what is being done the time that so many bytes need on a slow line."""
+def extend_timeout(nbytes: int) -> None:
+    """Extend the timeout of the current operation by the time for a transfer."""
     deadline = _deadline.get(None)
     when = None if deadline is None else deadline.when()
     if deadline is not None and when is not None and not deadline.expired():
@@ -34,18 +34,19 @@ def allow(nbytes: int) -> None:
 
 
 class UnusableError(Exception):
-    """What is at a path, or was given to connect, is of no use; the message says why."""
+    """Error for a path or connection option that cannot be used."""
 
 
 class Link:
-    """An event loop in a thread of its own, with a connection that carries many requests.
+    """An event loop in its own thread, with a connection for concurrent requests.
 
     Parameters
     ----------
     options : dict
-        What asyncssh needs to connect.
+        Connection options of asyncssh.
     timeout, connect_timeout : float
-        Seconds after which an answer is given up, and the connection with it; and a connection.
+        Timeouts of a response and of a connection, in seconds.  The connection is closed if a
+        response times out.
     """
 
     def __init__(self, options: dict[str, Any], timeout: float, connect_timeout: float) -> None:
@@ -62,14 +63,14 @@ class Link:
         self._thread.start()
 
     def run(self, work: Callable[[asyncssh.SFTPClient], Awaitable[T]], limited: bool = True) -> T:
-        """Do something with the connection, and wait for it.
+        """Run a coroutine with the client and wait for its result.
 
         Parameters
         ----------
         work : callable
-            Gets the client.
+            Called with the client.
         limited : bool
-            Whether it may take no longer than an answer may.
+            Whether the timeout of a response applies.
         """
         limit = self._timeout if limited else None
         future = asyncio.run_coroutine_threadsafe(self._do(work, limit), self._loop)
@@ -89,10 +90,10 @@ class Link:
                 return await work(client)
         except TimeoutError:
             self._drop()
-            raise TimeoutError(f"no answer within {self._timeout:g} s") from None
+            raise TimeoutError(f"no response within {self._timeout:g} s") from None
 
     async def client(self) -> asyncssh.SFTPClient:
-        """The client of a connection that is open."""
+        """Return the client of an open connection."""
         if self._client is None or self._connection.is_closed():
             async with self._connecting:
                 if self._client is None or self._connection.is_closed():
@@ -100,8 +101,8 @@ class Link:
                         async with asyncio.timeout(self._connect_timeout):
                             await self._connect()
                     except TimeoutError:
-                        said = f"no connection within {self._connect_timeout:g} s"
-                        raise TimeoutError(said) from None
+                        message = f"no connection within {self._connect_timeout:g} s"
+                        raise TimeoutError(message) from None
         assert self._client is not None
         return self._client
 
@@ -112,7 +113,7 @@ class Link:
         except (TypeError, ValueError) as error:
             raise UnusableError(f"cannot connect: {error}") from error
         try:
-            # Names of files are bytes.
+            # File names are bytes.
             self._client = await connection.start_sftp_client(path_encoding=None)
         except BaseException:
             connection.abort()
@@ -124,8 +125,8 @@ class Link:
             self._connection.abort()
         self._client = None
 
-    def begin(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Let something go on by itself; to be called in the loop."""
+    def start_task(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Start a background task; must be called in the event loop."""
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -134,15 +135,15 @@ class Link:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # which nobody waits for
+            task.exception()  # marks the exception as retrieved
 
-    def begin_soon(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
-        """Let something go on by itself; from any thread, also if the link is closed."""
+    def start_task_threadsafe(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """Start a background task from any thread; ignored if the link is closed."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(lambda: self.begin(work()))
+            self._loop.call_soon_threadsafe(lambda: self.start_task(work()))
 
     def close(self) -> None:
-        """End the connection and the thread."""
+        """Close the connection and stop the thread."""
         if self._loop.is_closed():
             return
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()

@@ -1,4 +1,4 @@
-"""Reading parts of one file on an SFTP server."""
+"""Reader of parts of a file on an SFTP server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.extension import ValueReplacedError
 
-from zarr_stores._held_reader import HeldReader
+from zarr_stores._partial_reader import PartialReader
 from zarr_stores.sftp_files import part_of
 from zarr_stores.sftp_link import gather
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from zarr_stores.sftp_link import Link
 
 
-class FileReader(HeldReader):
-    """An open file: the same one, whatever is renamed to its path meanwhile.
+class FileReader(PartialReader):
+    """Reader of an open file, which keeps its contents if the path is replaced.
 
     Parameters
     ----------
     store, key
-        Where it is.
+        Store and key of the value.
     size : int
-        Length of the value.
+        Length of the value in bytes.
     start, held : int, bytes
-        A part that is here already.
+        Start and contents of a part that is in memory.
     link, file
-        The connection that has it open; the file.
+        The connection, and the open file.
     """
 
     def __init__(
@@ -39,14 +39,14 @@ class FileReader(HeldReader):
     ) -> None:  # fmt: skip
         super().__init__(store, key, size, [(start, held)])
         self._link, self._file = link, file
-        self._closing = weakref.finalize(self, link.begin_soon, file.close)
+        self._closing = weakref.finalize(self, link.start_task_threadsafe, file.close)
 
     def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
         async def read(_: SFTPClient) -> list[bytes]:
             parts = zip(starts, lengths, strict=True)
             return await gather(*(part_of(self._file, *part) for part in parts))
 
-        return self._store.ask(
+        return self._store.request(
             self._key, ValueReplacedError, "read", lambda: self._link.run(read), again=False
         )
 

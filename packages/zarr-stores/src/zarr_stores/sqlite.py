@@ -12,17 +12,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from zarr_core.extension import (
-    BufferReader,
+    BufferByteReader,
+    ByteReader,
     StoreError,
     StoreReadError,
-    ValueReader,
     check_key,
     check_prefix,
-    only_keys,
 )
+from zarr_core.tools import only_keys
 
-from zarr_stores._database import DatabaseStore, encoded, is_key, joined
-from zarr_stores.sqlite_connections import Connections
+from zarr_stores._database import DatabaseStore, encode_key, is_key, to_bytes
+from zarr_stores.sqlite_connections import Connections, read_texts
 from zarr_stores.sqlite_reader import BlobReader
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Self
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
 
 __all__ = ["SQLiteStore"]
 
-_WHOLE = 1 << 16  # bytes: smaller values are read at once, larger ones in parts
+_WHOLE = 1 << 16  # bytes: smaller values are read as a whole
 
-_MOST = 1 << 30  # bytes; no value is as long
+_MOST = 1 << 30  # bytes; exceeds the size of every value
 
 _FAILURES = (sqlite3.Error, OverflowError, MemoryError, OSError, UnicodeEncodeError)
 _GET = "SELECT v FROM zarr WHERE k = ?"
@@ -48,8 +48,8 @@ _LOOK = f"SELECT CASE WHEN length(v) <= {_WHOLE} THEN v END, typeof(v) FROM zarr
 _PART = f"SELECT CASE WHEN length(v) <= {_WHOLE} THEN substr(v, ?, ?) END FROM zarr WHERE k = ?"
 _END = _PART.replace("(v, ?", "(v, max(1, length(v) + ?)")
 
-# From each child to the first key behind all that it may have below it: as many
-# steps as there are children, however many keys lie deeper.
+# From each child, skip to the first key after everything below it: the number of
+# steps is the number of children, independent of the number of deeper keys.
 _CHILDREN = """
     WITH RECURSIVE child(k) AS (
         SELECT (SELECT min(k) FROM zarr WHERE k >= :prefix AND k < :end)
@@ -65,24 +65,24 @@ _CHILDREN = """
 
 
 class SQLiteStore(DatabaseStore):
-    """Keys and values in a table of one SQLite file, as zarr-python 2 has them.
+    """A store in a table of an SQLite file, with the layout of zarr-python 2.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The file; it is created when first written to.
+        Path of the file; created by the first write.
     read_only : bool
-        Refuse changes, and create nothing.
+        If True, changes raise an error and no file is created.
     fsync : bool
-        Have every change on the disk before ``set`` returns.  Without it a power
-        failure may lose the last changes, but never damages the file.
+        Whether ``set`` returns only after the change is on disk.  Without it, a power
+        failure may lose the last changes, but does not damage the file.
 
     Notes
     -----
-    Any number of threads and processes may read and write at the same time.  The
-    file is in write-ahead mode: while it is open, ``path-wal`` and ``path-shm`` lie
-    beside it and belong to it.  A value has at most 1,000,000,000 bytes.  Use it on
-    a local disk: network file systems do not have the locks that SQLite needs.
+    Threads and processes can read and write concurrently.  The file is in write-ahead mode:
+    while it is open, the files ``path-wal`` and ``path-shm`` belong to it.  A value has at
+    most 1,000,000,000 bytes.  Use it on a local disk: network file systems do not provide
+    the locks that SQLite requires.
     """
 
     scheme = "sqlite"
@@ -108,20 +108,20 @@ class SQLiteStore(DatabaseStore):
     def get_partial_values(
         self, key_ranges: Iterable[tuple[str, ByteRange]]
     ) -> list[Buffer | None]:
-        """Parts of values, in the order asked for, all of the same moment."""
-        asked = list(key_ranges)
-        for key, _ in asked:
+        """Return parts of values in the given order, all from one snapshot."""
+        requested = list(key_ranges)
+        for key, _ in requested:
             check_key(key)
-        if len(asked) == 1:
-            return [self._part(*asked[0])]
+        if len(requested) == 1:
+            return [self._part(*requested[0])]
         values: list[Buffer | None] = []
-        with self._reading(asked[0][0] if asked else "") as cursor:
+        with self._reading(requested[0][0] if requested else "") as cursor:
             if cursor is None:
-                return [None] * len(asked)
+                return [None] * len(requested)
             cursor.execute("BEGIN")
-            for key, part in asked:
+            for key, part in requested:
                 row = cursor.execute(*_part_of(key, part)).fetchone()
-                if row is not None and row[0] is None:  # it is large, or no bytes
+                if row is not None and row[0] is None:  # a large value, or NULL
                     row = cursor.execute(_WHERE, (key,)).fetchone()
                     with cursor.connection.blobopen("zarr", "v", row[0], readonly=True) as blob:
                         start, stop = part.within(len(blob))
@@ -139,14 +139,14 @@ class SQLiteStore(DatabaseStore):
         value: bytes | None = row[0]
         return super()._part(key, part) if value is None else self._bytes(key, value)
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         check_key(key)
         row = self._row(_LOOK, key)
         if row is None:
             return None
         if row[0] is not None or row[1] != "blob":
-            return BufferReader(self._bytes(key, row[0]))
-        with self._naming(key, StoreReadError, "read"):
+            return BufferByteReader(self._bytes(key, row[0]))
+        with self._wrap_errors(key, StoreReadError, "read"):
             cursor = self._connections.take()
             if cursor is None:
                 return None
@@ -159,12 +159,13 @@ class SQLiteStore(DatabaseStore):
                 cursor.connection.close()
                 raise
             self._connections.idle.append(cursor)
-        # A reader that stays open would keep everyone from writing; or it was just erased.
+        # Without a write-ahead log an open reader would block all writers.  The value may also
+        # have been erased.
         value = self.get(key)
-        return None if value is None else BufferReader(value)
+        return None if value is None else BufferByteReader(value)
 
-    def _open_large(self, key: str, cursor: sqlite3.Cursor) -> ValueReader | None:
-        cursor.execute("BEGIN")  # until the reader is closed it sees this version
+    def _open_large(self, key: str, cursor: sqlite3.Cursor) -> ByteReader | None:
+        cursor.execute("BEGIN")  # the reader sees this snapshot until it is closed
         row = cursor.execute(_WHERE, (key,)).fetchone()
         if row is not None:
             blob = cursor.connection.blobopen("zarr", "v", row[0], readonly=True)
@@ -186,7 +187,7 @@ class SQLiteStore(DatabaseStore):
         return int(row[0])
 
     def _row(self, statement: str, key: str, arguments: tuple[Any, ...] = ()) -> Any:
-        # In one piece, as this is what nearly always happens.
+        # Without helper functions, because this is the hot path.
         connections = self._connections
         try:
             try:
@@ -194,7 +195,7 @@ class SQLiteStore(DatabaseStore):
             except IndexError:
                 cursor = connections.take()
             if cursor is None:
-                encoded(key)
+                encode_key(key)
                 return None
             try:
                 row = cursor.execute(statement, arguments or (key,)).fetchone()
@@ -202,28 +203,28 @@ class SQLiteStore(DatabaseStore):
                 cursor.connection.close()
                 raise
         except _FAILURES as error:
-            raise self._told(error, key, StoreReadError, "read") from error
+            raise self._error(error, key, StoreReadError, "read") from error
         connections.idle.append(cursor)
         return row
 
     def _bytes(self, key: str, value: Any) -> bytes:
         if isinstance(value, bytes):
             return value
-        raise StoreReadError("the table has text or a number here, not bytes", self, key)
+        raise StoreReadError("the value in the table is not a blob", self, key)
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         check_key(key)
         if self.read_only:
             self._require_writable(key)
-        self._write(_SET, key, (key, value if type(value) is bytes else joined(value)))
+        self._write(_SET, key, (key, value if type(value) is bytes else to_bytes(value)))
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
-        """Store parts of values, all in one transaction."""
+        """Store parts of values in one transaction."""
         changes = list(key_start_values)
         for key, _, _ in changes:
-            self._check_to_change(key)
+            self._check_writable(key)
         with self._transaction() as cursor:
             values: dict[str, bytearray] = {}
             for key, start, part in changes:
@@ -236,21 +237,21 @@ class SQLiteStore(DatabaseStore):
             cursor.executemany(_SET, ((key, bytes(value)) for key, value in values.items()))
 
     def erase(self, key: str) -> None:
-        self._check_to_change(key)
+        self._check_writable(key)
         self._write(_ERASE, key, (key,), create=False)
 
     def erase_values(self, keys: Iterable[str]) -> None:
         """Remove several keys in one transaction."""
         names = list(keys)
         for key in names:
-            self._check_to_change(key)
+            self._check_writable(key)
         if names and self._is_there():
             with self._transaction(names[0]) as cursor:
                 cursor.executemany(_ERASE, ((key,) for key in names))
 
     def erase_prefix(self, prefix: str) -> None:
         """Remove every key below a prefix in one transaction."""
-        self._check_prefix_to_change(prefix)
+        self._check_prefix_writable(prefix)
         self._write(f"DELETE {_BELOW}", prefix, _bounds(prefix), create=False)
 
     def _swap(self, key: str, old: bytes | None, new: bytes | None) -> bool:
@@ -261,19 +262,19 @@ class SQLiteStore(DatabaseStore):
             return self._write(f"{_ERASE} AND v = ?", key, (key, old)) == 1
         return self._write("UPDATE zarr SET v = ? WHERE k = ? AND v = ?", key, (new, key, old)) == 1
 
-    def _change_alone(self, key: str, change: Change) -> None:
+    def _update_locked(self, key: str, change: Change) -> None:
         with self._transaction(key) as cursor:
             row = cursor.execute(_GET, (key,)).fetchone()
-            value = change(None if row is None else BufferReader(self._bytes(key, row[0])))
+            value = change(None if row is None else BufferByteReader(self._bytes(key, row[0])))
             if value is None:
                 cursor.execute(_ERASE, (key,))
-            elif not isinstance(value, ValueReader):
-                cursor.execute(_SET, (key, joined(value)))
+            elif not isinstance(value, ByteReader):
+                cursor.execute(_SET, (key, to_bytes(value)))
 
     def _write(
         self, statement: str, key: str, arguments: tuple[Any, ...], *, create: bool = True
     ) -> int:
-        """Change values in a transaction of its own; how many."""
+        """Execute a statement in its own transaction; return the number of changed rows."""
         connections = self._connections
         try:
             try:
@@ -289,7 +290,7 @@ class SQLiteStore(DatabaseStore):
                 cursor.connection.close()
                 raise
         except _FAILURES as error:
-            raise self._told(error, key, StoreError, "written") from error
+            raise self._error(error, key, StoreError, "written") from error
         connections.idle.append(cursor)
         return count
 
@@ -300,18 +301,18 @@ class SQLiteStore(DatabaseStore):
         with self._reading(prefix) as cursor:
             if cursor is None:
                 return iter(())
-            rows = cursor.execute(f"SELECT k {_BELOW}", _bounds(prefix)).fetchall()
-        return iter(only_keys([key for (key,) in rows]))
+            found = read_texts(cursor, f"SELECT k {_BELOW}", _bounds(prefix))
+        return iter(only_keys(found))
 
     def list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         check_prefix(prefix)
         first, end = _bounds(prefix)
-        place = {"prefix": first, "end": end, "skip": len(prefix) + 1}
+        bounds = {"prefix": first, "end": end, "skip": len(prefix) + 1}
         with self._reading(prefix) as cursor:
-            rows = () if cursor is None else cursor.execute(_CHILDREN, place).fetchall()
+            found = [] if cursor is None else read_texts(cursor, _CHILDREN, bounds)
         keys: list[str] = []
         prefixes: list[str] = []
-        for (key,) in rows:
+        for key in found:
             head, slash, _ = key[len(prefix) :].partition("/")
             if is_key(prefix + head):
                 (prefixes if slash else keys).append(prefix + head + slash)
@@ -320,7 +321,7 @@ class SQLiteStore(DatabaseStore):
     # --- lifetime ---
 
     def close(self) -> None:
-        """Close the file; what is used again afterwards is opened again."""
+        """Close the file.  It is reopened at its next use."""
         self._connections.close()
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, bool, bool]]:
@@ -334,7 +335,7 @@ class SQLiteStore(DatabaseStore):
 
     @contextmanager
     def _reading(self, key: str) -> Iterator[sqlite3.Cursor | None]:
-        with self._naming(key, StoreReadError, "read"):
+        with self._wrap_errors(key, StoreReadError, "read"):
             cursor = self._connections.take()
             try:
                 yield cursor
@@ -347,7 +348,7 @@ class SQLiteStore(DatabaseStore):
 
     @contextmanager
     def _transaction(self, key: str = "") -> Iterator[sqlite3.Cursor]:
-        with self._naming(key, StoreError, "written"):
+        with self._wrap_errors(key, StoreError, "written"):
             cursor = self._connections.take(create=True)
             assert cursor is not None
             try:
@@ -356,31 +357,32 @@ class SQLiteStore(DatabaseStore):
                     yield cursor
                     cursor.execute("COMMIT")
             except BaseException:
-                cursor.connection.close()  # nothing of it has happened
+                cursor.connection.close()  # rolls back the transaction
                 raise
             self._connections.idle.append(cursor)
 
     @contextmanager
-    def _naming(self, key: str, kind: type[StoreError], done: str) -> Iterator[None]:
-        """Add store and key to what goes wrong in the database."""
+    def _wrap_errors(self, key: str, kind: type[StoreError], done: str) -> Iterator[None]:
+        """Add store and key to errors of the database."""
         try:
             yield
         except _FAILURES as error:
-            raise self._told(error, key, kind, done) from error
+            raise self._error(error, key, kind, done) from error
 
-    def _told(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
-        encoded(key)
+    def _error(self, error: Exception, key: str, kind: type[StoreError], done: str) -> StoreError:
+        encode_key(key)
         reason = str(error)
         if (
             isinstance(error, sqlite3.OperationalError)
-            and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            # Errors raised by Python have no code.
+            and getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
         ):
-            reason = "another program has held the database for a minute"
+            reason = "the database is locked by another program (waited for 60 s)"
         return kind(f"cannot be {done}: {reason}", self, key)
 
 
 def _part_of(key: str, part: ByteRange) -> tuple[str, tuple[int, int, str]]:
-    """The statement that reads a part of a value, with its arguments."""
+    """Return the statement that reads a part of a value, and its arguments."""
     start, length = part
     count = _MOST if length is None or length > _MOST else length
     if start < 0:
@@ -389,6 +391,6 @@ def _part_of(key: str, part: ByteRange) -> tuple[str, tuple[int, int, str]]:
 
 
 def _bounds(prefix: str) -> tuple[str, str | bytes]:
-    """The first key below a prefix, and what comes after the last."""
-    # "0" follows "/", and any bytes follow all text.
+    """Return the half-open range of keys below a prefix."""
+    # "0" follows "/", and SQLite sorts blobs after text.
     return (prefix, f"{prefix[:-1]}0") if prefix else ("", b"")

@@ -1,4 +1,4 @@
-"""Connections to one SQLite file, lent to whoever needs one."""
+"""A pool of connections to an SQLite file."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ import threading
 import time
 import weakref
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from zarr_stores._database import is_there
-from zarr_stores._forked import in_children
+from zarr_stores._after_fork import register_after_fork
+from zarr_stores._database import INVALID_NAMES, path_exists
 
 if TYPE_CHECKING:
     from zarr_stores.sqlite_reader import BlobReader
 
-# Of a process that forked this one: neither used here nor closed, for closing
-# would release what the parent still holds.
+# Objects inherited by a fork: neither used nor closed, because closing them would
+# release locks of the parent.
 _inherited: list[object] = []
 
 _TIMEOUT = 60.0
-_PATIENCE = 2.0  # seconds that a fork waits for others
+_FORK_TIMEOUT = 2.0  # seconds that a fork waits for other threads
 
-_places: weakref.WeakValueDictionary[int, Connections] = weakref.WeakValueDictionary()
+_pools: weakref.WeakValueDictionary[int, Connections] = weakref.WeakValueDictionary()
 _opening = threading.Lock()
-"""Held while a connection is made, and while this process forks."""
+"""Held while a connection is opened, and while this process forks."""
 
 
 class Connections:
-    """Connections to one file; each is used by one thread at a time.
+    """A pool of connections to one file; each is used by one thread at a time.
 
-    They are lent as cursors, since to make one takes a seventh of a small read.
+    The pool contains cursors, because creating one takes a seventh of a small read.
 
     Parameters
     ----------
     path : str
-        The file.
+        Path of the file.
     read_only : bool
-        Never create or change anything.
+        If True, the file is neither created nor changed.
     fsync : bool
-        Have every transaction on the disk before it counts as done.
+        Whether a transaction returns only after it is on disk.
     """
 
     def __init__(self, path: str, read_only: bool, fsync: bool) -> None:
@@ -50,30 +50,30 @@ class Connections:
         self._fsync = fsync
         self._has_log: bool | None = None
         self.idle: list[sqlite3.Cursor] = []
-        """Those that nobody has; who is done puts back what is in no transaction."""
+        """Idle cursors; a thread returns its cursor after the end of its transaction."""
         self.writing = threading.Lock()
-        """Held while writing: SQLite has one writer, and lets others sleep, not queue."""
+        """Held while writing: SQLite allows one writer, and makes others sleep and poll."""
         self.readers: dict[int, weakref.ref[BlobReader]] = {}
-        """Open values, each of which keeps a connection."""
-        self._made: list[weakref.ref[sqlite3.Cursor]] = []
-        self._aside: list[sqlite3.Cursor] = []
-        in_children(self, Connections._renew)
-        _places[id(self)] = self
+        """Open readers, each with its own connection."""
+        self._cursors: list[weakref.ref[sqlite3.Cursor]] = []
+        self._suspended: list[sqlite3.Cursor] = []
+        register_after_fork(self, Connections._reinitialize)
+        _pools[id(self)] = self
 
-    def _renew(self) -> None:
-        _inherited.extend([*self.idle, *self._aside])
-        self.idle, self._aside, self._made = [], [], []
+    def _reinitialize(self) -> None:
+        _inherited.extend([*self.idle, *self._suspended])
+        self.idle, self._suspended, self._cursors = [], [], []
         self.writing = threading.Lock()
 
     def take(self, *, create: bool = False) -> sqlite3.Cursor | None:
-        """A connection; None if the file has no table yet and is not to be created.
+        """Return a cursor; None if the table does not exist and ``create`` is False.
 
         Raises
         ------
         sqlite3.Error
             If the file is not a database, or cannot be opened.
         OSError
-            If its directory cannot be made, or not be looked at.
+            If the directory cannot be created or inspected.
         """
         try:
             return self.idle.pop()
@@ -83,59 +83,64 @@ class Connections:
                 if connection is None:
                     return None
                 cursor = connection.cursor()
-                self._made = [*(it for it in self._made if it() is not None), weakref.ref(cursor)]
+                self._cursors = [
+                    *(it for it in self._cursors if it() is not None),
+                    weakref.ref(cursor),
+                ]
                 return cursor
 
-    def hold_back(self) -> None:
-        """Take away those that nobody has, until :meth:`go_on`."""
+    def suspend(self) -> None:
+        """Remove the idle cursors from the pool until :meth:`resume` is called."""
         with suppress(IndexError):
             while True:
-                self._aside.append(self.idle.pop())
+                self._suspended.append(self.idle.pop())
 
-    def go_on(self) -> None:
-        """Lend again."""
-        while self._aside:
-            self.idle.append(self._aside.pop())
+    def resume(self) -> None:
+        """Return the cursors removed by :meth:`suspend` to the pool."""
+        while self._suspended:
+            self.idle.append(self._suspended.pop())
 
-    def at_work(self) -> bool:
-        """Whether a thread is doing something in the database."""
+    def is_busy(self) -> bool:
+        """Return whether a thread is using the database."""
         readers = [one for it in tuple(self.readers.values()) if (one := it()) is not None]
-        self._made = [it for it in self._made if it() is not None]
-        lent = [it for made in self._made if (it := made()) is not None and _is_open(it)]
-        kept = sum(it in lent for it in [*self.idle, *self._aside, *(it.cursor for it in readers)])
+        self._cursors = [it for it in self._cursors if it() is not None]
+        lent = [it for made in self._cursors if (it := made()) is not None and _is_open(it)]
+        kept = sum(
+            it in lent for it in [*self.idle, *self._suspended, *(it.cursor for it in readers)]
+        )
         return len(lent) > kept or any(it.reads for it in readers)
 
     def close(self) -> None:
-        """Close what is not lent out; the last one of all puts the log into the file."""
+        """Close the idle connections; closing the last one merges the log into the file."""
         self._has_log = None
         while self.idle:
             cursor = self.idle.pop()
             cursor.connection.close()
 
     def has_log(self, cursor: sqlite3.Cursor) -> bool:
-        """Whether someone who reads keeps nobody from writing."""
-        if self._has_log is None:  # nobody changes it while there is a connection
+        """Return whether the file has a write-ahead log, so that readers do not block writers."""
+        if self._has_log is None:  # the mode cannot change while a connection is open
             (mode,) = cursor.execute("PRAGMA journal_mode").fetchone()
             self._has_log = mode == "wal"
         return self._has_log
 
     @staticmethod
     def keep_inherited(*used: object) -> None:
-        """Keep what the process that forked this one still uses."""
+        """Keep inherited objects that the parent process still uses."""
         _inherited.extend(used)
 
     def _connect(self, *, create: bool) -> sqlite3.Connection | None:
         if create:
             os.makedirs(os.path.dirname(self._path), exist_ok=True)
-        elif not is_there(self._path):
+        elif not path_exists(self._path):
             return None
         mode = "ro" if self._read_only else "rwc" if create else "rw"
         if not create and self._cannot_change():
-            mode = "ro&immutable=1"  # a log cannot be made beside it, and nobody writes
+            mode = "ro&immutable=1"  # a log cannot be created, and there are no writers
         connection = sqlite3.connect(
             f"file:{quote(self._path)}?mode={mode}",
             timeout=_TIMEOUT,
-            isolation_level=None,  # transactions begin where this library says so
+            isolation_level=None,  # no implicit transactions
             check_same_thread=False,
             uri=True,
         )
@@ -173,26 +178,26 @@ def _is_open(cursor: sqlite3.Cursor) -> bool:
 
 
 def _all() -> list[Connections]:
-    """Those that live, though others may be made meanwhile."""
-    return [it for place in _places.valuerefs() if (it := place()) is not None]
+    """Return all live pools; other threads may create more meanwhile."""
+    return [it for pool in _pools.valuerefs() if (it := pool()) is not None]
 
 
 def _before_fork() -> None:
-    # SQLite has locks of its own, which a child would find taken by threads that it has not.
+    # The child process would inherit internal locks of SQLite held by other threads.
     _opening.acquire()
-    places = _all()
-    until = time.monotonic() + _PATIENCE
+    pools = _all()
+    until = time.monotonic() + _FORK_TIMEOUT
     while True:
-        for it in places:
-            it.hold_back()
-        if not any(it.at_work() for it in places) or time.monotonic() > until:
+        for it in pools:
+            it.suspend()
+        if not any(it.is_busy() for it in pools) or time.monotonic() > until:
             return
-        time.sleep(1e-5)  # in which others finish what they are at
+        time.sleep(1e-5)  # lets other threads finish their operations
 
 
 def _after_fork_in_parent() -> None:
     for it in _all():
-        it.go_on()
+        it.resume()
     _opening.release()
 
 
@@ -208,16 +213,32 @@ if hasattr(os, "register_at_fork"):
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Have changes logged, so that readers go on while someone writes."""
+    """Enable the write-ahead log, so that readers and writers do not block each other."""
     deadline = time.monotonic() + _TIMEOUT
     while True:
         try:
-            # Where it cannot be (a network file system), SQLite says so and goes on as before.
+            # On network file systems SQLite keeps the old mode without an error.
             connection.execute("PRAGMA journal_mode=WAL").fetchone()
         except sqlite3.OperationalError as error:
-            # SQLite itself does not wait for this lock.
+            # The busy timeout of SQLite does not apply to this lock.
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
         else:
             return
+
+
+def read_texts(cursor: sqlite3.Cursor, statement: str, arguments: Any) -> list[str]:
+    """Return the first column of a query as text; NULL, from damaged files, is ignored."""
+    try:
+        rows = cursor.execute(statement, arguments).fetchall()
+    except sqlite3.OperationalError as error:
+        if hasattr(error, "sqlite_errorcode"):
+            raise  # from SQLite; errors that Python raises have no code
+        # Another program stored text that is not UTF-8: decode it to invalid keys.
+        cursor.connection.text_factory = lambda data: data.decode(errors=INVALID_NAMES)
+        try:
+            rows = cursor.execute(statement, arguments).fetchall()
+        finally:
+            cursor.connection.text_factory = str
+    return [text for (text,) in rows if text is not None]

@@ -1,4 +1,4 @@
-"""A large value of SQLite, read where it lies in the file."""
+"""Reader of parts of a large value in SQLite."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sqlite3
 import weakref
 from typing import TYPE_CHECKING, cast
 
-from zarr_core.extension import StoreReadError, ValueReader
+from zarr_core.extension import ByteReader, StoreReadError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["BlobReader"]
 
 
-class BlobReader(ValueReader):
-    """A value of which parts are read; it has a connection, which is in a transaction.
+class BlobReader(ByteReader):
+    """Reader of a blob, with its own connection in a read transaction.
 
     Parameters
     ----------
     store, key
-        Where it is, for messages.
+        Store and key, for messages.
     blob : sqlite3.Blob
         The value.
     connections : Connections
-        Where the connection goes when the reader is closed.
+        The pool to which the connection is returned by ``close``.
     cursor : sqlite3.Cursor
-        Of the connection, nobody else's.
+        Cursor of the connection.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class BlobReader(ValueReader):
         self._blob = blob
         self._size = len(blob)
         self.cursor = cursor
-        """Of the connection."""
+        """Cursor of the connection."""
         self.reads = False
-        """Whether a thread is reading just now."""
+        """Whether a thread is reading."""
         connections.readers[id(self)] = weakref.ref(self)
         self._closing = weakref.finalize(
             self, _end_reading, os.getpid(), id(self), blob, connections, cursor
@@ -64,7 +64,7 @@ class BlobReader(ValueReader):
             end = start + len(buffer)
             if start < 0 or end > self._size:
                 raise StoreReadError(
-                    f"bytes {start} to {end} of a value of {self._size} bytes",
+                    f"bytes {start} to {end} are outside the value of {self._size} bytes",
                     self._store,
                     self._key,
                 )
@@ -73,7 +73,8 @@ class BlobReader(ValueReader):
                 try:
                     part = cast("bytes", self._blob[start:end])
                 except sqlite3.Error as error:
-                    raise StoreReadError(str(error), self._store, self._key) from error
+                    reason = f"cannot be read: {error}"
+                    raise StoreReadError(reason, self._store, self._key) from error
                 finally:
                     self.reads = False
                 buffer[:] = part

@@ -1,4 +1,4 @@
-"""A store whose changes of one key are made one after the other, by whomever."""
+"""A store with a lock for each key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zarr_stores.wrapper import WrapperStore
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from zarr_core.extension import Buffer, Change, Pieces
+    from zarr_core.extension import Buffer, Buffers, Change
 
     from zarr_stores.synchronizers import Synchronizer
 
@@ -19,11 +19,11 @@ __all__ = ["SynchronizedStore"]
 
 
 class SynchronizedStore(WrapperStore):
-    """Holds the lock of a key while its value is changed.
+    """A wrapper that holds the lock of a key while its value is changed.
 
-    For stores that exclude only the threads of one process from each other, where several
-    processes write into the same chunks: mappings on shared file systems, fsspec,
-    servers without conditional writes.  Directories and databases need no help.
+    Use it if several processes write to the same chunks and the store excludes only threads of
+    one process: mappings on shared file systems, fsspec, servers without conditional writes.
+    Directories and databases do not need it.
 
     Parameters
     ----------
@@ -31,22 +31,22 @@ class SynchronizedStore(WrapperStore):
         The store.
     synchronizer : Synchronizer
         :class:`~zarr_stores.synchronizers.ProcessSynchronizer`,
-        :class:`~zarr_stores.synchronizers.ThreadSynchronizer`, or anything that gives a
-        lock for a key, such as those of zarr-python 2.
+        :class:`~zarr_stores.synchronizers.ThreadSynchronizer`, or any object that returns a
+        lock for a key, such as the synchronizers of zarr-python 2.
 
     Notes
     -----
-    All who write must use it.  Reading takes no lock, and sees what the inner store
-    shows of a value that is being written: of most, the old one or the new one.
-    ``erase_prefix`` is not held back by locks, nor does it hold any.
+    All writers must use the same locks.  Reads take no lock; during a write they return what
+    the inner store returns, usually the old or the new value.  ``erase_prefix`` takes no
+    locks.
     """
 
     def __init__(self, inner: Store, synchronizer: Synchronizer) -> None:
         super().__init__(inner)
         self.synchronizer = synchronizer
-        """What has the locks."""
+        """The synchronizer."""
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         with self.synchronizer[key]:
             self.inner.set(key, value)
 

@@ -1,4 +1,4 @@
-"""Locks of keys, among threads or among processes, as zarr-python 2 has them."""
+"""Locks of keys for threads and processes, as in zarr-python 2."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
-from zarr_core.extension import StoreError, check_key, key_lock
+from zarr_core.extension import StoreError, check_key
+from zarr_core.tools import key_lock
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -19,30 +20,30 @@ if TYPE_CHECKING:
 
 __all__ = ["ProcessSynchronizer", "Synchronizer", "ThreadSynchronizer"]
 
-# Seconds between attempts to have a lock that another process has: at first, at most.
+# First and longest delay between attempts to acquire a lock of another process, in seconds.
 _DELAY = 0.001
 _MOST_DELAY = 0.02
 
 
-class _Here(threading.local):
+class _HeldLocks(threading.local):
     def __init__(self) -> None:
         self.held: set[tuple[Hashable, str]] = set()
 
 
-_here = _Here()
+_thread_locks = _HeldLocks()
 
 
 @contextmanager
-def _alone(place: Hashable, key: str) -> Iterator[bool]:
-    """Keep other threads away from a key; whether this one did not do that already.
+def _lock_among_threads(owner: Hashable, key: str) -> Iterator[bool]:
+    """Lock a key among threads; yield whether this thread did not hold the lock already.
 
-    A store with locks may be around another with the same: who has one need not wait for it.
+    Two nested stores may have the same synchronizer, so the lock is reentrant.
     """
-    held, name = _here.held, (place, key)
+    held, name = _thread_locks.held, (owner, key)
     if name in held:
         yield False
         return
-    with key_lock(place, key):
+    with key_lock(owner, key):
         held.add(name)
         try:
             yield True
@@ -51,7 +52,7 @@ def _alone(place: Hashable, key: str) -> Iterator[bool]:
 
 
 def _after_fork() -> None:
-    _here.held.clear()  # the child has no lock
+    _thread_locks.held.clear()  # the child process holds no locks
 
 
 if hasattr(os, "register_at_fork"):
@@ -59,10 +60,10 @@ if hasattr(os, "register_at_fork"):
 
 
 class Synchronizer(Protocol):
-    """Has a lock for each key: ``with synchronizer[key]: ...``."""
+    """Protocol of objects with a lock for each key: ``with synchronizer[key]: ...``."""
 
     def __getitem__(self, item: str, /) -> AbstractContextManager[Any]:
-        """The lock of a key, to be held by the ``with`` statement."""
+        """Return the lock of a key, for a ``with`` statement."""
 
 
 class ThreadSynchronizer:
@@ -70,39 +71,39 @@ class ThreadSynchronizer:
 
     Notes
     -----
-    Two of these have nothing to do with each other; a pickled one becomes another one.
-    Every store has as much by itself: a store takes this one for those who have it in
-    their programs.
+    The locks of two objects are independent, including those of a pickled copy.  Every store
+    already excludes threads from each other; this class exists for compatibility with
+    zarr-python 2.
     """
 
     def __getitem__(self, item: str) -> AbstractContextManager[Any]:
-        return _alone(self, check_key(item))
+        return _lock_among_threads(self, check_key(item))
 
     def wrap(self, store: Store) -> Store:
-        """The store with these locks; what ``open(..., synchronizer=...)`` calls."""
+        """Return a store with these locks; called by ``open(..., synchronizer=...)``."""
         return _synchronized(store, self)
 
 
 class ProcessSynchronizer:
-    """File locks, which exclude the threads of all processes that use a directory.
+    """File locks that exclude threads of all processes that use the same directory.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The directory; on a file system that all processes see, if they run on several
-        machines.  An empty file stays in it for each key that was locked, under a name
-        that tells nothing of the key.
+        Directory of the lock files.  If the processes run on several machines, it must be on
+        a shared file system.  For each locked key an empty file remains in it, whose name is
+        a digest of the key.
 
     Notes
     -----
-    A process that is killed leaves nothing locked.  The locks are those of
-    ``fcntl.lockf``, which file systems in networks have: NFS, Lustre, GPFS.  Requires the
-    package ``fasteners``.
+    The locks of a killed process are released.  The locks are those of ``fcntl.lockf``,
+    which network file systems such as NFS, Lustre and GPFS support.  Requires the package
+    ``fasteners``.
 
     Raises
     ------
     StoreError
-        If ``fasteners`` is not installed; while locking, if there can be no file.
+        If ``fasteners`` is not installed, or if a lock file cannot be created.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -112,21 +113,22 @@ class ProcessSynchronizer:
             self._lock = importlib.import_module("fasteners").InterProcessLock
         except ImportError as error:
             raise StoreError(
-                "file locks need the package fasteners: pip install zarr-stores[locks]", self.path
+                "the package fasteners is not installed: pip install 'zarr-stores[locks]'",
+                self.path,
             ) from error
 
     def __getitem__(self, item: str) -> AbstractContextManager[None]:
         return self._held(check_key(item))
 
     def wrap(self, store: Store) -> Store:
-        """The store with these locks; what ``open(..., synchronizer=...)`` calls."""
+        """Return a store with these locks; called by ``open(..., synchronizer=...)``."""
         return _synchronized(store, self)
 
     @contextmanager
     def _held(self, key: str) -> Iterator[None]:
-        # Such a lock belongs to the process, and goes when any descriptor of the file is
-        # closed in it: of its threads one at a time may try.
-        with _alone((ProcessSynchronizer, os.path.realpath(self.path)), key) as new:
+        # These locks belong to the process, and closing any descriptor of the file releases
+        # them.  Therefore only one thread at a time tries to acquire one.
+        with _lock_among_threads((ProcessSynchronizer, os.path.realpath(self.path)), key) as new:
             if not new:
                 yield
                 return
@@ -157,6 +159,6 @@ class ProcessSynchronizer:
 
 
 def _synchronized(store: Store, synchronizer: Synchronizer) -> Store:
-    from zarr_stores.synchronized import SynchronizedStore  # noqa: PLC0415 - which knows these
+    from zarr_stores.synchronized import SynchronizedStore  # circular import
 
     return SynchronizedStore(store, synchronizer)

@@ -1,4 +1,4 @@
-"""A store in a directory of its own that does not outlive it."""
+"""A store in a temporary directory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from zarr_core.extension import LocalStore, Store, StoreError
+from zarr_core.extension import Store, StoreError
+from zarr_core.tools import LocalStore
 
 from zarr_stores.wrapper import WrapperStore
 
@@ -15,35 +16,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
-    from zarr_core.extension import Pieces
+    from zarr_core.extension import Buffers
 
 __all__ = ["TempStore"]
 
 
 class TempStore(WrapperStore):
-    """Keys and values in a new directory, removed with the store.
+    """A store in a new directory, which is removed with the store.
 
     Parameters
     ----------
     suffix, prefix : str
-        What the name of the directory ends, begins with.
+        Suffix and prefix of the name of the directory.
     dir : str or os.PathLike, optional
-        Where it is made; by default where ``tempfile`` makes what is temporary.
+        Parent directory; by default that of ``tempfile``.
 
     Notes
     -----
-    The directory is removed by ``close``, at the end of a ``with`` statement, when
-    nobody holds the store any more (an array or group holds it), or when the process
-    ends; only by the process that made it.  A process that is killed leaves it.
-    Nobody but the user has access to it.
+    The directory is removed by ``close``, at the end of a ``with`` statement, when the store
+    is garbage collected (arrays and groups refer to it), or when the process exits.  Only the
+    process that created the directory removes it; a killed process does not remove it.
+    Only the user has access to it.
 
-    A pickled one is a :class:`LocalStore` of the same directory, which removes
-    nothing: the first must be kept as long as another process needs what is in it.
+    Unpickling creates a :class:`LocalStore` of the same directory, which does not remove it.
+    Keep the original store as long as another process uses the directory.
 
     Raises
     ------
     StoreError
-        If the directory cannot be made.
+        If the directory cannot be created.
     """
 
     inner: Store
@@ -51,12 +52,12 @@ class TempStore(WrapperStore):
     def __init__(
         self, suffix: str = "", prefix: str = "zarr", dir: str | os.PathLike[str] | None = None
     ) -> None:
-        from tempfile import mkdtemp  # noqa: PLC0415 - only who makes a store waits for it
+        from tempfile import mkdtemp
 
         try:
             path = os.path.abspath(mkdtemp(suffix, prefix, dir))
         except OSError as error:
-            reason = f"no temporary directory can be made: {error.strerror}"
+            reason = f"cannot create a temporary directory: {error.strerror}"
             raise StoreError(reason, error.filename) from error
         super().__init__(LocalStore(path))
         self.path = path
@@ -65,16 +66,16 @@ class TempStore(WrapperStore):
         self._remover = weakref.finalize(self, _remove, path, self._process)
 
     def close(self) -> None:
-        """Remove the directory; what is used afterwards raises.
+        """Remove the directory.  Later operations raise an error.
 
         Raises
         ------
         StoreError
-            If something in it cannot be removed.
+            If the directory cannot be removed completely.
         """
         self._remover()
-        if not isinstance(self.inner, _Gone):
-            self.inner = _Gone(self.inner)
+        if not isinstance(self.inner, _ClosedStore):
+            self.inner = _ClosedStore(self.inner)
         if self._process == os.getpid() and os.path.lexists(self.path):
             raise StoreError("the temporary directory cannot be removed", self.path)
 
@@ -82,7 +83,7 @@ class TempStore(WrapperStore):
         return self
 
     def __deepcopy__(self, memo: object) -> Self:
-        # A store is a place; a second owner would remove what the first still needs.
+        # A second owner would remove the directory while the first still uses it.
         return self
 
     def __repr__(self) -> str:
@@ -92,8 +93,8 @@ class TempStore(WrapperStore):
         return LocalStore, (self.path,)
 
 
-class _Gone(Store):
-    """What is behind a store that was closed; nothing may be taken for merely missing."""
+class _ClosedStore(Store):
+    """Inner store of a closed ``TempStore``: raises an error instead of missing keys."""
 
     def __init__(self, inner: Store) -> None:
         self.inner = inner
@@ -102,23 +103,23 @@ class _Gone(Store):
     def url(self) -> str:
         return self.inner.url
 
-    def _refuse(self, key: str) -> NoReturn:
-        raise StoreError("the temporary store was closed, its directory removed", self, key)
+    def _raise_closed(self, key: str) -> NoReturn:
+        raise StoreError("the temporary store is closed and its directory is removed", self, key)
 
     def get(self, key: str) -> NoReturn:
-        self._refuse(key)
+        self._raise_closed(key)
 
-    def set(self, key: str, value: Pieces) -> None:
-        self._refuse(key)
+    def set(self, key: str, value: Buffers) -> None:
+        self._raise_closed(key)
 
     def erase(self, key: str) -> None:
-        self._refuse(key)
+        self._raise_closed(key)
 
     def list_prefix(self, prefix: str) -> Iterator[str]:
-        self._refuse(prefix)
+        self._raise_closed(prefix)
 
     def __eq__(self, other: object) -> bool:
-        return self.inner == (other.inner if isinstance(other, _Gone) else other)
+        return self.inner == (other.inner if isinstance(other, _ClosedStore) else other)
 
     def __hash__(self) -> int:
         return hash(self.inner)
@@ -128,6 +129,6 @@ def _remove(path: str, process: int) -> None:
     if process != os.getpid() or os.path.islink(path):
         return
     with suppress(StoreError, OSError):
-        # Not shutil.rmtree, which recurses: keys may be deeper than that reaches.
+        # Not shutil.rmtree, which fails for deeply nested keys because of its recursion.
         LocalStore(path).erase_prefix("")
         os.rmdir(path)

@@ -1,7 +1,6 @@
-"""A store around another one, to which every operation is passed on.
+"""Base class of stores that wrap another store.
 
-The base of the wrappers of this package, which replace what they are about.  They
-stack in any order.
+Subclasses override the operations that they change.  Wrappers can be nested in any order.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from zarr_core.extension import Store, StoreError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces, ValueReader
+    from zarr_core.extension import Buffer, Buffers, ByteRange, ByteReader, Change
 
-    # Named here, because within the class ``list`` is the operation of that name.
+    # Defined here, because ``list`` is a method within the class.
     Values = list[Buffer | None]
     Listing = tuple[list[str], list[str]]
 
@@ -23,39 +22,40 @@ __all__ = ["WrapperStore"]
 
 
 class WrapperStore(Store):
-    """Passes every operation on to another store.
+    """A store that passes every operation on to another store.
 
     Parameters
     ----------
     inner : Store
-        The store that does the work; closed with this one.
+        The wrapped store; closed by ``close``.
 
     Notes
     -----
-    The same place as ``inner``, so equal to it.  What it can do, whether it is read
-    only and how many requests it wants in flight are taken from it, once.  ``update``
-    is the inner store's, with all its exclusion.
+    A wrapper is equal to ``inner``, because it has the same location.  Its capabilities,
+    ``read_only`` and ``max_concurrency`` are copied from ``inner`` when it is created.  ``update``
+    has the guarantees of the inner store.
 
     Raises
     ------
     StoreError
-        If ``inner`` is no store.
+        If ``inner`` is not a store.
     """
 
     def __init__(self, inner: Store) -> None:
         if not isinstance(inner, Store):
             raise StoreError(
-                f"{type(self).__name__} goes around a store, and a {type(inner).__name__} is none: "
-                "give LocalStore(path), MemoryStore(mapping), or the store of an array or group",
+                f"{type(self).__name__} requires a store, not {type(inner).__name__}; pass "
+                "LocalStore(path), MemoryStore(mapping), or the store of an array or group",
                 store=repr(inner),
             )
         self.inner = inner
-        """The store that does the work."""
+        """The wrapped store."""
         self.read_only = inner.read_only
         self.supports_listing = inner.supports_listing
         self.supports_erasing = inner.supports_erasing
+        self.metadata_first = inner.metadata_first
         self.in_memory = inner.in_memory
-        self.requests = inner.requests
+        self.max_concurrency = inner.max_concurrency
         self.realm = inner.realm
 
     @property
@@ -67,13 +67,18 @@ class WrapperStore(Store):
     def get(self, key: str) -> Buffer | None:
         return self.inner.get(key)
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        if type(self).get is not WrapperStore.get:  # a subclass that changes values
+            return super().get_limited(key, limit)
+        return self.inner.get_limited(key, limit)
+
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
         return self.inner.get_partial_values(key_ranges)
 
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         return self.inner.get_into(key, buffer)
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         return self.inner.open_value(key, first)
 
     def exists(self, key: str) -> bool:
@@ -82,12 +87,12 @@ class WrapperStore(Store):
     def getsize(self, key: str) -> int | None:
         return self.inner.getsize(key)
 
-    def version(self, key: str) -> str | None:
-        return self.inner.version(key)
+    def generation(self, key: str) -> str | None:
+        return self.inner.generation(key)
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         self.inner.set(key, value)
 
     def set_partial_values(self, key_start_values: Iterable[tuple[str, int, Buffer]]) -> None:
@@ -128,17 +133,17 @@ class WrapperStore(Store):
         self.inner.close()
 
     @property
-    def place(self) -> Hashable:
-        """What is compared: the innermost store, unless a wrapper leads elsewhere."""
-        return self.inner.place if isinstance(self.inner, WrapperStore) else self.inner
+    def identity(self) -> Hashable:
+        """Location for comparisons: the innermost store, unless a wrapper changes it."""
+        return self.inner.identity if isinstance(self.inner, WrapperStore) else self.inner
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Store):
             return NotImplemented
-        return self.place == (other.place if isinstance(other, WrapperStore) else other)
+        return self.identity == (other.identity if isinstance(other, WrapperStore) else other)
 
     def __hash__(self) -> int:
-        return hash(self.place)
+        return hash(self.identity)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self._arguments()))})"
@@ -147,5 +152,5 @@ class WrapperStore(Store):
         return type(self), self._arguments()
 
     def _arguments(self) -> tuple[Any, ...]:
-        """What the class is called with to make this object again."""
+        """Return the arguments of the class that recreate this object."""
         return (self.inner,)

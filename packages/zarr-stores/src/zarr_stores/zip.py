@@ -13,23 +13,20 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from urllib.parse import unquote
 from zipfile import ZIP_STORED
 
-from zarr_core.extension import (
-    StoreCapabilityError,
-    StoreError,
-    check_prefix,
-)
+from zarr_core.extension import StoreCapabilityError, StoreError, check_prefix
 
-from zarr_stores._forked import in_children
+from zarr_stores._after_fork import register_after_fork
+from zarr_stores.unknown_options import check_options
 from zarr_stores.zip_archive import Writer, read_entries
+from zarr_stores.zip_location import Location, ValueLocation, location_of
 from zarr_stores.zip_methods import check_method
-from zarr_stores.zip_place import Place, ValuePlace, place_of
 from zarr_stores.zip_read import ReadableZip, check_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, Change, Pieces, Store
+    from zarr_core.extension import Buffer, Buffers, Change, Store
 
     from zarr_stores.zip_archive import Entry
     from zarr_stores.zip_source import Source
@@ -40,34 +37,33 @@ _SCHEME = "zip://"
 
 
 class ZipStore(ReadableZip):
-    """Keys and values in one zip archive.
+    """A store in a zip archive.
 
     Parameters
     ----------
     path : str, os.PathLike or binary file object
-        The file; or an object that can be read and sought, of which the archive is only
-        read, whatever the mode says, and which is left open.
+        Path of the file; or a seekable file object, which is used read-only in every mode
+        and is not closed.
     mode : {"a", "r", "w", "x"}
-        Read, and add to it as soon as something is written; only read; begin
-        anew; begin anew unless the file exists.
+        ``"a"``: read and append; the file is created by the first write.  ``"r"``: read
+        only.  ``"w"``: replace the file.  ``"x"``: create the file; it must not exist.
     compression : int
-        ``zipfile.ZIP_STORED``, the default since chunks are compressed already,
-        ``ZIP_DEFLATED``, ``ZIP_BZIP2`` or ``ZIP_LZMA``: how new values are stored.
+        Compression of new values: ``zipfile.ZIP_STORED``, the default because chunks are
+        already compressed, ``ZIP_DEFLATED``, ``ZIP_BZIP2`` or ``ZIP_LZMA``.
     read_only : bool
-        The same as mode ``"r"``.
+        Same as mode ``"r"``.
 
     Notes
     -----
-    The file becomes a zip archive when the store is closed: until then it has no
-    directory, and other programs cannot read it.  Close the store, or use it in a
-    ``with`` statement; what is still open at the end of the process is closed then.
-    After ``close`` the store may be used again.  If the process is killed before,
-    opening the file raises :class:`StoreError`, and
-    :func:`zarr_stores.zip_recover.recover` saves every value that was complete.
+    The central directory of the archive is written when the store is closed.  Until then
+    other programs cannot read the file.  Close the store, or use it in a ``with`` statement;
+    open stores are closed when the process exits.  A store can be used again after
+    ``close``.  If the process is killed, opening the file raises :class:`StoreError`, and
+    :func:`zarr_stores.zip_recover.recover` copies every complete value to a new archive.
 
-    Values are only ever added.  Setting a key again leaves the old bytes in the
-    file, which grows, and the last value counts; keys cannot be erased.  One
-    writer at a time; any number of threads.
+    Values are only appended.  Setting a key again leaves the old bytes in the file, and the
+    last value is used.  Keys cannot be erased.  There can be one writer at a time, with any
+    number of threads.
     """
 
     suffixes = (".zip",)
@@ -75,7 +71,7 @@ class ZipStore(ReadableZip):
 
     def __init__(
         self,
-        path: str | os.PathLike[str] | BinaryIO | Place,
+        path: str | os.PathLike[str] | BinaryIO | Location,
         mode: Literal["a", "r", "w", "x"] = "a",
         compression: int = ZIP_STORED,
         read_only: bool = False,
@@ -83,36 +79,39 @@ class ZipStore(ReadableZip):
         if mode not in ("a", "r", "w", "x"):
             raise StoreError(f'mode must be "a", "r", "w" or "x", not {mode!r}', store=path)
         check_method(compression, path)
-        self._place = place_of(path)
-        self.requests = self._place.requests
-        self.path: str | None = self._place.path
-        """Absolute path of the file; None if the archive is not one."""
+        self._location = location_of(path)
+        self.max_concurrency = self._location.max_concurrency
+        self.path: str | None = self._location.path
+        """Absolute path of the file; None if the archive is not a file."""
         if self.path is None and mode in ("w", "x"):
-            raise StoreError("only files can be written; this can be read", store=self._place.url)
+            raise StoreError(
+                'cannot be written; pass the path of a file, or use mode "r"',
+                store=self._location.url,
+            )
         self.read_only = read_only or mode == "r" or self.path is None
         self._compression = compression
         self._guard = threading.RLock()
-        in_children(self, ZipStore._renew)
+        register_after_fork(self, ZipStore._reinitialize)
         self._writer: Writer | None = None
         self._finisher: weakref.finalize[..., Any] | None = None
         self._opened: tuple[Source | None, dict[str, Entry]] | None = None
         if self.read_only:
             return
         if mode == "x" and self.path is not None and os.path.lexists(self.path):
-            raise StoreError('the file exists; mode "w" replaces it', store=self.path)
+            raise StoreError('the file exists; use mode "w" to replace it', store=self.path)
         if mode in ("w", "x"):
-            self._begin_writing(empty=True)
+            self._open_writer(empty=True)
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Make a store from ``zip:///absolute/path.zip`` or a path.
+        """Create a store from ``zip:///absolute/path.zip`` or a path.
 
         Parameters
         ----------
         url : str
-            Percent signs are escapes in a URL, and nothing special in a path.
+            URL or path.  Percent escapes are decoded in a URL, not in a path.
         read_only : bool
-            Refuse changes.
+            If True, changes raise an error.
         **options
             ``mode`` and ``compression``.
 
@@ -121,14 +120,13 @@ class ZipStore(ReadableZip):
         StoreError
             If an option is unknown.
         """
-        if unknown := sorted(options.keys() - {"mode", "compression"}):
-            raise StoreError(f"a zip store has no options {', '.join(unknown)}", store=url)
+        check_options(options, {"mode", "compression"}, url)
         path = unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url
         return cls(path, read_only=read_only, **options)
 
     @classmethod
     def within(cls, store: Store, key: str) -> Self:
-        """An archive that is a value of another store, to be read where it is.
+        """Open an archive that is a value of another store, for reading.
 
         Parameters
         ----------
@@ -139,16 +137,16 @@ class ZipStore(ReadableZip):
 
         Notes
         -----
-        Of the archive are read: its end, with the directory if that is small; then each
-        value, or the parts of it that are wanted, with one request.  Around a store with
-        latency, :class:`~zarr_stores.disk_cache.DiskCacheStore` reads small neighbours
-        together, in blocks.
+        The first request reads the end of the archive, with the central directory if it is
+        small.  Each value, or the requested parts of it, is read with one request.  For a
+        store with latency, :class:`~zarr_stores.disk_cache.DiskCacheStore` reads blocks, and
+        with them small neighbouring values.
         """
-        return cls(ValuePlace(store, key), "r")
+        return cls(ValueLocation(store, key), "r")
 
     @property
     def url(self) -> str:
-        return self._place.url
+        return self._location.url
 
     # --- readable ---
 
@@ -161,12 +159,12 @@ class ZipStore(ReadableZip):
                 try:
                     if not self.read_only and os.path.getsize(self.path or "") == 0:
                         return None, {}
-                    source = self._place.open()
+                    source = self._location.open()
                     if source is None:
                         return None, {}
                     self._opened = source, read_entries(source, self)
                 except (FileNotFoundError, NotADirectoryError):
-                    return None, {}  # not remembered: someone may still make it
+                    return None, {}  # not cached: the file may be created later
                 except OSError as error:
                     raise StoreError(f"cannot be opened: {error.strerror}", store=self) from error
             return self._opened
@@ -178,7 +176,7 @@ class ZipStore(ReadableZip):
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         check_name(key)
         if self.read_only:
             self._require_writable(key)
@@ -186,18 +184,19 @@ class ZipStore(ReadableZip):
             (value,) if isinstance(value, (bytes, bytearray, memoryview)) else value
         )
         with self._guard:
-            writer = self._writer or self._begin_writing(empty=False)
+            writer = self._writer or self._open_writer(empty=False)
             if writer.abandoned:
                 raise StoreError(
-                    "the process that forked this one is writing the archive", store=self, key=key
+                    "cannot be written: the parent process is writing the archive",
+                    store=self,
+                    key=key,
                 )
             try:
                 writer.append(key, pieces, self._compression)
             except OSError as error:
+                kept = "; the old value is kept" if key in writer.entries else ""
                 raise StoreError(
-                    f"cannot be written: {error.strerror}; the old value is kept",
-                    store=self,
-                    key=key,
+                    f"cannot be written: {error.strerror}{kept}", store=self, key=key
                 ) from error
 
     def erase(self, key: str) -> None:
@@ -205,7 +204,7 @@ class ZipStore(ReadableZip):
         self._require_writable(key)
         if self.exists(key):
             raise StoreCapabilityError(
-                "nothing can be erased from a zip archive; copy what is to stay to a new one",
+                "erasing from a zip archive is not supported; copy the hierarchy to a new archive",
                 store=self,
                 key=key,
             )
@@ -220,8 +219,8 @@ class ZipStore(ReadableZip):
         self._require_writable(key)
         super().update(key, change)
 
-    def _begin_writing(self, *, empty: bool) -> Writer:
-        path = self.path or ""  # what is no file is never written
+    def _open_writer(self, *, empty: bool) -> Writer:
+        path = self.path or ""  # not empty, because only files are writable
         try:
             if not empty:
                 os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -236,12 +235,12 @@ class ZipStore(ReadableZip):
     # --- lifetime ---
 
     def close(self) -> None:
-        """Finish the archive, so that everyone can read it.
+        """Write the central directory of the archive and close the file.
 
         Raises
         ------
         StoreError
-            If its directory cannot be written.
+            If the central directory cannot be written.
         """
         with self._guard:
             finisher, self._finisher = self._finisher, None
@@ -251,10 +250,10 @@ class ZipStore(ReadableZip):
                     finisher()
                 except OSError as error:
                     raise StoreError(
-                        f"the archive could not be finished: {error.strerror}", store=self
+                        f"the central directory cannot be written: {error.strerror}", store=self
                     ) from error
 
-    def _renew(self) -> None:
+    def _reinitialize(self) -> None:
         self._guard = threading.RLock()  # another thread may have held it
 
     # --- the object ---
@@ -262,19 +261,19 @@ class ZipStore(ReadableZip):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ZipStore):
             return NotImplemented
-        return self._place.identity == other._place.identity
+        return self._location.identity == other._location.identity
 
     def __hash__(self) -> int:
-        return hash(self._place.identity)
+        return hash(self._location.identity)
 
     def __repr__(self) -> str:
-        return f"ZipStore({self._place!r}{', read_only=True' if self.read_only else ''})"
+        return f"ZipStore({self._location!r}{', read_only=True' if self.read_only else ''})"
 
-    def __reduce__(self) -> tuple[type[Self], tuple[Place, str]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[Location, str]]:
         if not self.read_only:
             raise StoreError(
-                "a zip archive has one writer, so the store cannot be pickled. "
-                'Close it and pickle ZipStore(path, mode="r")',
+                "a writable zip store cannot be pickled, because an archive has one writer; close "
+                'it and pickle ZipStore(path, mode="r")',
                 store=self,
             )
-        return type(self), (self._place, "r")
+        return type(self), (self._location, "r")

@@ -1,6 +1,6 @@
-"""A zip file as a list of entries, read without locks, changed only by adding.
+"""Entries of zip archives: reading without locks, and appending.
 
-Specification: PKWARE APPNOTE 6.3, by way of the standard library's ``zipfile``.
+Specification: PKWARE APPNOTE 6.3, mostly with ``zipfile`` of the standard library.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from zarr_core.extension import StoreError, StoreKeyError, StoreReadError, check_key
 
-from zarr_stores.zip_methods import METHODS, decompress, most_bytes
+from zarr_stores.zip_methods import METHODS, decompress, max_decompressed_size
 from zarr_stores.zip_source import Descriptor, SourceFile
 
 if TYPE_CHECKING:
@@ -37,18 +37,18 @@ else:
 
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _ENCRYPTED = 0x1
-EXTRA = 128  # bytes that further fields of a header may take; usually none, or up to 36
-TAIL = (1 << 16) + 22  # bytes in which the directory ends, and a small one lies
+EXTRA = 128  # bytes to read for the extra fields of a header; they usually have 0 to 36
+TAIL = (1 << 16) + 22  # bytes that contain the end of the central directory
 _ZIP64_LIMIT = 1 << 31
-_CHECKSUM = "damaged archive: the checksum of the entry is another"
+_CHECKSUM = "damaged archive: the checksum of the entry does not match"
 _DAMAGE = (
-    "it is no zip archive, was cut short, is still being written, or its writer was stopped before "
-    "close(). zarr_stores.zip_recover.recover(path, new_path) saves what is complete in it"
+    "the file is not a zip archive, is truncated, is being written, or its writer was killed "
+    "before close(). zarr_stores.zip_recover.recover(path, new_path) copies its complete values"
 )
 
 
 class Entry(NamedTuple):
-    """Where and how one value is stored in an archive."""
+    """Location and encoding of a value in an archive."""
 
     header: int
     size: int
@@ -58,13 +58,13 @@ class Entry(NamedTuple):
     encrypted: bool
 
     @property
-    def version(self) -> str:
-        """A word that is another one for each value that an archive ever had."""
+    def generation(self) -> str:
+        """Version of the value, unique among all values written to the archive."""
         return f"{self.header:x}-{self.checksum:x}-{self.size:x}"
 
     @classmethod
     def from_info(cls, info: ZipInfo) -> Entry:
-        """Take what is needed from the standard library's description."""
+        """Create an entry from a ``ZipInfo``."""
         return cls(
             info.header_offset,
             info.file_size,
@@ -84,106 +84,108 @@ def open_file(path: str) -> Descriptor:
     Raises
     ------
     OSError
-        If that cannot be done.
+        If the file cannot be opened.
     """
     file = Descriptor(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
     if stat.S_ISDIR(os.fstat(file.number).st_mode):
-        raise IsADirectoryError(errno.EISDIR, "it is a directory, not a zip archive", path)
+        raise IsADirectoryError(errno.EISDIR, "the path is a directory, not a zip archive", path)
     return file
 
 
-def read_entries(source: Source, place: object) -> dict[str, Entry]:
-    """Read the directory of an archive.
+def read_entries(source: Source, location: object) -> dict[str, Entry]:
+    """Read the central directory of an archive.
 
     Parameters
     ----------
     source : Source
         The archive.
-    place : object
-        What it is called in messages.
+    location : object
+        Name of the archive in messages.
 
     Raises
     ------
     StoreError
-        If it is no complete zip archive.
+        If the archive is not complete, or not a zip archive.
     ValueReplacedError
-        If it is in a store, where it has just been replaced.
+        If the archive is a value of a store and was replaced.
     """
     near_end = source.near([(max(0, source.size - TAIL), TAIL)])
     try:
         with ZipFile(SourceFile(near_end)) as archive:
             return keys_of(archive)
     except (BadZipFile, NotImplementedError, struct.error, ValueError, OSError) as error:
-        raise StoreError(f"cannot be opened ({error}): {_DAMAGE}", store=place) from error
+        raise StoreError(f"cannot be opened ({error}): {_DAMAGE}", store=location) from error
 
 
 def keys_of(archive: ZipFile) -> dict[str, Entry]:
-    """Entries by key: of several with one name the last; those with other names left out."""
+    """Return the entries by key; the last of equal names is used, invalid keys are ignored."""
     entries = {}
     for info in archive.infolist():
         try:
             check_key(info.filename)
-        except StoreKeyError:  # a directory, or a way out such as "../x"
+        except StoreKeyError:  # a directory, or a path such as "../x"
             continue
         entries[info.filename] = Entry.from_info(info)
     return entries
 
 
-def head(key: str, entry: Entry) -> tuple[int, int]:
-    """Where the header of an entry begins, how long it is at most, unless it is unusual."""
+def header_range(key: str, entry: Entry) -> tuple[int, int]:
+    """Return the offset and the usual maximum length of the header of an entry."""
     return entry.header, LOCAL_HEADER.size + len(key.encode()) + EXTRA
 
 
-def span(key: str, entry: Entry) -> tuple[int, int]:
-    """The same of a whole entry."""
-    start, length = head(key, entry)
+def entry_range(key: str, entry: Entry) -> tuple[int, int]:
+    """Return the offset and the usual maximum length of a whole entry."""
+    start, length = header_range(key, entry)
     return start, length + entry.compressed_size
 
 
 def data_start(source: Source, entry: Entry) -> int:
-    """Offset of an entry's data in the file.
+    """Return the offset of the data of an entry.
 
     Raises
     ------
     StoreReadError
-        If the entry is damaged, or is of a kind that is not read here.
+        If the entry is damaged, encrypted or compressed with an unsupported method.
     """
     if entry.encrypted:
-        raise StoreReadError("the entry is encrypted")
+        raise StoreReadError("the entry is encrypted, which is not supported")
     if entry.method not in METHODS:
         raise StoreReadError(
             f"compression method {entry.method} of the entry is not supported; "
-            "pack the archive anew with stored or deflated entries"
+            "recreate the archive with stored or deflated entries"
         )
     known = source.starts
     start = None if known is None else known.get(entry.header)
     if start is None:
         header = source.read(entry.header, LOCAL_HEADER.size)
         if len(header) < LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
-            raise StoreReadError("damaged archive: no entry where its directory says")
+            raise StoreReadError("damaged archive: no entry at the offset in the central directory")
         name_length, extra_length = struct.unpack_from("<HH", header, 26)
         start = entry.header + LOCAL_HEADER.size + int(name_length) + int(extra_length)
         if known is not None:
             known[entry.header] = start
     if start + entry.compressed_size > source.size:
-        raise StoreReadError("damaged archive: an entry reaches beyond the end of the file")
+        raise StoreReadError("damaged archive: an entry extends beyond the end of the file")
     if entry.method == ZIP_STORED and entry.size != entry.compressed_size:
         raise StoreReadError("damaged archive: an uncompressed entry with two sizes")
-    most = most_bytes(entry.method, entry.compressed_size)
+    most = max_decompressed_size(entry.method, entry.compressed_size)
     if most is not None and entry.size > most:
-        raise StoreReadError(f"damaged archive: {entry.size} bytes cannot come of so few")
+        raise StoreReadError(
+            f"damaged archive: {entry.compressed_size} bytes cannot decompress to {entry.size}"
+        )
     return start
 
 
 def read_start(source: Source, start: int, entry: Entry, buffer: memoryview) -> None:
-    """Read the beginning of an entry, or all of it and then its checksum, into a buffer.
+    """Read the start of an entry into a buffer; a whole entry is checked by its checksum.
 
     Parameters
     ----------
     start : int
-        What :func:`data_start` said.
+        Result of :func:`data_start`.
     buffer : memoryview
-        Not longer than the entry; memory beyond it is not used for what is decoded.
+        Destination, not longer than the entry.  Only this many bytes are decompressed.
     """
     if entry.method == ZIP_STORED:
         source.fill(start, buffer)
@@ -194,7 +196,7 @@ def read_start(source: Source, start: int, entry: Entry, buffer: memoryview) -> 
 
 
 def read_whole(source: Source, start: int, entry: Entry) -> Buffer:
-    """Read an entry into memory of its own; a large claim of little data costs nothing."""
+    """Read an entry into new memory; a false size of a compressed entry allocates nothing."""
     if entry.method != ZIP_STORED:
         data = _decompressed(source, start, entry, entry.size)
         if zlib.crc32(data) != entry.checksum:
@@ -215,7 +217,7 @@ def _decompressed(source: Source, start: int, entry: Entry, length: int) -> byte
 
 
 class _Stream(io.FileIO):
-    """An unbuffered file whose writes are complete, or fail."""
+    """An unbuffered file whose writes are either complete or raise an error."""
 
     def write(self, data: Buffer, /) -> int:  # type: ignore[override]  # any buffer is enough
         view = memoryview(data).cast("B")
@@ -223,25 +225,25 @@ class _Stream(io.FileIO):
         while done < len(view):
             count = super().write(view[done:])
             if not count:
-                raise OSError(errno.EIO, "the file takes no more bytes")
+                raise OSError(errno.EIO, "the write was incomplete")
             done += count
         return done
 
 
 class Writer:
-    """An archive that is being written.
+    """Writer of an archive.
 
     Parameters
     ----------
     path : str
-        Of the file, which is made if it is not there.
+        Path of the file; created if it does not exist.
     empty : bool
-        Forget what is in it.
+        Whether to replace an existing file.
 
     Raises
     ------
     StoreError
-        If someone else is writing it.
+        If another store or process is writing the archive.
     OSError
         If the file cannot be opened for writing.
     """
@@ -250,21 +252,21 @@ class Writer:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         self._stream = _Stream(descriptor, "r+b")
         self.abandoned = False
-        """Whether it is of the process that forked this one."""
+        """Whether the writer belongs to the parent of this forked process."""
         try:
             self._lock(path)
             if empty:
-                descriptor = self._begin_anew(path)
+                descriptor = self._replace_file(path)
             elif os.fstat(descriptor).st_size:
                 read_entries(
                     open_file(path), path
-                )  # zipfile would append a second archive to a damaged one
+                )  # otherwise zipfile would append a second archive to a damaged one
             self._archive = ZipFile(self._stream, "a")
         except BaseException:
             self._stream.close()
             raise
         self.descriptor = Descriptor(os.dup(descriptor))
-        """For reading what has been written."""
+        """Descriptor for reading written values."""
         self.entries = keys_of(self._archive)
         _writers.add(self)
 
@@ -275,12 +277,12 @@ class Writer:
             flock(self._stream.fileno(), LOCK_EX | LOCK_NB)
         except BlockingIOError as error:
             raise StoreError(
-                "another store object or process is writing this archive; close that first",
+                "another store object or process is writing the archive; close it first",
                 store=path,
             ) from error
 
-    def _begin_anew(self, path: str) -> int:
-        """Put an empty file in the place of the one that is there, which others may be reading."""
+    def _replace_file(self, path: str) -> int:
+        """Replace the file with an empty one; open readers keep the old file."""
         old = self._stream
         if not os.fstat(old.fileno()).st_size:
             return old.fileno()
@@ -289,7 +291,7 @@ class Writer:
         mode = stat.S_IMODE(os.fstat(old.fileno()).st_mode)
         try:
             descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        except OSError:  # the file may be changed, its directory not
+        except OSError:  # the file is writable, but its directory is not
             old.truncate(0)
             return old.fileno()
         self._stream = _Stream(descriptor, "r+b")
@@ -304,13 +306,13 @@ class Writer:
         return descriptor
 
     def append(self, key: str, pieces: Sequence[Buffer], method: int) -> Entry:
-        """Add a value; if that fails, the archive is as before."""
+        """Append a value; after an error the archive is unchanged."""
         archive = self._archive
         info = ZipInfo(key, time.localtime()[:6])
         info.compress_type = method
         info.external_attr = 0o644 << 16
         end = archive.start_dir
-        before = archive.NameToInfo.pop(key, None)  # else zipfile warns of the name
+        before = archive.NameToInfo.pop(key, None)  # avoids a warning for duplicate names
         large = sum(map(len, pieces)) >= _ZIP64_LIMIT
         try:
             with archive.open(info, "w", force_zip64=large) as entry:
@@ -329,7 +331,7 @@ class Writer:
         return written
 
     def finish(self) -> None:
-        """Write the directory of the archive, each name once, and let go of the file."""
+        """Write the central directory, with each name once, and close the file."""
         if self.abandoned:
             return
         archive = self._archive
@@ -338,14 +340,14 @@ class Writer:
             archive.close()
         finally:
             if HAVE_LOCKS and not self._stream.closed:
-                # Closing alone would not do: a forked child may have a copy.
+                # Closing is not enough: a forked child may have a copy of the descriptor.
                 flock(self._stream.fileno(), LOCK_UN)
             self._stream.close()
 
     def abandon(self) -> None:
-        """Let go of the file without touching it: it is the parent's, and this a forked child."""
+        """Close the file without writing, in a forked child: it belongs to the parent."""
         self.abandoned = True
-        self._archive.fp = None  # zipfile would write the directory when it is collected
+        self._archive.fp = None  # otherwise zipfile writes the directory when it is deleted
         self._stream.close()
 
 

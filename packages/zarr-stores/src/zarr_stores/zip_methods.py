@@ -1,4 +1,4 @@
-"""How values are compressed in zip archives.
+"""Compression methods of zip archives.
 
 Specification: PKWARE APPNOTE 6.3, sections 4.4.5 and 5.8 (LZMA).
 """
@@ -16,59 +16,61 @@ from zarr_core.extension import StoreError, StoreReadError
 if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
-__all__ = ["METHODS", "check_method", "decompress", "most_bytes"]
+__all__ = ["METHODS", "check_method", "decompress", "max_decompressed_size"]
 
 METHODS = {ZIP_STORED: "", ZIP_DEFLATED: "zlib", ZIP_BZIP2: "bz2", ZIP_LZMA: "lzma"}
-"""Methods that are read and written, each with the module for it."""
+"""Supported methods, each with its Python module."""
 
-# A bit of deflated data stands for at most 258 bytes in 2 bits: a ratio of 1032.
+# Two bits of deflated data expand to at most 258 bytes: a ratio of 1032.
 _DEFLATE_LIMIT = 1032
 _LEAST_DICTIONARY = 1 << 12
 _FAILURES = (zlib.error, OSError, EOFError, ValueError, struct.error)
 
 
-def check_method(method: int, place: object) -> None:
-    """Refuse a method in which values cannot be written.
+def check_method(method: int, location: object) -> None:
+    """Raise an error if a compression method is not supported.
 
     Raises
     ------
     StoreError
-        If it is none, or this Python lacks the module for it.
+        If the method is unknown, or this Python was built without its module.
     """
     if method not in METHODS:
         raise StoreError(
-            "compression must be ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2 or ZIP_LZMA", store=place
+            "compression must be ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2 or ZIP_LZMA", store=location
         )
     if METHODS[method]:
         try:
             importlib.import_module(METHODS[method])
         except ImportError as error:
-            raise StoreError(f"this Python was built without {METHODS[method]}", place) from error
+            raise StoreError(
+                f"this Python was built without {METHODS[method]}", location
+            ) from error
 
 
-def most_bytes(method: int, compressed_size: int) -> int | None:
-    """How many bytes can come of so many; None where it is not worth saying."""
+def max_decompressed_size(method: int, compressed_size: int) -> int | None:
+    """Return the maximum decompressed size; None if there is no useful limit."""
     return (compressed_size + 1) * _DEFLATE_LIMIT if method == ZIP_DEFLATED else None
 
 
 def decompress(method: int, data: Buffer, length: int, size: int) -> bytes:
-    """The beginning of a value.
+    """Decompress the start of a value.
 
     Parameters
     ----------
     method : int
-        A method that compresses.
+        Compression method, not ``ZIP_STORED``.
     data : Buffer
-        All of the compressed value.
+        The whole compressed value.
     length : int
-        How many bytes of the value to make; no more are.
+        Number of bytes to decompress.
     size : int
-        How many it has, by the directory.
+        Size of the value in the central directory.
 
     Raises
     ------
     StoreReadError
-        If that cannot be done.
+        If the data is damaged, or this Python was built without the module of the method.
     """
     if not length:
         return b""
@@ -82,22 +84,22 @@ def decompress(method: int, data: Buffer, length: int, size: int) -> bytes:
         elif method == ZIP_BZIP2:
             made = module.BZ2Decompressor().decompress(data, length)
         else:
-            made = _of_lzma(module, memoryview(data), length, size)
+            made = _decompress_lzma(module, memoryview(data), length, size)
     except (*_FAILURES, getattr(module, "LZMAError", zlib.error)) as error:
         raise StoreReadError(f"damaged archive: {error}") from error
     if len(made) != length:
-        raise StoreReadError("damaged archive: the entry is shorter than it says")
+        raise StoreReadError("damaged archive: the entry is shorter than its size")
     return made
 
 
-def _of_lzma(lzma: Any, data: memoryview, length: int, size: int) -> bytes:
-    """Of LZMA without a container: version, length of the properties (5), these, the data."""
+def _decompress_lzma(lzma: Any, data: memoryview, length: int, size: int) -> bytes:
+    """Decompress LZMA: version, length of the properties (5), properties, data."""
     _, count, properties, dictionary = struct.unpack_from("<HHBL", data)
     if count != 5 or properties >= 9 * 5 * 5:
-        raise ValueError("the properties of LZMA are none")
+        raise ValueError("the LZMA properties are not valid")
     rest, lc = divmod(properties, 9)
     pb, lp = divmod(rest, 5)
-    # More than all bytes of the value is never looked back at, whatever is claimed.
+    # The dictionary is never larger than the value; a false size must not allocate memory.
     dictionary = max(_LEAST_DICTIONARY, min(dictionary, size))
     one = {"id": lzma.FILTER_LZMA1, "dict_size": dictionary, "lc": lc, "lp": lp, "pb": pb}
     decompressor = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[one])

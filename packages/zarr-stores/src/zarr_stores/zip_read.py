@@ -1,4 +1,4 @@
-"""What can be read of a zip archive, wherever its bytes are."""
+"""Read operations of zip stores, independent of the location of the archive."""
 
 from __future__ import annotations
 
@@ -8,18 +8,25 @@ from typing import TYPE_CHECKING, TypeVar
 from zipfile import ZIP_STORED
 
 from zarr_core.extension import (
-    BufferReader,
+    BufferByteReader,
     ByteRange,
+    ByteReader,
     Store,
     StoreKeyError,
     StoreReadError,
-    ValueReader,
     ValueReplacedError,
     check_key,
     check_prefix,
 )
 
-from zarr_stores.zip_archive import EXTRA, data_start, head, read_start, read_whole, span
+from zarr_stores.zip_archive import (
+    EXTRA,
+    data_start,
+    entry_range,
+    header_range,
+    read_start,
+    read_whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,28 +47,32 @@ _ATTEMPTS = 5
 
 
 class ReadableZip(Store):
-    """What can be read of an archive; subclasses say where it is."""
+    """Base class with the read operations; subclasses provide the archive."""
 
     @abstractmethod
     def _archive(self) -> tuple[Source | None, dict[str, Entry]]:
-        """The archive with its entries; None while there is none."""
+        """Return the archive and its entries; None if the archive does not exist."""
 
     @abstractmethod
     def _forget(self) -> None:
-        """Open the archive anew when it is read next."""
+        """Reopen the archive at the next read."""
 
     # --- readable ---
 
     def get(self, key: str) -> Buffer | None:
         def work(source: Source, entry: Entry) -> Buffer:
-            near = source.near([span(key, entry)])
+            near = source.near([entry_range(key, entry)])
             return read_whole(near, data_start(near, entry), entry)
 
         return self._with(key, work)
 
+    def get_limited(self, key: str, limit: int) -> Buffer | int | None:
+        size = self.getsize(key)
+        return size if size is not None and size > limit else self.get(key)
+
     def get_into(self, key: str, buffer: memoryview) -> int | None:
         def work(source: Source, entry: Entry) -> int:
-            near = source.near([span(key, entry)])
+            near = source.near([entry_range(key, entry)])
             start = data_start(near, entry)
             read_start(near, start, entry, buffer[: entry.size])
             return entry.size
@@ -69,29 +80,31 @@ class ReadableZip(Store):
         return self._with(key, work)
 
     def get_partial_values(self, key_ranges: Iterable[tuple[str, ByteRange]]) -> Values:
-        """Parts of values; headers and parts with a request each, where an archive is remote."""
-        asked = [(key, ByteRange(*part)) for key, part in key_ranges]
-        for key, _ in asked:
+        """Return parts of values; a remote archive needs one request for headers, one for parts."""
+        requested = [(key, ByteRange(*part)) for key, part in key_ranges]
+        for key, _ in requested:
             check_name(key)
         source, entries = self._archive()
         if source is None or source.starts is None:
-            return super().get_partial_values(asked)
+            return super().get_partial_values(requested)
         known = source.starts
         stored = {
             key: entry
-            for key, _ in asked
+            for key, _ in requested
             if (entry := entries.get(key)) is not None and entry.method == ZIP_STORED
         }
-        new = [head(key, entry) for key, entry in stored.items() if entry.header not in known]
+        new = [
+            header_range(key, entry) for key, entry in stored.items() if entry.header not in known
+        ]
         starts = {}
         try:
             near = source.near(new)
             for key, entry in stored.items():
-                with _naming(self, key):
+                with _wrap_errors(self, key):
                     starts[key] = data_start(near, entry)
             parts = [
                 (starts[key] + first, stop - first)
-                for key, part in asked
+                for key, part in requested
                 if key in starts
                 for first, stop in [part.within(stored[key].size)]
             ]
@@ -99,19 +112,19 @@ class ReadableZip(Store):
             there = iter([near.read(start, length) for start, length in parts])
         except ValueReplacedError:
             self._forget()
-            return super().get_partial_values(asked)
+            return super().get_partial_values(requested)
         return [
             next(there)
             if key in starts
             else super(ReadableZip, self).get_partial_values([(key, part)])[0]
-            for key, part in asked
+            for key, part in requested
         ]
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
-        def work(source: Source, entry: Entry) -> ValueReader:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
+        def work(source: Source, entry: Entry) -> ByteReader:
             if entry.method == ZIP_STORED:
                 return _StoredReader(source, entry, self, key, first)
-            return BufferReader(self.get(key) or b"")
+            return BufferByteReader(self.get(key) or b"")
 
         return self._with(key, work)
 
@@ -122,16 +135,16 @@ class ReadableZip(Store):
         entry = self._entry(key)
         return None if entry is None else entry.size
 
-    def version(self, key: str) -> str | None:
+    def generation(self, key: str) -> str | None:
         entry = self._entry(key)
-        return None if entry is None else entry.version
+        return None if entry is None else entry.generation
 
     def _entry(self, key: str) -> Entry | None:
         check_name(key)
         return self._archive()[1].get(key)
 
     def _with(self, key: str, work: Callable[[Source, Entry], T]) -> T | None:
-        """Work with an entry, once more if the archive was replaced; None if it is missing."""
+        """Call ``work`` with an entry; retry if the archive was replaced; None if missing."""
         check_name(key)
         for attempt in range(_ATTEMPTS):
             source, entries = self._archive()
@@ -139,7 +152,7 @@ class ReadableZip(Store):
             if entry is None or source is None:
                 return None
             try:
-                with _naming(self, key):
+                with _wrap_errors(self, key):
                     return work(source, entry)
             except ValueReplacedError:
                 self._forget()
@@ -155,18 +168,18 @@ class ReadableZip(Store):
         return (key for key in tuple(entries) if key.startswith(prefix))
 
 
-class _StoredReader(ValueReader):
-    """An uncompressed entry; its checksum cannot be checked in parts."""
+class _StoredReader(ByteReader):
+    """Reader of an uncompressed entry; parts cannot be checked by the checksum."""
 
     def __init__(
         self, source: Source, entry: Entry, store: ReadableZip, key: str, first: ByteRange | None
     ) -> None:
         known = source.starts
         if known is not None and (first is not None or entry.header not in known):
-            header, length = head(key, entry)
+            header, length = header_range(key, entry)
             ranges = [] if entry.header in known else [(header, length)]
             if first is not None:
-                # Where data begins is known but for what further fields the header has.
+                # The start of the data is known except for the length of the extra fields.
                 begin, stop = first.within(entry.size)
                 start = known.get(header, header + length - EXTRA)
                 ranges.append((start + begin, stop - begin + EXTRA))
@@ -176,30 +189,31 @@ class _StoredReader(ValueReader):
         self._size = entry.size
         self._store = store
         self._key = key
-        self.requests = source.requests
+        self.max_concurrency = source.max_concurrency
         self.gap_bytes = source.gap_bytes
-        self.version = entry.version
+        self.generation = entry.generation
 
     @property
     def size(self) -> int:
         return self._size
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        with _naming(self._store, self._key):
+        with _wrap_errors(self._store, self._key):
             for start, buffer in parts:
                 if start < 0 or start + len(buffer) > self._size:
                     raise StoreReadError(
-                        f"bytes {start} to {start + len(buffer)} of a value of {self._size} bytes"
+                        f"bytes {start} to {start + len(buffer)} are outside the value of "
+                        f"{self._size} bytes"
                     )
             try:
                 self._source.fill_all([(self._start + start, buffer) for start, buffer in parts])
             except ValueReplacedError:
-                self._store._forget()  # noqa: SLF001 - it made this reader
+                self._store._forget()  # noqa: SLF001 - the store created this reader
                 raise
 
 
 def check_name(key: str) -> None:
-    """Refuse what is no key, or cannot be the name of an entry."""
+    """Raise an error if a key is not valid, or cannot be the name of an entry."""
     check_key(key)
     if key.isascii() and len(key) <= _NAME_LIMIT:
         return
@@ -208,12 +222,12 @@ def check_name(key: str) -> None:
     except UnicodeEncodeError as error:
         raise StoreKeyError("cannot be encoded as UTF-8", key=ascii(key)) from error
     if length > _NAME_LIMIT:
-        raise StoreKeyError("too long for the name of an entry", key=f"{key[:40]}...")
+        raise StoreKeyError("the key is too long for a zip archive", key=f"{key[:40]}...")
 
 
 @contextmanager
-def _naming(store: Store, key: str) -> Iterator[None]:
-    """Add store and key to what goes wrong while an entry is read."""
+def _wrap_errors(store: Store, key: str) -> Iterator[None]:
+    """Add store and key to errors of reading an entry."""
     try:
         yield
     except StoreReadError as error:
@@ -221,4 +235,4 @@ def _naming(store: Store, key: str) -> Iterator[None]:
     except OSError as error:
         raise StoreReadError(f"cannot be read: {error.strerror}", store, key) from error
     except MemoryError as error:
-        raise StoreReadError("there is no memory for a value of its size", store, key) from error
+        raise StoreReadError("not enough memory for the value", store, key) from error

@@ -1,4 +1,4 @@
-"""Saving what is complete in a zip archive whose writer was stopped."""
+"""Recovery of complete values from a zip archive whose writer was killed."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ _WINDOW = 1 << 20
 
 
 def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> int:
-    """Copy every complete value of a damaged archive into a new one.
+    """Copy every complete value of a damaged archive to a new archive.
 
     Parameters
     ----------
     path : path
-        The damaged archive; it is only read.
+        Path of the damaged archive, which is not changed.
     new_path : path
-        The new archive.
+        Path of the new archive, which must not exist.
 
     Returns
     -------
     int
-        How many values were found complete, by their checksums.
+        Number of values that are complete according to their checksums.
 
     Raises
     ------
     StoreError
-        If the new archive exists, or one of the files cannot be read or written.
+        If the new archive exists, or a file cannot be read or written.
     """
     try:
         descriptor = open_file(os.fspath(path))
@@ -59,7 +59,7 @@ def recover(path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> i
 
 
 def _complete_values(descriptor: Descriptor) -> Iterator[tuple[str, Buffer]]:
-    """Walk from entry to entry, as the directory at the end of the file is not there."""
+    """Iterate over the entries without the central directory, which is missing."""
     position = 0
     while (found := _entry_at(descriptor, position)) is not None:
         name, entry, position = found
@@ -74,7 +74,7 @@ def _complete_values(descriptor: Descriptor) -> Iterator[tuple[str, Buffer]]:
 
 
 def _entry_at(descriptor: Descriptor, position: int) -> tuple[str, Entry, int] | None:
-    """The name of an entry, where and how it is stored, where the next one begins."""
+    """Return the name of an entry, the entry, and the offset of the next entry."""
     header = descriptor.read(position, LOCAL_HEADER.size)
     if len(header) < LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
         return None
@@ -85,7 +85,7 @@ def _entry_at(descriptor: Descriptor, position: int) -> tuple[str, Entry, int] |
     extra = rest[name_length:]
     start, behind = position + len(header) + len(rest), 0
     if flags & _SIZES_FOLLOW:
-        described = _described(descriptor, start)
+        described = _data_descriptor(descriptor, start)
         if described is None:
             return None
         checksum, compressed_size, size, behind = described
@@ -98,11 +98,11 @@ def _entry_at(descriptor: Descriptor, position: int) -> tuple[str, Entry, int] |
     return name, entry, start + compressed_size + behind
 
 
-def _described(descriptor: Descriptor, start: int) -> tuple[int, int, int, int] | None:
-    """Checksum and sizes of data, and the length of what says so behind them.
+def _data_descriptor(descriptor: Descriptor, start: int) -> tuple[int, int, int, int] | None:
+    """Return checksum, compressed size, size and length of a data descriptor.
 
-    So write programs that cannot go back, to a pipe or a network.  What stands there begins
-    with a mark; whether a mark is one is told by the size before it.
+    Programs that write to a pipe or network store these values after the data.  A data
+    descriptor begins with a signature, and is valid if its compressed size matches.
     """
     position = start
     while block := descriptor.read(position, _WINDOW):

@@ -1,4 +1,4 @@
-"""Where the bytes of an archive come from: a file, a file object, a value in another store."""
+"""Sources of the bytes of an archive: files, file objects, and values of other stores."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from zarr_core.extension import StoreError, StoreReadError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from zarr_core.extension import ValueReader
+    from zarr_core.extension import ByteReader
 
 __all__ = ["Descriptor", "Source", "SourceFile", "Stream", "Value"]
 
 
 class Source(ABC):
-    """The bytes of an archive, to be read at any place by several threads at once."""
+    """The bytes of an archive, with thread-safe random access."""
 
-    requests: int | None = None
-    """How many reads to keep in flight; None for a source without latency."""
+    max_concurrency: int | None = None
+    """Maximum number of concurrent reads; None for a source without latency."""
 
     gap_bytes: int = 1 << 14
-    """Unneeded bytes between two parts that are read rather than skipped."""
+    """Gap between two parts, in bytes, up to which they are read together."""
 
     starts: dict[int, int] | None = None
-    """Where the data of entries begins, by the place of their headers; None to look again."""
+    """Cache of the offsets of data by the offsets of headers; None for no cache."""
 
     @property
     @abstractmethod
@@ -37,35 +37,35 @@ class Source(ABC):
 
     @abstractmethod
     def fill(self, start: int, buffer: memoryview) -> None:
-        """Fill a buffer from one place.
+        """Fill a buffer with the bytes at an offset.
 
         Raises
         ------
         StoreReadError
-            If the archive ends too early, or cannot be read.
+            If the archive is too short or cannot be read.
         """
 
     def fill_all(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        """Fill several buffers, each from one place."""
+        """Fill several buffers, each with the bytes at an offset."""
         for start, buffer in parts:
             self.fill(start, buffer)
 
     def near(self, ranges: Iterable[tuple[int, int]]) -> Source:
-        """A source for which some ranges, each ``(start, length)``, have been read at once.
+        """Return a source with some ranges, each ``(start, length)``, prefetched.
 
-        What reaches beyond the end is cut there.
+        Ranges are truncated at the end of the archive.
         """
         return self
 
     def read(self, start: int, length: int) -> bytes:
-        """Bytes at one place; fewer at the end of the archive."""
+        """Return the bytes at an offset; fewer at the end of the archive."""
         data = bytearray(max(0, min(length, self.size - start)))
         self.fill(start, memoryview(data))
         return bytes(data)
 
 
 class Descriptor(Source):
-    """A file descriptor that is closed when nobody uses it any more."""
+    """A file descriptor that is closed when the object is deleted."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -79,7 +79,7 @@ class Descriptor(Source):
         while done < len(buffer):
             count = os.preadv(self.number, [buffer[done : done + (1 << 30)]], start + done)
             if not count:
-                raise StoreReadError("damaged archive: the file ends too early")
+                raise StoreReadError("damaged archive: the file is truncated")
             done += count
 
     def read(self, start: int, length: int) -> bytes:
@@ -90,17 +90,17 @@ class Descriptor(Source):
 
 
 class Stream(Source):
-    """A file object that can be read and sought; its position is for one thread at a time.
+    """A seekable file object, used by one thread at a time.
 
     Parameters
     ----------
     file : binary file object
-        It is left open.
+        The file object; it is not closed.
 
     Raises
     ------
     StoreError
-        If it cannot be sought.
+        If the file object is not seekable.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -110,7 +110,7 @@ class Stream(Source):
         try:
             self._size = file.seek(0, os.SEEK_END)
         except (OSError, AttributeError, ValueError) as error:
-            raise StoreError(f"the file object cannot be sought: {error}", repr(file)) from error
+            raise StoreError(f"the file object is not seekable: {error}", repr(file)) from error
 
     @property
     def size(self) -> int:
@@ -118,15 +118,15 @@ class Stream(Source):
 
     def fill(self, start: int, buffer: memoryview) -> None:
         if self._process != os.getpid():
-            # The position may be one for both, and the lock that of a thread left behind.
-            raise StoreReadError("a file object cannot be used by a forked process as well")
+            # The processes share the file position, and a lost thread may hold the lock.
+            raise StoreReadError("a file object cannot be used in a forked process")
         with self._guard:
             self._file.seek(start)
             done = 0
             while done < len(buffer):
                 data = self._file.read(len(buffer) - done)
                 if not data:
-                    raise StoreReadError("damaged archive: the file ends too early")
+                    raise StoreReadError("damaged archive: the file is truncated")
                 buffer[done : done + len(data)] = data
                 done += len(data)
 
@@ -136,13 +136,13 @@ class Value(Source):
 
     Parameters
     ----------
-    reader : ValueReader
+    reader : ByteReader
         The value.
     """
 
-    def __init__(self, reader: ValueReader) -> None:
+    def __init__(self, reader: ByteReader) -> None:
         self._reader = reader
-        self.requests = reader.requests
+        self.max_concurrency = reader.max_concurrency
         self.gap_bytes = reader.gap_bytes
         self.starts = {}
 
@@ -172,13 +172,13 @@ class Value(Source):
 
 
 class _Windows(Source):
-    """A source of which some parts are in memory."""
+    """A source with some parts in memory."""
 
     def __init__(self, source: Source, parts: Sequence[tuple[int, memoryview]]) -> None:
         self._source = source
         self._parts = parts
         self.starts = source.starts
-        self.requests = source.requests
+        self.max_concurrency = source.max_concurrency
         self.gap_bytes = source.gap_bytes
 
     @property
@@ -206,7 +206,7 @@ class _Windows(Source):
 
 
 class SourceFile(io.RawIOBase):
-    """A source as a file object, for the standard library."""
+    """A file object that reads a source, for the standard library."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -225,7 +225,7 @@ class SourceFile(io.RawIOBase):
         base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._source.size}
         position = base[whence] + offset
         if position < 0:
-            raise OSError("a place before the beginning of the archive")
+            raise OSError("cannot seek before the start of the archive")
         self._position = position
         return position
 

@@ -1,4 +1,4 @@
-"""Which place an object store is, found by a URL, told without secrets."""
+"""Locations of object stores, from URLs and stores of obstore."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from zarr_core.extension import StoreError
 
-from zarr_stores.object_failures import without_secrets
+from zarr_stores.object_errors import without_secrets
+from zarr_stores.unknown_options import similar_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Kinds of obstore's stores, with the scheme of their URLs and the settings that are the place.
+# Classes of obstore: scheme, setting of the bucket, prefix of settings, settings of the server.
 _BUCKETS: Final = {
     "S3Store": ("s3", "bucket", "aws", ("endpoint", "endpoint_url", "endpoint_url_s3")),
     "GCSStore": ("gs", "bucket", "google", ("base_url",)),
@@ -30,7 +31,7 @@ _SECRET: Final = re.compile(
 _MAPPINGS: Final = ("config", "client_options", "retry_config")
 _RETRY: Final = {"max_retries", "retry_timeout", "backoff"}
 _BACKOFF: Final = {"init_backoff", "max_backoff", "base"}
-# Of zarr-python's and fsspec's users.
+# Options of fsspec, with their names in obstore.
 _INSTEAD: Final = {
     "key": "access_key_id",
     "secret": "secret_access_key",
@@ -41,7 +42,7 @@ _INSTEAD: Final = {
     "connection_string": "account_name, account_key",
 }
 
-# Settings of connections, which obstore takes from the environment unless some are given.
+# Connection settings; obstore ignores the environment if any of them is passed.
 _CLIENT: Final = (
     "allow_http", "allow_invalid_certificates", "connect_timeout", "http1_only", "http2_only",
     "pool_idle_timeout", "pool_max_idle_per_host", "proxy_url", "proxy_ca_certificate",
@@ -52,60 +53,76 @@ _ENDPOINT: Final = re.compile(
     r"(?:aws_|azure_|azure_storage_)?endpoint(?:_url)?(?:_s3)?|(?:google_)?base_url", re.I
 )
 
+_DURATIONS: Final = ("connect_timeout", "pool_idle_timeout", "read_timeout", "timeout")
+_CONTAINERS: Final = ("abfs", "abfss", "adl", "az", "azure")
+# Names for suggestions: obstore does not provide a list.
+_NAMES: Final = frozenset({
+    *_CLIENT, *_MAPPINGS, "access_key_id", "account_key", "account_name", "bearer_token", "bucket",
+    "client_id", "client_secret", "conditional", "container_name", "credential_provider",
+    "endpoint", "gap_bytes", "prefix", "region", "max_concurrency", "sas_token", "secret_access_key",
+    "service_account", "service_account_key", "session_token", "skip_signature", "tenant_id",
+    "virtual_hosted_style_request", "webdav",
+})  # fmt: skip
+
 _used = _forked = False
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """What makes two stores the same.
+class Location:
+    """Location of an object store; equal for two stores of the same location.
 
     Parameters
     ----------
     kind : str
-        The class of obstore's store.
+        Name of the class of obstore.
     url : str
-        Without user, password or query.
+        URL without user, password and query.
     further : tuple
-        What else tells places apart: endpoints, the account.
+        Other settings that distinguish locations: endpoints, the account.
     """
 
     kind: str
     url: str
-    further: tuple[Any, ...] = field(default=(), repr=False)  # a query may be a signature
+    further: tuple[Any, ...] = field(default=(), repr=False)  # a query may contain a signature
 
     def __str__(self) -> str:
-        """The URL, with the server or the account where that does not say it."""
+        """Return the URL, with the server or account if the URL does not contain it."""
         known = self.further if self.kind in _BUCKETS else ()
         server = next((one for one in reversed(known) if one), "")
         return f"{self.url} at {_plain(server)}" if server else self.url
 
     def check_to_pickle(self, store: Any) -> None:
-        """Refuse to write credentials where they can be read.
+        """Raise an error if the store cannot be pickled without credentials.
 
         Raises
         ------
         StoreError
-            If some were given, or the store is not one that pickles.
+            If the store has credentials, or its class does not support pickling.
         """
         if found := sorted(set(_secrets(store))):
             raise StoreError(
-                f"is not pickled, as anyone could read the credentials in it ({', '.join(found)}); "
-                "give them by environment variables, or by a credential_provider",
+                "cannot be pickled, because the pickle would contain credentials "
+                f"({', '.join(found)}); pass them in environment variables, or use a "
+                "credential_provider",
                 self.url,
             )
         if self.kind not in _BUCKETS and self.kind != "HTTPStore":
-            raise StoreError(f"a {self.kind} of obstore cannot be pickled", self.url)
+            raise StoreError(
+                f"cannot be pickled: {self.kind} of obstore does not support it", self.url
+            )
 
 
-def place_of(store: Any, root: str = "") -> Place:
-    """The place that a store of obstore leads to, and what stands before every key there."""
+def location_of(store: Any, root: str = "") -> Location:
+    """Return the location of a store of obstore below the prefix ``root``."""
     kind = type(store).__name__
     root = root.rstrip("/")
     if kind == "HTTPStore":
         base = _plain(store.url)
-        return Place(kind, f"{base}/{quote(root)}" if root else base, (urlsplit(store.url).query,))
+        return Location(
+            kind, f"{base}/{quote(root)}" if root else base, (urlsplit(store.url).query,)
+        )
     if kind not in _BUCKETS:
-        return Place(kind, f"object://{kind}/{id(store):#x}/{quote(root)}", (id(store),))
+        return Location(kind, f"object://{kind}/{id(store):#x}/{quote(root)}", (id(store),))
     scheme, bucket, family, settings = _BUCKETS[kind]
     config = {str(name).lower(): value for name, value in (store.config or {}).items()}
     prefix = "/".join(part for part in ((store.prefix or "").strip("/"), root) if part)
@@ -117,31 +134,36 @@ def place_of(store: Any, root: str = "") -> Place:
     )
     name = config.get(bucket) or config.get("bucket_name") or config.get("container") or ""
     url = f"{scheme}://{name}" + (f"/{quote(prefix)}" if prefix else "")
-    return Place(kind, url, tuple(str(value or "").rstrip("/") for value in known))
+    return Location(kind, url, tuple(str(value or "").rstrip("/") for value in known))
 
 
 def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
-    """Make a store of obstore.
+    """Create a store of obstore.
 
     Parameters
     ----------
     url : str
-        With its scheme.
+        URL with its scheme.
     options : dict
-        What :meth:`ObjectStore.from_url` does not take itself.
+        Options that :meth:`ObjectStore.from_url` does not use itself.
 
     Returns
     -------
     store, root, plain
-        The store; what stands before every key; whether it is a server of HTTP that can neither
-        list nor be changed.
+        The store; the prefix of every key; whether it is a plain HTTP server, which does not
+        support listing and writing.
 
     Raises
     ------
     StoreError
-        If obstore is not installed, or refuses the URL or an option.
+        If obstore is not installed, or rejects the URL or an option.
     """
     named = _plain(url)
+    try:
+        urlsplit(url)
+    except ValueError as error:  # its text may contain a part of the URL
+        message = "" if "'" in str(error) else f" ({error})"
+        raise StoreError(f"the URL is not valid{message}", named) from None
     scheme, _, rest = url.partition("://")
     scheme = _SCHEMES.get(scheme, scheme)
     web = scheme in ("http", "https")
@@ -149,48 +171,51 @@ def store_from_url(url: str, options: dict[str, Any]) -> tuple[Any, str, bool]:
     arguments = dict(options)
     for name in _MAPPINGS:
         if not isinstance(arguments.get(name, {}), Mapping):
-            raise StoreError(f"the option {name} is a mapping of settings to values", named)
-    arguments["client_options"] = _client_options(scheme, arguments)
+            raise StoreError(f"the option {name} must be a mapping", named)
+    arguments["client_options"] = _client_options(scheme, arguments, named)
     if "retry_config" in arguments:
         arguments["retry_config"] = _retry_config(arguments["retry_config"], named)
     try:
-        from obstore import store as stores  # noqa: PLC0415 - heavy, and an extra
+        from obstore import store as stores  # slow to import
     except ImportError as error:
         raise StoreError(
-            "object stores need the package obstore: pip install 'zarr-stores[object]'", named
+            "the package obstore is not installed: pip install 'zarr-stores[object]'", named
         ) from error
     try:
         if plain:
             return stores.HTTPStore.from_url(url, **arguments), "", True
-        if web:  # below a path obstore would not list
+        if web:  # obstore cannot list below the path of an HTTPStore
             parts = urlsplit(url)
             top = urlunsplit(parts._replace(path="/"))
             return stores.HTTPStore.from_url(top, **arguments), unquote(parts.path), False
         return stores.from_url(f"{scheme}://{rest}", **arguments), "", False
     except Exception as error:
-        said = without_secrets(str(error).partition("Debug source")[0].strip().splitlines()[0])
+        message = without_secrets(str(error).partition("Debug source")[0].strip().splitlines()[0])
         raise StoreError(
-            f"not possible with these options: {said}{_hint(options)}", named
+            f"obstore rejects the URL or an option: {message}{_hint(options, message)}", named
         ) from None
 
 
-def _client_options(scheme: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Settings of connections; who writes http:// has said that encryption is not needed."""
+def _client_options(scheme: str, arguments: dict[str, Any], named: str) -> dict[str, Any]:
+    """Return the connection settings; http:// URLs imply ``allow_http``."""
     given = dict(arguments.get("client_options", {}))
     family = _FAMILIES.get(scheme[:2], "-")
     for name in _CLIENT:
-        if name in arguments:  # where most look for it; obstore would panic
+        if name in arguments:  # obstore panics if it is not in client_options
             given.setdefault(name, arguments.pop(name))
         if value := os.environ.get(f"{family}_{name}".upper()):
             given.setdefault(name, value)
-    places = {**os.environ, **arguments.get("config", {}), **arguments}
+    for name in _DURATIONS:
+        if name in given:
+            given[name] = _duration(name, given[name], named)
+    settings_and_environment = {**os.environ, **arguments.get("config", {}), **arguments}
     if scheme == "http" or any(
         str(value).startswith("http://")
-        for name, value in places.items()
+        for name, value in settings_and_environment.items()
         if _ENDPOINT.fullmatch(str(name))
     ):
         given.setdefault("allow_http", True)
-    # As long as data come; obstore's limit of half a minute is for the whole answer.
+    # The default of obstore, 30 s for a whole response, is too short for large values.
     if "timeout" not in given:
         given["timeout"] = "10min"
         given.setdefault("read_timeout", "30s")
@@ -198,20 +223,20 @@ def _client_options(scheme: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _retry_config(given: Mapping[str, Any], named: str) -> dict[str, Any]:
-    """Settings of repetitions, durations also in seconds."""
+    """Return the retry settings, with durations converted from seconds."""
     retry = dict(given)
     backoff = dict(retry.get("backoff", {}))
     if unknown := sorted((retry.keys() - _RETRY) | (backoff.keys() - _BACKOFF)):
-        raise StoreError(f"retry_config has no {', '.join(unknown)}", named)
+        raise StoreError(f"unknown settings in retry_config: {', '.join(unknown)}", named)
     for settings, names in (
         (retry, ("retry_timeout",)),
         (backoff, ("init_backoff", "max_backoff")),
     ):
         for name in names:
-            if isinstance(settings.get(name), int | float):
-                settings[name] = timedelta(seconds=settings[name])
+            if name in settings:
+                settings[name] = _duration(name, settings[name], named)
     if backoff:
-        # obstore wants all of them.
+        # obstore requires all of them.
         defaults = {"init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=15)}
         retry["backoff"] = {**defaults, "base": 2, **backoff}
     retry.setdefault("max_retries", 10)
@@ -219,21 +244,48 @@ def _retry_config(given: Mapping[str, Any], named: str) -> dict[str, Any]:
     return retry
 
 
-def _hint(options: Mapping[str, Any]) -> str:
+def _duration(name: str, value: Any, named: str) -> Any:
+    """Return a duration for obstore; a number is in seconds."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            if value >= 0:
+                return timedelta(seconds=value)
+        except (OverflowError, ValueError):  # infinity, NaN
+            pass
+    elif isinstance(value, str | timedelta):
+        return value
+    raise StoreError(
+        f"the option {name} must be a number of seconds, a timedelta or a string such as '5s', "
+        f"not {value!r}",
+        named,
+    )
+
+
+def _hint(options: Mapping[str, Any], message: str) -> str:
     given = {**options.get("config", {}), **options}
-    found = [f"{name} is {_INSTEAD[name]}" for name in given if name in _INSTEAD]
-    return f"; here, {', '.join(found)}" if found else ""
+    found = [f"use {_INSTEAD[name]} instead of {name}" for name in given if name in _INSTEAD]
+    if not found:
+        refused = {name for name in given if f"'{name}'" in message}
+        found = [name + similar for name in refused if (similar := similar_names(name, _NAMES))]
+    return f"; {', '.join(found)}" if found else ""
 
 
 def _plain(url: str) -> str:
-    """A URL without user, password, query and the slash at its end."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2] if parts.scheme in ("http", "https") else parts.netloc
-    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
+    """Return a URL without user, password, query, fragment and trailing slash.
+
+    Does not use ``urlsplit``, which raises an error for invalid URLs.
+    """
+    scheme, separator, rest = re.split(r"[?#]", url, maxsplit=1)[0].partition("://")
+    host, slash, path = rest.partition("/")
+    user, _, behind = host.rpartition("@")
+    # Azure URLs have the container before the account: abfs://container@account.host/path.
+    if not (scheme.lower() in _CONTAINERS and user and behind and ":" not in user):
+        host = behind
+    return f"{scheme.lower()}{separator}{host}{slash}{path}".rstrip("/")
 
 
 def _secrets(store: Any) -> Iterator[str]:
-    """Names of settings that are credentials."""
+    """Iterate over the names of settings that contain credentials."""
     client = getattr(store, "client_options", None) or {}
     for settings in (getattr(store, "config", None) or {}, client):
         for name in map(str, settings):
@@ -247,19 +299,20 @@ def _secrets(store: Any) -> Iterator[str]:
             yield "the address"
 
 
-def refuse_fork(store: object) -> None:
-    """Note that the library is used; refuse if that was in the process that this one is a copy of.
+def check_not_forked(store: object) -> None:
+    """Record that obstore is used; raise an error if it was used before a fork.
 
     Raises
     ------
     StoreError
-        If the process was forked afterwards: its threads are not here, and it would hang.
+        If obstore was used before this process was forked.  It would hang, because its
+        threads do not survive a fork.
     """
     global _used
     if _forked:
         raise StoreError(
-            "obstore was used before this process was forked, and does not work here; start "
-            'processes in another way: multiprocessing.get_context("spawn") or "forkserver"',
+            "obstore cannot be used in a forked process if the parent has used it; start processes "
+            'with multiprocessing.get_context("spawn") or "forkserver"',
             store,
         )
     _used = True

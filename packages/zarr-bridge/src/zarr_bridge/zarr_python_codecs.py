@@ -1,4 +1,4 @@
-"""A codec of this library in the interface of zarr-python."""
+"""Adapters of codecs of zarr-core to the interface of zarr-python."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from zarr_core.extension import (
     ArrayToBytesCodec,
     BytesToBytesCodec,
     ExtensionDefinition,
-    make_extension,
 )
+from zarr_core.tools import make_extension
 
 from zarr_bridge import calls
 from zarr_bridge.data_types import zdtype_of
@@ -28,46 +28,46 @@ if TYPE_CHECKING:
 
 
 class VariableSizeError(NotImplementedError):
-    """The size of what comes out depends on the content; zarr-python asks for this class."""
+    """The encoded size depends on the content; zarr-python expects NotImplementedError."""
 
 
 @cache
-def offered(name: str, ours: type[Codec]) -> type[Any]:
-    """The class that zarr-python is given for a codec.
+def adapt_to_zarr_python(name: str, ours: type[Codec]) -> type[Any]:
+    """Return the codec class that is registered with zarr-python.
 
     Parameters
     ----------
     name : str
-        Its name in metadata.
+        Name of the codec in metadata.
     ours : type
-        Its class here.
+        Codec class of zarr-core.
 
     Raises
     ------
     ValueError
-        If it is of none of the three kinds.
+        If the class is not one of the three kinds of codecs.
     """
     for kind, theirs in _KINDS.items():
         if issubclass(ours, kind):
             return type(name, (theirs,), {"codec_name": name, "__module__": __name__})
-    raise ValueError(f"{ours!r} is of none of the three kinds of codec")
+    raise ValueError(f"{ours!r} is not an array -> array, array -> bytes or bytes -> bytes codec")
 
 
-def _remade(described: dict[str, Any]) -> Any:
-    """A codec from what it says of itself; for copies in other processes."""
-    codec = make_extension("codec", ExtensionDefinition.from_json(described))
+def _unpickle(data: dict[str, Any]) -> Any:
+    """Create a codec from its definition, for unpickling."""
+    codec = make_extension("codec", ExtensionDefinition.from_json(data))
     ours: Any = type(codec)
-    return offered(described["name"], ours).from_dict(described)
+    return adapt_to_zarr_python(data["name"], ours).from_dict(data)
 
 
 @dataclass(frozen=True)
-class _Offered:
-    """What the three kinds share.
+class _CodecAdapter:
+    """Base class of the three kinds of codecs.
 
     Parameters
     ----------
     codec : Codec
-        The codec of this library.
+        The codec of zarr-core.
     """
 
     codec_name: ClassVar[str]
@@ -75,27 +75,27 @@ class _Offered:
     codec: Any
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "is_fixed_size", self._knows_sizes())
+        object.__setattr__(self, "is_fixed_size", self._has_fixed_size())
 
-    def _knows_sizes(self) -> bool:
-        """Whether what comes out is always as long for chunks of one shape."""
+    def _has_fixed_size(self) -> bool:
+        """Return whether the encoded size depends only on the shape of the chunk."""
         return True
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Make the codec; its configuration is checked by its schema."""
-        described = {**data, "name": cls.codec_name}
-        return cls(make_extension("codec", ExtensionDefinition.from_json(described)))
+        """Create the codec; its configuration is validated by its schema."""
+        data = {**data, "name": cls.codec_name}
+        return cls(make_extension("codec", ExtensionDefinition.from_json(data)))
 
     def to_dict(self) -> dict[str, Any]:
-        """The definition, as it stands in metadata."""
+        """Return the definition in the form of metadata."""
         return {"name": self.codec_name, "configuration": self.codec.to_configuration()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (self.to_dict(),)
+        return _unpickle, (self.to_dict(),)
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Fill in what depends on the elements."""
+        """Fill in the parameters that depend on the array."""
         return replace(self, codec=self.codec.resolve(representation_of(array_spec)))
 
     async def _encode_single(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
@@ -105,64 +105,65 @@ class _Offered:
         return await _in_a_thread(self._decode_sync, chunk_data, chunk_spec)
 
     def _encode_sync(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
-        raise TypeError("the three kinds define it")
+        raise TypeError("subclasses define this method")
 
     def _decode_sync(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
-        raise TypeError("the three kinds define it")
+        raise TypeError("subclasses define this method")
 
 
 async def _in_a_thread(function: Any, *arguments: Any) -> Any:
-    import asyncio  # noqa: PLC0415 - zarr-python has imported it
+    import asyncio  # zarr-python has imported it
 
     return await asyncio.to_thread(function, *arguments)
 
 
 def _size(size: int | None, name: str) -> int:
     if size is None:
-        raise VariableSizeError(f"what {name} gives depends on the content")
+        raise VariableSizeError(f"the encoded size of {name} depends on the content")
     return size
 
 
 @dataclass(frozen=True)
-class OfferedBytesBytes(_Offered, BytesBytesCodec):
+class BytesBytesAdapter(_CodecAdapter, BytesBytesCodec):
     """A bytes -> bytes codec."""
 
-    def _knows_sizes(self) -> bool:
+    def _has_fixed_size(self) -> bool:
         return self.codec.encoded_size(1) is not None
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """Bytes that come out for so many."""
+        """Return the encoded size in bytes."""
         return _size(self.codec.encoded_size(input_byte_length), self.codec_name)
 
     def _encode_sync(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
-        encoded = self.codec.encode(calls.bytes_of(chunk_data).toreadonly())
+        data = calls.bytes_of(chunk_data).toreadonly()
+        encoded = self.codec.encode(data, len(data))
         return chunk_spec.prototype.buffer.from_bytes(encoded)
 
     def _decode_sync(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
-        # zarr-python says how many bytes only where codecs of fixed size come before.
+        # zarr-python passes the decoded size only after codecs of fixed size.
         decoded = self.codec.decode(calls.bytes_of(chunk_data), None)
         return chunk_spec.prototype.buffer.from_bytes(decoded)
 
 
 @dataclass(frozen=True)
-class OfferedArrayBytes(_Offered, ArrayBytesCodec):
+class ArrayBytesAdapter(_CodecAdapter, ArrayBytesCodec):
     """An array -> bytes codec."""
 
-    def _knows_sizes(self) -> bool:
-        """Whether they are known of numbers at least."""
+    def _has_fixed_size(self) -> bool:
+        """Return whether the encoded size of numbers depends only on the shape."""
         numbers = representation_of(spec_of_elements((1,), np.dtype(np.uint64)))
         try:
             self.codec.check(numbers)
             return self.codec.encoded_size(numbers) is not None
-        except ValueError:  # it takes other elements
+        except ValueError:  # numbers are not supported
             return False
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """Bytes that come out for such a chunk."""
+        """Return the encoded size of a chunk in bytes."""
         return _size(self.codec.encoded_size(representation_of(chunk_spec)), self.codec_name)
 
     def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
-        """Left to the first chunk, whose shape is not known here."""
+        """Do nothing; the first chunk is validated, because its shape is unknown here."""
 
     def _encode_sync(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
         decoded = representation_of(chunk_spec)
@@ -177,20 +178,20 @@ class OfferedArrayBytes(_Offered, ArrayBytesCodec):
     def _decode_sync(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
         decoded = representation_of(chunk_spec)
         array = self.codec.decode(calls.bytes_of(chunk_data), decoded)
-        return chunk_spec.prototype.nd_buffer.from_numpy_array(_theirs(array, chunk_spec))
+        return chunk_spec.prototype.nd_buffer.from_numpy_array(_to_zarr_python(array, chunk_spec))
 
 
 @dataclass(frozen=True)
-class OfferedArrayArray(_Offered, ArrayArrayCodec):
+class ArrayArrayAdapter(_CodecAdapter, ArrayArrayCodec):
     """An array -> array codec."""
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """Bytes that the elements take that come out."""
+        """Return the size of the encoded elements in bytes."""
         encoded = self.codec.encoded_representation(representation_of(chunk_spec))
         return _size(encoded.nbytes, self.codec_name)
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """What comes out, in zarr-python's words."""
+        """Return the array specification of the encoded chunk."""
         encoded = self.codec.encoded_representation(representation_of(chunk_spec))
         zdtype = zdtype_of(encoded.data_type)
         fill_value = zdtype.cast_scalar(encoded.fill_value[()])
@@ -200,23 +201,23 @@ class OfferedArrayArray(_Offered, ArrayArrayCodec):
         decoded = representation_of(chunk_spec)
         self.codec.encoded_representation(decoded)
         array = calls.elements_of(chunk_data, decoded.data_type.numpy_dtype)
-        encoded = self.codec.encode(np.ascontiguousarray(array))
+        encoded = self.codec.encode(np.ascontiguousarray(array), decoded)
         return chunk_spec.prototype.nd_buffer.from_numpy_array(np.ascontiguousarray(encoded))
 
     def _decode_sync(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
         decoded = representation_of(chunk_spec)
         array = self.codec.decode(chunk_data.as_numpy_array(), decoded)
-        return chunk_spec.prototype.nd_buffer.from_numpy_array(_theirs(array, chunk_spec))
+        return chunk_spec.prototype.nd_buffer.from_numpy_array(_to_zarr_python(array, chunk_spec))
 
 
-def _theirs(array: np.ndarray[Any, Any], spec: ArraySpec) -> np.ndarray[Any, Any]:
-    """Elements with the dtype that zarr-python has for them; memory that may be written to."""
+def _to_zarr_python(array: np.ndarray[Any, Any], spec: ArraySpec) -> np.ndarray[Any, Any]:
+    """Return elements with the dtype of zarr-python, in writable memory."""
     dtype = cast("np.dtype[Any]", spec.dtype.to_native_dtype())
     return np.require(array.astype(dtype, copy=False), requirements=["C", "W"])
 
 
-_KINDS: dict[type[Codec], type[_Offered]] = {
-    ArrayToArrayCodec: OfferedArrayArray,
-    ArrayToBytesCodec: OfferedArrayBytes,
-    BytesToBytesCodec: OfferedBytesBytes,
+_KINDS: dict[type[Codec], type[_CodecAdapter]] = {
+    ArrayToArrayCodec: ArrayArrayAdapter,
+    ArrayToBytesCodec: ArrayBytesAdapter,
+    BytesToBytesCodec: BytesBytesAdapter,
 }

@@ -1,4 +1,4 @@
-"""Where references are: in a document that is given, in a file, in a network."""
+"""Sources of references: documents in memory, local files and URLs."""
 
 from __future__ import annotations
 
@@ -9,39 +9,40 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from zarr_core.extension import StoreError, strictjson
+from zarr_core.extension import StoreError
+from zarr_core.tools import read_metadata, strictjson
 
 from zarr_stores.fsspec_secrets import without_secrets
-from zarr_stores.references_document import Document
-from zarr_stores.references_parquet import Records
-from zarr_stores.references_targets import LOCAL, directory_of, local_path, opened
+from zarr_stores.references_document import JSONReferences
+from zarr_stores.references_parquet import ParquetReferences
+from zarr_stores.references_targets import LOCAL, directory_of, local_path, open_target
 
 if TYPE_CHECKING:
     from zarr_core.extension import Store
 
-    from zarr_stores.references_entries import Entries
+    from zarr_stores.references_entries import References
 
 _DIRECTORIES = (".parq", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where references come from.
+    """A source of references.
 
     Parameters
     ----------
     url : str
-        A URL of the store, without credentials.
+        URL of the reference store, without credentials.
     base : str
-        The directory or URL that relative targets are relative to.
+        Directory or URL to which relative targets are relative.
     network : bool
-        Whether somebody else may have written them.
+        Whether the references are remote, and therefore not trusted.
     document : mapping or None
-        The references, if they are given.
+        The references, if they are in memory.
     store : Store or None
-        Where they are, if not.
+        Store of the references, if they are not in memory.
     key : str
-        Of the document, or of the directory.
+        Key of the document or directory.
     """
 
     url: str
@@ -51,25 +52,25 @@ class Source:
     store: Store | None = None
     key: str = ""
 
-    def entries(self, templates: Mapping[str, str], records: int) -> Entries:
-        """Read them.
+    def entries(self, templates: Mapping[str, str], records: int) -> References:
+        """Read the references.
 
         Raises
         ------
         StoreError
-            If they are not there.
+            If the references do not exist.
         MetadataError
-            If they are wrong.
+            If the references are not valid.
         """
         if self.store is None:
-            return Document(self.document, "references", templates)
+            return JSONReferences(self.document, "references", templates)
         where = f"references in {self.store} {self.key!r}"
         if self.key.lower().endswith(_DIRECTORIES) or self._is_directory():
-            return Records(self.store, f"{self.key}/", records)
-        data = self.store.get(self.key)
+            return ParquetReferences(self.store, f"{self.key}/", records)
+        data = read_metadata(self.store, self.key)
         if data is None:
-            raise StoreError("there are no references here", self.store, self.key)
-        return Document(strictjson.loads(data, where, constants=True), where, templates)
+            raise StoreError("the references do not exist", self.store, self.key)
+        return JSONReferences(strictjson.loads(data, where, constants=True), where, templates)
 
     def _is_directory(self) -> bool:
         if self.network or self.store is None:
@@ -82,30 +83,30 @@ def source_of(
     protocol: str | None,
     options: Mapping[str, Any],
 ) -> Source:
-    """Find where references are.
+    """Return the source of references.
 
     Raises
     ------
     StoreError
-        If the place is none.
+        If the source is not valid.
     """
     if isinstance(fo, Mapping):
-        # The same for the same references, whatever their order.
+        # Sorted, so that equal references have the same URL.
         try:
             text = strictjson.encode(dict(sorted(fo.items())))
         except ValueError as error:
-            raise StoreError(f"no references: {error}") from error
+            raise StoreError(f"the references are not valid: {error}") from error
         digest = blake2b(text, digest_size=8).hexdigest()
         return Source(f"reference://{digest}", os.getcwd(), document=strictjson.loads(text))
     text_of = os.fspath(fo).rstrip("/")
     if "::" in text_of:
-        raise StoreError("chains of URLs are no places of references", without_secrets(text_of))
+        raise StoreError("references cannot be read from a chain of URLs", without_secrets(text_of))
     if "://" not in text_of and protocol not in (None, *LOCAL):
         text_of = f"{protocol}://{text_of}"
     if (path := local_path(text_of)) is not None:
         path = os.path.abspath(path)
-        store, key = opened(f"file://{path}", {}, through_fsspec=False)
+        store, key = open_target(f"file://{path}", {}, through_fsspec=False)
         return Source(f"reference://{quote(path)}", os.path.dirname(path), False, None, store, key)
-    store, key = opened(text_of, options, through_fsspec=protocol is not None)
+    store, key = open_target(text_of, options, through_fsspec=protocol is not None)
     url = f"reference+{without_secrets(text_of)}"
     return Source(url, directory_of(text_of), True, None, store, key)

@@ -1,17 +1,17 @@
-"""The version of an object, as one word."""
+"""Version of an object as a string."""
 
 from __future__ import annotations
 
 from typing import Any
 
 
-def word(meta: Any) -> str:
-    """A word for the version of an object.
+def generation_of(meta: Any) -> str:
+    """Return the generation of an object.
 
     Parameters
     ----------
     meta : mapping
-        What the service says of it: ``e_tag``, ``version``, ``last_modified``, ``size``.
+        Properties of the object: ``e_tag``, ``version``, ``last_modified``, ``size``.
     """
     tag: str | None = meta.get("e_tag")
     if tag:

@@ -1,4 +1,4 @@
-"""What went wrong in an object store, as an error without secrets."""
+"""Classification of errors of obstore, and messages without secrets."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import StoreError
 
-# What services say of a bucket that is not there, all with the status of a missing key.
-_PLACES: Final = re.compile(
+# Responses for a missing bucket, all with the status of a missing key.
+_MISSING_BUCKET: Final = re.compile(
     r"<Code>(?:NoSuchBucket|ContainerNotFound|ContainerBeingDeleted|ResourceNotFound|"
     r"AccountNotFound|FilesystemNotFound)</Code>|"
     r"The specified (?:bucket|container) does not exist",
     re.IGNORECASE,
 )
-_KEYS: Final = re.compile(r"<Code>(?:NoSuchKey|BlobNotFound)</Code>")
+_MISSING_KEY: Final = re.compile(r"<Code>(?:NoSuchKey|BlobNotFound)</Code>")
 _STATUS: Final = re.compile(r"status code: (\d{3}[^:\n]*)")
 _RETRIED: Final = re.compile(r"after ([1-9]\d*) retries")
 _CAUSES: Final = tuple(
@@ -26,11 +26,11 @@ _CAUSES: Final = tuple(
         (
             r"InvalidCertificate\(\s*(\w+)",
             r"the certificate of the server is not valid (\1); "
-            "the environment variable SSL_CERT_FILE may name a file of authorities to trust",
+            "set the environment variable SSL_CERT_FILE to a file of trusted authorities",
         ),
-        (r"InvalidMessage\(", "the server does not speak TLS: http://, not https://?"),
-        (r"IncompleteMessage", "the connection was closed before there was an answer"),
-        (r"source: TimedOut", "there was no answer in time"),
+        (r"InvalidMessage\(", "the server does not support TLS; use http:// instead of https://"),
+        (r"IncompleteMessage", "the connection was closed before a response was received"),
+        (r"source: TimedOut", "the request timed out"),
         (r'(?:message|error): "([^"]{1,200})"', r"\1"),
     )
 )
@@ -39,47 +39,47 @@ _UNCONNECTED: Final = re.compile(r"\bkind: Connect\b|: builder error")
 _REFUSALS: Final = re.compile(r"<Code>(?:SlowDown|ServerBusy|ServiceUnavailable)</Code>")
 _CODE: Final = re.compile(r"<Code>([^<]{1,80})</Code>")
 _MESSAGE: Final = re.compile(r"<Message>([^<]{1,300})")
-# An address may have a password in front of the host, and a signature behind "?".
+# A URL may contain a password before the host, and a signature after "?".
 _USER: Final = re.compile(r"(?<=://)[^/@\s]*@")
 _QUERY: Final = re.compile(r"(?<=[\w/%.~*-])\?[^\s\"')>,]*")
-# obstore lists nothing at all beside objects that it has no path for.
-_FOREIGN: Final = re.compile(r'object with invalid path: (?:Error parsing )?Path "([^"]*)"')
+# A listing of obstore fails if it contains an object whose path is not valid for obstore.
+_INVALID_NAME: Final = re.compile(r'object with invalid path: (?:Error parsing )?Path "([^"]*)"')
 _CREDENTIALS: Final = (
-    "check the credentials: what the service's own tools find in the environment, "
-    "or storage_options"
+    "check the credentials in the environment, as for the service's own tools, or in "
+    "storage_options"
 )
 _ADVICE: Final = {"PermissionDeniedError": _CREDENTIALS, "UnauthenticatedError": _CREDENTIALS}
 
 
 def is_missing(error: BaseException) -> bool:
-    """Whether the service answered that there is nothing."""
+    """Return whether an error means that a key or bucket is missing."""
     return isinstance(error, FileNotFoundError) or type(error).__name__ == "NotFoundError"
 
 
-def place_is_missing(error: BaseException) -> bool:
-    """Whether the bucket is what is not there; to a HEAD services do not say."""
-    return bool(_PLACES.search(str(error)))
+def bucket_is_missing(error: BaseException) -> bool:
+    """Return whether an error means that the bucket is missing; HEAD does not report it."""
+    return bool(_MISSING_BUCKET.search(str(error)))
 
 
-def place_is_there(error: BaseException) -> bool:
-    """Whether the service said that it is the key that is not there."""
-    return bool(_KEYS.search(str(error)))
+def bucket_exists(error: BaseException) -> bool:
+    """Return whether an error means that the key is missing and the bucket exists."""
+    return bool(_MISSING_KEY.search(str(error)))
 
 
 def is_conflict(error: BaseException) -> bool:
-    """Whether a condition of the request did not hold."""
-    # obstore takes it for one, too, that the bucket is missing.
+    """Return whether a condition of the request failed."""
+    # obstore raises the same exceptions if the bucket is missing.
     name = type(error).__name__
-    return name in ("PreconditionError", "AlreadyExistsError") and not place_is_missing(error)
+    return name in ("PreconditionError", "AlreadyExistsError") and not bucket_is_missing(error)
 
 
 def is_missing_key(error: BaseException) -> bool:
-    """Whether there is no such key, in a bucket that is there."""
-    return is_missing(error) and not place_is_missing(error)
+    """Return whether the key is missing, and not the bucket."""
+    return is_missing(error) and not bucket_is_missing(error)
 
 
-def may_be_done(error: BaseException) -> bool:
-    """Whether a write that failed may have been carried out, by this request or one it repeats."""
+def may_be_completed(error: BaseException) -> bool:
+    """Return whether a failed write may have been completed, by this request or a retried one."""
     text = str(error)
     if _RETRIED.search(text):
         return True
@@ -90,19 +90,19 @@ def may_be_done(error: BaseException) -> bool:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether a request was sent, nothing was answered, and the library left it at that."""
+    """Return whether a request was sent, got no response, and was not retried."""
     text = str(error)
     answered = _STATUS.search(text) or _RETRIED.search(text)
     return bool(_SENT.search(text)) and not (answered or _UNCONNECTED.search(text))
 
 
 def is_unsupported(error: BaseException) -> bool:
-    """Whether this kind of store cannot do what it was asked."""
+    """Return whether the operation is not supported by the service."""
     return isinstance(error, NotImplementedError) or type(error).__name__ == "NotSupportedError"
 
 
 def is_about_range(error: BaseException) -> bool:
-    """Whether a range was answered that is not the one asked for, or none at all."""
+    """Return whether the service rejected a range, or returned another one."""
     if type(error).__name__ == "NotSupportedError":
         return True
     text = str(error).partition("Debug source")[0]
@@ -115,7 +115,7 @@ def is_about_range(error: BaseException) -> bool:
 
 
 def is_race(error: BaseException) -> bool:
-    """Whether a server of files had trouble with a directory that had to be made."""
+    """Return whether a WebDAV server failed to create a directory, as in a race."""
     status = _STATUS.search(str(error))
     return status is not None and status[1][:3] in ("404", "405", "409", "500")
 
@@ -123,32 +123,32 @@ def is_race(error: BaseException) -> bool:
 def failure(
     kind: type[StoreError], done: str, error: BaseException, store: Any, key: str
 ) -> StoreError:
-    """The error to raise in place of one of the library.
+    """Return the error to raise instead of an exception of obstore.
 
     Parameters
     ----------
     kind : type
-        The class.
+        Class of the error.
     done : str
-        What was being done: ``"read"``.
+        Past participle for the message: ``"read"``.
     error : BaseException
-        What the library raised; not to be chained, as its text may have secrets.
+        Exception of obstore; must not be chained, because its text may contain secrets.
     store, key
-        Where.
+        Store and key.
     """
-    said = reason(error)
+    message = reason(error)
     advice = _ADVICE.get(type(error).__name__)
-    if place_is_missing(error):
-        said = f"the bucket or container does not exist ({said})"
-    elif foreign := _FOREIGN.search(str(error)):
-        said = f"someone has stored {foreign[1]!r} there, which can be no key"
+    if bucket_is_missing(error):
+        message = f"the bucket or container does not exist ({message})"
+    elif foreign := _INVALID_NAME.search(str(error)):
+        message = f"the object {foreign[1]!r} has a name that is not a valid key"
         scheme = str(store).partition("://")[0]
-        advice = f"remove it, or open the place as fsspec+{scheme}://..., which leaves it out"
-    return kind(f"cannot be {done}: {said}" + (f"; {advice}" if advice else ""), store, key)
+        advice = f"remove it, or open the store as fsspec+{scheme}://..., which ignores it"
+    return kind(f"cannot be {done}: {message}" + (f"; {advice}" if advice else ""), store, key)
 
 
 def reason(error: BaseException) -> str:
-    """What an error says, in short, without addresses that sign."""
+    """Return a short message of an error, without signed URLs."""
     text = str(error).partition("Debug source")[0].strip()
     status, code = _STATUS.search(text), _CODE.search(text)
     if status is not None:
@@ -156,13 +156,13 @@ def reason(error: BaseException) -> str:
         if retried := _RETRIED.search(text):
             parts.append(f"after {retried[1]} retries")
         return ", ".join(part for part in parts if part)
-    said = without_secrets(" ".join(text.split()))[:300] or type(error).__name__
+    message = without_secrets(" ".join(text.split()))[:300] or type(error).__name__
     cause = _cause(str(error))
-    return f"{said}: {cause}" if cause else said
+    return f"{message}: {cause}" if cause else message
 
 
 def _cause(text: str) -> str:
-    """What is behind "error sending request", of which the library tells developers alone."""
+    """Return the cause of "error sending request" from the debug text of the library."""
     for pattern, words in _CAUSES:
         if found := pattern.search(text):
             return without_secrets(found.expand(words))
@@ -175,5 +175,5 @@ def _said(text: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """A text whose addresses have neither user nor query."""
+    """Return a text with user and query removed from all URLs."""
     return _QUERY.sub("", _USER.sub("", text))

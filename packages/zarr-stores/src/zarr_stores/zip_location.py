@@ -1,4 +1,4 @@
-"""Where an archive is: a path, a file object, a key of another store."""
+"""Locations of archives: paths, file objects, and values of other stores."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from zarr_stores.zip_source import Descriptor, Source, Stream, Value
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = ["FilePlace", "Place", "StreamPlace", "ValuePlace", "place_of"]
+__all__ = ["FileLocation", "Location", "StreamLocation", "ValueLocation", "location_of"]
 
 
-class Place(ABC):
-    """Where an archive is."""
+class Location(ABC):
+    """Location of an archive."""
 
     path: str | None = None
-    """Absolute path of the file; None if it is not one."""
+    """Absolute path of the file; None if the archive is not a file."""
 
-    requests: int | None = None
-    """How many reads to keep in flight; None for a place without latency."""
+    max_concurrency: int | None = None
+    """Maximum number of concurrent reads; None for a location without latency."""
 
     @property
     @abstractmethod
     def url(self) -> str:
-        """For messages, and to open it again if it is a file."""
+        """URL for messages; a file can be reopened with it."""
 
     @property
     @abstractmethod
     def identity(self) -> Hashable:
-        """The same for what is the same archive."""
+        """Equal for locations of the same archive."""
 
     @abstractmethod
     def open(self) -> Source | None:
-        """The bytes of the archive; None if there is none."""
+        """Open the archive; return None if it does not exist."""
 
 
-class FilePlace(Place):
-    """A file.
+class FileLocation(Location):
+    """Location of an archive in a file.
 
     Parameters
     ----------
     path : str or os.PathLike
-        Its path.
+        Path of the file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -70,17 +70,17 @@ class FilePlace(Place):
     def __repr__(self) -> str:
         return repr(self._path)
 
-    def __reduce__(self) -> tuple[type[FilePlace], tuple[str]]:
-        return FilePlace, (self._path,)
+    def __reduce__(self) -> tuple[type[FileLocation], tuple[str]]:
+        return FileLocation, (self._path,)
 
 
-class StreamPlace(Place):
-    """A file object.
+class StreamLocation(Location):
+    """Location of an archive in a file object.
 
     Parameters
     ----------
     file : binary file object
-        One that can be read and sought; it is left open.
+        Seekable file object; it is not closed.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -92,12 +92,12 @@ class StreamPlace(Place):
 
     @property
     def identity(self) -> Hashable:
-        return StreamPlace, id(self._file)
+        return StreamLocation, id(self._file)
 
     def open(self) -> Source:
         file = self._file
         if isinstance(getattr(file, "raw", file), io.FileIO):
-            # A file of the operating system, which needs no position.
+            # The descriptor can be read without the shared file position.
             return Descriptor(os.dup(file.fileno()))
         return Stream(file)
 
@@ -111,23 +111,23 @@ class StreamPlace(Place):
         )
 
 
-class ValuePlace(Place):
-    """A value of another store.
+class ValueLocation(Location):
+    """Location of an archive in a value of another store.
 
     Parameters
     ----------
     store : Store
-        The store; it is left open.
+        The store; it is not closed.
     key : str
         The key.
     """
 
     def __init__(self, store: Store, key: str) -> None:
         if not isinstance(store, Store):
-            raise StoreError(f"a {type(store).__name__} is no store", store=repr(store))
+            raise StoreError(f"must be a store, not {type(store).__name__}", store=repr(store))
         self._store = store
         self._key = check_key(key)
-        self.requests = store.requests
+        self.max_concurrency = store.max_concurrency
 
     @property
     def url(self) -> str:
@@ -144,16 +144,16 @@ class ValuePlace(Place):
     def __repr__(self) -> str:
         return f"{self._store!r}, {self._key!r}"
 
-    def __reduce__(self) -> tuple[type[ValuePlace], tuple[Store, str]]:
-        return ValuePlace, (self._store, self._key)
+    def __reduce__(self) -> tuple[type[ValueLocation], tuple[Store, str]]:
+        return ValueLocation, (self._store, self._key)
 
 
-def place_of(given: str | os.PathLike[str] | BinaryIO | Place) -> Place:
-    """The place that a user means."""
-    if isinstance(given, Place):
+def location_of(given: str | os.PathLike[str] | BinaryIO | Location) -> Location:
+    """Return the location of an archive."""
+    if isinstance(given, Location):
         return given
     if isinstance(given, str | os.PathLike):
-        return FilePlace(given)
+        return FileLocation(given)
     if hasattr(given, "read") and hasattr(given, "seek"):
-        return StreamPlace(given)
-    raise StoreError("neither a path nor a binary file object", store=repr(given))
+        return StreamLocation(given)
+    raise StoreError("must be a path or a binary file object", store=repr(given))

@@ -1,4 +1,4 @@
-"""Forks while other threads are inside of stores that have locks of their own."""
+"""Forks while other threads use stores with locks."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ for _ in range(2):
 for _ in range(30):
     child = os.fork()
     if not child:
-        signal.alarm(5)  # ends who waits for a thread that is not there
+        signal.alarm(100)  # ends who waits for a thread that is not there
         os._exit(bytes(store.get("k")) != b"value" or store.list_dir("") != (["k"], []))
     status = os.waitpid(child, 0)[1]
     if status:
@@ -43,7 +43,7 @@ os._exit(0)
 @pytest.mark.parametrize("kind", ["cache", "metrics", "faults", "lmdb", "sqlite"])
 def test_a_child_does_not_wait_for_threads_of_its_parent(kind, tmp_path):
     command = [sys.executable, "-W", "ignore", "-c", PROGRAM, kind, tmp_path / "field"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -64,6 +64,6 @@ for held in (False, True):
 """
 
 
-def test_a_child_forgets_what_a_thread_may_have_held_half_way():
+def test_a_child_clears_a_cache_that_a_thread_was_changing():
     done = subprocess.run([sys.executable, "-c", HALF_WAY], capture_output=True, text=True)
     assert (done.stdout.split(), done.stderr) == (["5", "0"], "")

@@ -1,11 +1,11 @@
-"""A value on a server, of which a part came with the request that found it."""
+"""Reader of a value on a server, some parts of which are already in memory."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import StoreReadError, ValueReader
+from zarr_core.extension import ByteReader, StoreReadError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from zarr_stores._server import ServerStore
 
 
-class HeldReader(ValueReader):
-    """Inherit from this, and fetch what is not here yet.
+class PartialReader(ByteReader):
+    """Base class of readers that keep the parts received with the first request.
 
     Parameters
     ----------
     store, key
-        Where it is.
+        Store and key of the value.
     size : int
-        Length of the value.
+        Length of the value in bytes.
     held : sequence of (int, bytes)
-        Parts that are here already, each with its start.
+        Parts that are in memory, each with its start.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class HeldReader(ValueReader):
         self._store, self._key = store, key
         self._size = size
         self._held = held
-        self.requests = store.requests
+        self.max_concurrency = store.max_concurrency
 
     @property
     def size(self) -> int:
@@ -40,14 +40,14 @@ class HeldReader(ValueReader):
 
     @abstractmethod
     def _fetch(self, starts: list[int], lengths: list[int]) -> list[bytes]:
-        """Parts of the value, all of the version that was opened."""
+        """Return parts of the generation of the value that was opened."""
 
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
-        asked = []
+        requested = []
         for start, buffer in parts:
             end = start + len(buffer)
             if start < 0 or end > self._size:
-                reason = f"bytes {start} to {end} of a value of {self._size} bytes"
+                reason = f"bytes {start} to {end} are outside the value of {self._size} bytes"
                 raise StoreReadError(reason, self._store, self._key)
             for first, data in self._held:
                 if first <= start and end <= first + len(data):
@@ -55,12 +55,14 @@ class HeldReader(ValueReader):
                     break
             else:
                 if buffer:
-                    asked.append((start, buffer))
-        if not asked:
+                    requested.append((start, buffer))
+        if not requested:
             return
-        lengths = [len(buffer) for _, buffer in asked]
-        found = self._fetch([start for start, _ in asked], lengths)
+        lengths = [len(buffer) for _, buffer in requested]
+        found = self._fetch([start for start, _ in requested], lengths)
         if [len(data) for data in found] != lengths:
-            raise StoreReadError("fewer bytes came than there are", self._store, self._key)
-        for (_, buffer), data in zip(asked, found, strict=True):
+            raise StoreReadError(
+                "the server returned fewer bytes than requested", self._store, self._key
+            )
+        for (_, buffer), data in zip(requested, found, strict=True):
             buffer[:] = data

@@ -1,0 +1,45 @@
+"""Reinitialization of objects after a fork.
+
+Threads do not survive a fork, but locks that they held stay locked in the child process.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["register_after_fork"]
+
+T = TypeVar("T")
+
+# By identity, because two stores of the same location are equal.
+_owners: dict[int, tuple[weakref.ref[Any], Callable[[Any], object]]] = {}
+
+
+def register_after_fork(owner: T, reinitialize: Callable[[T], object]) -> None:
+    """Register a function that reinitializes an object in forked child processes.
+
+    Parameters
+    ----------
+    owner : object
+        An object with a lock that another thread may hold at the fork.
+    reinitialize : callable
+        Called with the object in the child process, before any other use.
+    """
+    number = id(owner)
+    _owners[number] = weakref.ref(owner, lambda _: _owners.pop(number, None)), reinitialize
+
+
+def _after_fork() -> None:
+    for reference, reinitialize in tuple(_owners.values()):
+        owner = reference()
+        if owner is not None:
+            reinitialize(owner)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

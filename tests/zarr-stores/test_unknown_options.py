@@ -1,0 +1,124 @@
+"""Unknown options raise an error when a store is created."""
+
+import pickle
+from datetime import timedelta
+
+import pytest
+import zarr_core as zarr
+from zarr_core.extension import StoreError
+
+SECRET = "S3CR3TPW"
+
+
+@pytest.mark.parametrize(
+    ("url", "option", "similar"),
+    [
+        ("redis://host", "pasword", "password"),
+        ("redis://host", "socket_timeot", "socket_timeout"),
+        ("redis://host", "retry_count", ""),
+        ("mongodb://host", "pasword", "password"),
+        ("mongodb://host", "athSource", "authsource"),
+        ("postgresql://host", "pasword", "password"),
+        ("postgresql://host", "sslmod", "sslmode"),
+        ("sftp://host/x", "pasword", "password"),
+        ("sftp://host/x", "known_host", "known_hosts"),
+        ("sftp://host/x", "time_out", "timeout"),
+    ],
+)
+def test_an_unknown_option_is_refused_with_similar_names(url, option, similar):
+    for given, options in ((url, {option: SECRET}), (f"{url}?{option}={SECRET}", {})):
+        with pytest.raises(StoreError, match=f"unknown option: {option}") as caught:
+            zarr.resolve_store_path(given, storage_options=options)
+        text = str(caught.value)
+        assert SECRET not in text + repr(caught.value.args)
+        assert (f"{option} (similar: " in text) == bool(similar)
+        assert similar in text
+
+
+@pytest.mark.parametrize(
+    ("url", "option", "similar"),
+    [
+        ("zip:///data/a.zip", "compresion", "compression"),
+        ("reference+https://host/r.json", "remote_option", "remote_options"),
+        (f"reference+https://user:{SECRET}@host/r.json?sig={SECRET}", "colour", ""),
+        ("sqlite:///data/a.sqlite", "colour", ""),
+        ("lmdb:///data/a.lmdb", "colour", ""),
+        ("dbm:///data/a.dbm", "colour", ""),
+    ],
+)
+def test_stores_in_files_refuse_unknown_options_in_the_same_way(url, option, similar):
+    with pytest.raises(StoreError, match=f"unknown option: {option}") as caught:
+        zarr.resolve_store_path(url, storage_options={option: SECRET})
+    text = str(caught.value)
+    assert SECRET not in text + repr(caught.value.args)
+    assert similar in text
+
+
+@pytest.mark.parametrize(
+    ("url", "options"),
+    [
+        ("redis://host", {"socket_timeout": 2, "client_name": "a", "max_connections": 3}),
+        ("rediss://host", {"ssl_ca_certs": "a.pem", "ssl_check_hostname": True}),
+        ("unix:///run/redis.sock", {"socket_timeout": 2}),
+        ("mongodb://host?authSource=admin&MAXPOOLSIZE=3", {"readPreference": "primary"}),
+        ("mongodb://host", {"tlsCAFile": "a.pem", "replicaSet": "a", "w": 1}),
+        ("postgresql://host?sslmode=require", {"keepalives": 1, "service": "a"}),
+        ("postgresql://host", {"prepare_threshold": None}),
+        ("sftp://host/x", {"known_hosts": None, "client_keys": ["a"], "fsync": True, "lease": 3}),
+        ("sftp://host/x", {"login_timeout": 3, "compression_algs": None, "config": None}),
+    ],
+)
+def test_options_of_the_client_library_are_accepted(url, options):
+    store, _ = zarr.resolve_store_path(url, storage_options=options | {"timeout": 3, "retries": 2})
+    assert pickle.loads(pickle.dumps(store)) == store
+
+
+@pytest.mark.parametrize(
+    ("url", "option"),
+    [
+        ("redis://host", "ssl_password"),
+        ("mongodb://host", "tlsCertificateKeyFilePassword"),
+        ("postgresql://host", "sslpassword"),
+        ("sftp://host/x", "passphrase"),
+        ("sftp://host/x", "pkcs11_pin"),
+    ],
+)
+def test_secrets_of_the_client_library_are_not_pickled(url, option):
+    store, _ = zarr.resolve_store_path(url, storage_options={option: SECRET})
+    with pytest.raises(StoreError, match="cannot be pickled") as caught:
+        pickle.dumps(store)
+    assert SECRET not in str(caught.value)
+
+
+def test_an_unknown_option_of_an_object_store_has_similar_names():
+    with pytest.raises(StoreError, match=r"acces_key_id \(similar: access_key_id\)"):
+        zarr.resolve_store_path("s3://bucket/x", storage_options={"acces_key_id": SECRET})
+    with pytest.raises(StoreError, match=r"regin \(similar: region\)"):
+        zarr.resolve_store_path("s3://bucket/x", storage_options={"config": {"regin": "a"}})
+    with pytest.raises(StoreError, match=r"raed_timeout \(similar: read_timeout\)"):
+        zarr.resolve_store_path("https://host/x", storage_options={"raed_timeout": 1})
+
+
+@pytest.mark.parametrize("url", ["s3://bucket/x", "gs://bucket/x", "https://host/x"])
+def test_durations_are_numbers_of_seconds_too(url):
+    for value in (5, 5.0, "5s", timedelta(seconds=5)):
+        for options in ({"timeout": value}, {"client_options": {"timeout": value}}):
+            store, _ = zarr.resolve_store_path(url, storage_options=options)
+            assert store.store.client_options["timeout"] == "5s"
+    store, _ = zarr.resolve_store_path(
+        url, storage_options={"connect_timeout": 0.25, "read_timeout": 90}
+    )
+    found = store.store.client_options
+    assert (found["connect_timeout"], found["read_timeout"]) == ("250ms", "1m 30s")
+
+
+@pytest.mark.parametrize("value", [True, float("nan"), float("inf"), -1, [5]])
+def test_what_is_not_a_duration_is_refused_by_name(value):
+    for options, name in (
+        ({"timeout": value}, "timeout"),
+        ({"client_options": {"read_timeout": value}}, "read_timeout"),
+        ({"retry_config": {"retry_timeout": value}}, "retry_timeout"),
+        ({"retry_config": {"backoff": {"max_backoff": value}}}, "max_backoff"),
+    ):
+        with pytest.raises(StoreError, match=f"the option {name} must be a number of seconds"):
+            zarr.resolve_store_path("s3://bucket/x", storage_options=options)
