@@ -25,7 +25,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.formats.detect import format_named
+from zarr_core.formats.lookup import format_named
 
 KEY = "meta/root/a.array.json"
 STRING_URL = "TODO: bytestring array protocol URL"
@@ -95,7 +95,7 @@ def test_the_chunk_of_a_scalar_is_called_otherwise_by_zarrita():
     array = open_a(store)
     assert array[...] == 5
     assert (
-        format_named("draft-2021").from_json(array._format.to_json(array.metadata), "")
+        format_named("draft-2021").from_json(array.stored.format.to_json(array.metadata), "")
         == array.metadata
     )
     array.attrs["x"] = 1

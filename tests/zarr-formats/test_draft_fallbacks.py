@@ -108,7 +108,7 @@ def test_documents_keep_type_and_fallbacks():
     assert array.dtype == "M8[ns]", "the type itself is known"
     array.attrs["x"] = 1
     assert document_of(array.store, "meta/a.array.json")["data_type"] == described
-    format_ = array._format
+    format_ = array.stored.format
     written = format_.to_json(array.metadata.replace(document=None))["array"]
     assert written["data_type"] == described
 

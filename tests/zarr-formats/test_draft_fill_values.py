@@ -9,7 +9,8 @@ from draft_stores import SPEC, array_store, document_of, metadata_of, open_a, st
 from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataError, MetadataValidationError
-from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import make_extension
 from zarr_formats.draft.fill_values import read_fill_value, write_fill_value
 
 NUMBERS = [
@@ -196,3 +197,10 @@ def test_where_there_is_none_all_chunks_are_stored():
     array[...] = np.zeros((4, 6), "M8[s]")
     assert array.nchunks_initialized == 4
     assert struct.unpack("<q", bytes(array.store.get("data/a/c0/0"))[:8]) == (0,)
+
+
+def test_no_fill_value_means_the_default_in_a_new_array():
+    store = {}
+    array = zarr.create_array(store, shape=3, dtype="u2", fill_value=None, zarr_format="draft")
+    assert array.fill_value == 0
+    assert zarr.open_array(store)[...].tolist() == [0, 0, 0]

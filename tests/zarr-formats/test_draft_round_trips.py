@@ -7,7 +7,7 @@ import zarr_core as zarr
 from draft_stores import EXTENSION, SPEC, store_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.formats.detect import format_named
+from zarr_core.formats.lookup import format_named
 from zarr_core.stores.memory import MemoryStore
 
 JSON = st.recursive(
@@ -106,7 +106,7 @@ def test_documents_are_lossless(node, attributes):
 def test_new_documents_mean_the_same(node):
     name, document = node
     metadata = format_named(name).from_json({"array": document}, "test")
-    expressed = format_named(name).express(metadata, "test")
+    expressed = format_named(name).to_format(metadata, "test")
     if not metadata.data_type_fallbacks:  # new documents have the one of the data type
         expressed = expressed.replace(data_type_fallbacks=())
     assert expressed == metadata
@@ -140,7 +140,7 @@ def test_arrays_come_back(name, dimensions, dtype, order, separator, sharded, se
         zarr_format=name, chunk_key_encoding={"name": "default", "separator": separator},
     )  # fmt: skip
     array = zarr.open(store, path="x/a")
-    assert array._format.name == name
+    assert array.stored.format.name == name
     found = array[...]
     assert (array.shape, array.chunks, array.shards) == (shape, chunks, shards)
     assert np.asarray(found).tobytes() == values.astype(array.dtype).tobytes()

@@ -19,12 +19,9 @@ from zarr_core.errors import (
     ExtensionConfigurationError,
     MetadataValidationError,
 )
-from zarr_core.extension import (
-    ArrayRepresentation,
-    ExtensionDefinition,
-    make_extension,
-)
+from zarr_core.extension import ArrayRepresentation, ExtensionDefinition
 from zarr_core.stores.memory import MemoryStore
+from zarr_core.tools import make_extension
 from zarr_formats.n5.block import BlockCodec
 from zarr_formats.n5.default import N5DefaultCodec
 from zarr_formats.n5.header import read_header, write_header
@@ -247,7 +244,7 @@ def test_n5_default_pads_and_cuts():
 def test_n5_default_takes_no_memory_for_what_a_header_claims():
     zstd = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
     codec = N5DefaultCodec([TRANSPOSE, BIG, zstd])
-    with pytest.raises(ChunkDecodeError, match="header asks for"):
+    with pytest.raises(ChunkDecodeError, match="header declares"):
         codec.decode(header(2**20, 2**20) + bytes(100), chunk((2, 2)))
 
 

@@ -5,7 +5,8 @@ import pickle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import make_extension
 from zarr_formats.n5.chunk_keys import N5Encoding
 
 

@@ -1,4 +1,4 @@
-"""attributes.json: what it means, what it becomes, what N5 has no words for."""
+"""attributes.json: reading, writing, and unsupported metadata."""
 
 import json
 from importlib.resources import files
@@ -7,7 +7,8 @@ import jsonschema
 import pytest
 import zarr_core
 from zarr_core.errors import MetadataValidationError
-from zarr_core.extension import ArrayMetadata, ExtensionDefinition, GroupMetadata, package_schema
+from zarr_core.extension import ArrayMetadata, ExtensionDefinition, GroupMetadata
+from zarr_core.tools import package_schema
 from zarr_formats.n5.compression import codec_of, compression_of
 from zarr_formats.n5.format import N5
 

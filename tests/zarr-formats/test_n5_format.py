@@ -166,7 +166,7 @@ def test_members_are_copied_moved_removed(store):
     del root["c"]
     assert list(root) == ["copy", "empty"]
     assert dict(root["copy"].attrs) == {"x": 1}
-    root.delete("empty")
+    del root["empty"]
     assert list(root) == ["copy"]
 
 

@@ -5,7 +5,7 @@ from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     MetadataValidationError,
-    Problem,
+    ValidationProblem,
 )
 from zarr_formats.revision import Part, revise
 
@@ -21,7 +21,7 @@ RAW = {"foo": 1, "length": "four", "fill": "one", "extra": None}
 
 
 def refuse(metadata):
-    raise MetadataValidationError("", [Problem("/fill_value", "no words for it")])
+    raise MetadataValidationError("", [ValidationProblem("/fill_value", "no words for it")])
 
 
 PARTS = (

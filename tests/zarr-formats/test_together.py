@@ -22,10 +22,10 @@ def test_a_new_member_has_the_format_of_its_hierarchy(place, name):
     zarr.create_array(place, name="a/b", data=np.arange(6), chunks=4)
     zarr.create_group(place, path="c")
     for group in (zarr.open(place), zarr.open(place, mode="r")):
-        assert group._format.name == name
+        assert group.stored.format.name == name
         assert sorted(group) == ["a", "c"]
-        assert group["a/b"]._format.name == name
-    assert zarr.open(place, path="a").create_array("d", shape=2)._format.name == name
+        assert group["a/b"].stored.format.name == name
+    assert zarr.open(place, path="a").create_array("d", shape=2).stored.format.name == name
     assert zarr.open(place, path="a/b")[...].tolist() == list(range(6))
 
 
@@ -48,7 +48,7 @@ def test_versions_2_and_3_may_replace_each_other(place, there, asked):
     zarr.create_array(place, data=np.arange(9), chunks=2, attributes={"a": 1}, zarr_format=there)
     array = zarr.create_array(place, shape=4, dtype="i2", overwrite=True, zarr_format=asked)
     assert array.zarr_format == asked
-    assert [str(key) for key in array.store.list()] == [array._format.documents("")[0]]
+    assert [str(key) for key in array.store.list()] == [array.stored.format.documents("")[0]]
     assert zarr.open(place)[...].tolist() == [0, 0, 0, 0]
 
 
@@ -74,13 +74,13 @@ def test_an_array_of_version_1_is_alone_in_its_store(place):
     assert zarr.open(place)[...].tolist() == [0, 1, 2, 3, 4]
     with pytest.raises(NodeExistsError):
         zarr.create_array(place, name="below", shape=3)
-    assert array._format.name == "v1"
+    assert array.stored.format.name == "v1"
 
 
 @pytest.mark.parametrize("name", ["v1", "v2", "v3"])
 def test_a_wrong_version_in_a_document_is_said(place, name):
     array = zarr.create_array(place, shape=3, zarr_format=name)
-    document = array._format.documents("")[0]
+    document = array.stored.format.documents("")[0]
     content = json.loads(array.store.get(document))
     array.store.set(document, json.dumps({**content, "zarr_format": 77}).encode())
     with pytest.raises(ValueError, match=r"zarr_format|looked for"):

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from growth import LIMIT, growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.extension import ExtensionDefinition, MetadataValidationError, make_extension
+from zarr_core.extension import ExtensionDefinition, MetadataValidationError
+from zarr_core.tools import make_extension
 from zarr_formats.typestr import LARGEST, read_dtype, write_dtype
 
 SIMPLE = {
@@ -262,3 +264,18 @@ def test_what_is_read_has_numpys_size_and_is_written_back(value):
         assert read_dtype(written).numpy_dtype() == dtype.numpy_dtype()
         assert read_dtype(written).data_type == dtype.data_type
         assert data_type.numpy_dtype.newbyteorder(dtype.byte_order or "=") == dtype.numpy_dtype()
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_reading_many_fields_takes_linear_time(distinct):
+    def fields(count):
+        return [[f"f{number if distinct else number // 2}", "|i1"] for number in range(count)]
+
+    def read(value):
+        if distinct:
+            return read_dtype(value)
+        with pytest.raises(MetadataValidationError, match="and [0-9,]* more"):
+            read_dtype(value)
+        return None
+
+    assert growth(fields, read, 2000) < LIMIT

@@ -149,7 +149,10 @@ def test_groups_below_may_have_copies_of_their_own(store):
 
 def test_groups_pickle_with_their_copies(store):
     group = zarr.open_group(zarr.MemoryStore(store), "r")
-    assert group._format.from_json(group._format.to_json(group.metadata), "here") == group.metadata
+    assert (
+        group.stored.format.from_json(group.stored.format.to_json(group.metadata), "here")
+        == group.metadata
+    )
 
 
 def test_groups_on_disk_pickle_with_their_copies(tmp_path):

@@ -9,8 +9,8 @@ from zarr_core.extension import (
     ExtensionDefinition,
     GroupMetadata,
     MetadataValidationError,
-    strictjson,
 )
+from zarr_core.tools import strictjson
 from zarr_formats.v2.document import read_array, read_group, write_array, write_group
 
 

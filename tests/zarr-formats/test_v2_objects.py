@@ -20,7 +20,7 @@ def test_fill_values_are_any_json(value):
 
 
 def test_fill_values_that_have_no_json():
-    with pytest.raises(ValueError, match="no JSON form"):
+    with pytest.raises(ValueError, match="cannot be represented in JSON"):
         PythonObject().fill_value_to_json(PythonObject().cast(object()))
 
 
@@ -95,7 +95,9 @@ def test_objects_need_a_codec():
 
 
 def test_version_3_has_no_objects():
-    with pytest.raises(MetadataValidationError, match="/data_type: 'v2.object'"):
+    with pytest.raises(
+        MetadataValidationError, match="/data_type: .* no data type for Python objects"
+    ):
         zarr.create_array(shape=3, dtype=object, filters=[numcodecs.JSON()], zarr_format=3)
 
 

@@ -9,8 +9,8 @@ from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
     MetadataValidationError,
-    make_extension,
 )
+from zarr_core.tools import make_extension
 from zarr_formats.v2.subarray import Subarray
 
 DEFINITION = ExtensionDefinition("v2.subarray", {"data_type": "int16", "shape": [2, 3]})

@@ -1,18 +1,17 @@
-"""Order, filters, compressor of version 2 as the codecs of version 3, or back.
+"""Conversion between order, filters and compressor of version 2 and codecs of version 3.
 
 Specification: version 2, "Filters" and "Chunks".  The order ``"F"`` becomes a
-``transpose``.  Filters and compressor become codecs of their own where their
-kinds come in the order of version 3, and where they mean the same element by
-element.  Where they do not (ids that are not known here, bytes that a filter takes
-for elements of another byte order, fields of several byte orders) one codec,
-``v2.filters``, runs them as version 2 did.
+``transpose``.  Each filter and the compressor become one codec if their kinds are in the
+order of version 3 and they encode the same elements.  Otherwise (unknown ids, a filter
+with another byte order, fields of several byte orders) the codec ``v2.filters`` runs all of
+them as in version 2.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import ExtensionDefinition, MetadataValidationError, Problem
+from zarr_core.extension import ExtensionDefinition, MetadataValidationError, ValidationProblem
 
 from zarr_formats import codec_ids
 from zarr_formats.codec_ids import ARRAY_TO_ARRAY, ARRAY_TO_BYTES, KINDS
@@ -27,17 +26,17 @@ if TYPE_CHECKING:
 
     Config = Mapping[str, JSON]
 
-AS_BEFORE = "v2.filters"
-"""Name of the codec that runs filters and compressor as version 2 did."""
+V2_FILTERS = "v2.filters"
+"""Name of the codec that runs filters and compressor as in version 2."""
 
-# Where each filter says what it is given, and what it gives.
+# Members with the data types of the input and output of filters, if not ``dtype``.
 _INPUT = {"astype": "decode_dtype"}
 _OUTPUT = {"astype": "encode_dtype"}
 _BYTE = "|u1"
 _NEEDS_OBJECT_CODEC = (
-    "an array of Python objects needs a filter that makes bytes of them, such as vlen-utf8"
+    "an array of Python objects requires a filter that encodes objects, such as vlen-utf8"
 )
-# Elements that are integers of the same size, whatever they are called.
+# Kinds whose elements are integers.
 _INTEGERS = frozenset("biumM")
 
 
@@ -48,12 +47,12 @@ def read_chain(
     filters: Sequence[Config] | None,
     compressor: Config | None,
 ) -> tuple[ExtensionDefinition, ...]:
-    """Codecs of version 3 for what a document says.
+    """Return the codecs of version 3 for order, filters and compressor.
 
     Parameters
     ----------
     dtype : Dtype
-        The elements of the array.
+        The data type of the array.
     order : {"C", "F"}
         Which dimension varies fastest in a chunk: the last or the first.
     ndim : int
@@ -61,13 +60,13 @@ def read_chain(
     filters : sequence of mapping, optional
         Configurations of numcodecs, each with its ``id``, in the order of encoding.
     compressor : mapping, optional
-        Another one, the last.
+        Configuration of the last codec.
 
     Raises
     ------
     MetadataValidationError
-        If a filter is given elements that it is not made for; ``where`` is empty and
-        pointers begin with ``/filters`` or ``/compressor``.
+        If a filter does not support the elements; ``where`` is empty and pointers begin
+        with ``/filters`` or ``/compressor``.
     """
     items = [(f"/filters/{number}", config) for number, config in enumerate(filters or ())]
     if compressor is not None:
@@ -76,48 +75,69 @@ def read_chain(
     if order == "F" and ndim > 1:
         before = (ExtensionDefinition("transpose", {"order": [*reversed(range(ndim))]}),)
     if any(config["id"] == "pickle" for _, config in items):
-        # Never hidden within another codec: whoever may not have it is told so.
+        # Not within another codec, so that errors contain its name.
         return before + tuple(codec_ids.definition(config) for _, config in items)
-    return before + (_in_order(dtype, items) or _as_before(dtype, items))
+    return before + (_in_order(dtype, items) or _v2_filters(dtype, items))
 
 
 def object_codec(filters: Sequence[Config] | None, compressor: Config | None) -> str | None:
-    """The id of the codec that is given the elements of the array, if there is one."""
+    """Return the id of the first codec, if there is one."""
     for config in (*(filters or ()), compressor):
         if config is not None:
             return str(config["id"])
     return None
 
 
+def split_chain(
+    codecs: Sequence[ExtensionDefinition], document: Any
+) -> tuple[tuple[ExtensionDefinition, ...], tuple[ExtensionDefinition, ...]]:
+    """Divide a codec chain into filters and compressor.
+
+    Parameters
+    ----------
+    codecs : sequence of ExtensionDefinition
+        Result of :func:`read_chain`.
+    document : JSON
+        The ``.zarray`` document.
+    """
+    filters = document["filters"] or ()
+    named = [codec for codec in codecs if codec.name not in ("transpose", "bytes")]
+    if [codec.name for codec in named] == [V2_FILTERS]:
+        compressor = document["compressor"]
+        configs = [*filters, *([] if compressor is None else [compressor])]
+        named = [codec_ids.definition(config) for config in configs]
+    return tuple(named[: len(filters)]), tuple(named[len(filters) :])
+
+
 def write_chain(metadata: ArrayMetadata) -> tuple[str, list[JSON] | None, dict[str, JSON] | None]:
-    """Order, filters, compressor for the codecs of an array.
+    """Return order, filters and compressor for the codecs of an array.
 
     Raises
     ------
     MetadataValidationError
-        If version 2 has no words for them; ``where`` is empty and pointers begin with
+        If version 2 cannot represent them; ``where`` is empty and pointers begin with
         ``/codecs``.
     """
     codecs = list(enumerate(metadata.codecs))
     order = "C"
     if codecs and codecs[0][1].name == "transpose":
         order = _read_transpose(codecs.pop(0)[1])
-    problems: list[Problem] = []
+    problems: list[ValidationProblem] = []
     configs: list[dict[str, JSON]] = []
     for number, codec in codecs:
         if codec.name == "bytes":
-            # Numbers that a filter has made of them are no objects any more.
+            # After a filter that encodes objects as numbers.
             if not configs and metadata.data_type.name in OBJECTS:
-                problems.append(Problem(f"/codecs/{number}", _NEEDS_OBJECT_CODEC))
+                problems.append(ValidationProblem(f"/codecs/{number}", _NEEDS_OBJECT_CODEC))
             continue
-        if codec.name == AS_BEFORE:
+        if codec.name == V2_FILTERS:
             inner: Any = codec.configuration.get("codecs", [])
             configs += inner
             continue
         try:
             configs.append(codec_ids.config(codec))
         except ValueError as error:
-            problems.append(Problem(f"/codecs/{number}", str(error)))
+            problems.append(ValidationProblem(f"/codecs/{number}", str(error)))
     problems += _byte_order_problems(metadata)
     if problems:
         raise MetadataValidationError("", problems)
@@ -128,16 +148,16 @@ def write_chain(metadata: ArrayMetadata) -> tuple[str, list[JSON] | None, dict[s
 
 
 def write_stored_dtype(metadata: ArrayMetadata) -> JSON:
-    """The ``dtype`` of an array, in the byte order in which its first filter gets elements.
+    """Return the ``dtype`` of an array, in the byte order of the input of its first filter.
 
     Raises
     ------
     MetadataValidationError
-        If there is no typestr for it; ``where`` is empty.
+        If the data type has no typestr; ``where`` is empty.
     """
     order: ByteOrder | None = None
     for codec in metadata.codecs:
-        if codec.name == AS_BEFORE:
+        if codec.name == V2_FILTERS:
             return codec.configuration["dtype"]
         given = _given(codec, _INPUT)
         if given is not None and given.byte_order is not None:
@@ -157,7 +177,7 @@ def write_stored_dtype(metadata: ArrayMetadata) -> JSON:
 def _in_order(
     dtype: Dtype, items: list[tuple[str, Config]]
 ) -> tuple[ExtensionDefinition, ...] | None:
-    """The codecs one by one; None if version 3 cannot have them so."""
+    """Return one codec for each item; None if this is not possible in version 3."""
     kinds = [KINDS.get(str(config["id"]), -1) for _, config in items]
     if -1 in kinds or kinds != sorted(kinds) or kinds.count(ARRAY_TO_BYTES) > 1:
         return None
@@ -189,19 +209,19 @@ def _in_order(
 
 
 def _after(current: Dtype, config: Config, pointer: str) -> Dtype | None:
-    """What a filter gives; None if it takes the bytes for something else, as version 2 lets it.
+    """Return the output of a filter; None if it reinterprets bytes, as version 2 permits.
 
     Raises
     ------
     MetadataValidationError
-        If it is not made for such elements.
+        If it does not support the elements.
     """
     name = str(config["id"])
     if name == "bitround":
         return current
     if name == "packbits":
         if current.kind != "b":
-            raise _unfit(pointer, current, "truth values")
+            raise _unfit(pointer, current, "booleans")
         return read_dtype(_BYTE)
     member = _INPUT.get(name, "dtype")
     given = _typestr(config.get(member))
@@ -220,17 +240,17 @@ def _after(current: Dtype, config: Config, pointer: str) -> Dtype | None:
     raise _unfit(f"{pointer}/{member}", current, repr(given.value))
 
 
-def _as_before(dtype: Dtype, items: list[tuple[str, Config]]) -> tuple[ExtensionDefinition, ...]:
+def _v2_filters(dtype: Dtype, items: list[tuple[str, Config]]) -> tuple[ExtensionDefinition, ...]:
     configs: list[JSON] = [dict(config) for _, config in items]
-    return (ExtensionDefinition(AS_BEFORE, {"dtype": dtype.value, "codecs": configs}),)
+    return (ExtensionDefinition(V2_FILTERS, {"dtype": dtype.value, "codecs": configs}),)
 
 
 def _unfit(pointer: str, current: Dtype, wanted: str) -> MetadataValidationError:
-    return refusal(pointer, f"the filter is for {wanted}, and is given {current.value!r}")
+    return refusal(pointer, f"the filter requires {wanted}, not {current.value!r}")
 
 
 def _typestr(value: Any) -> Dtype | None:
-    """A typestr in the configuration of a filter, which numcodecs takes in more spellings."""
+    """Read a typestr of a filter, of which numcodecs accepts more spellings."""
     for mark in ("", "<", "|"):
         try:
             return read_dtype(f"{mark}{value}" if isinstance(value, str) else value)
@@ -249,18 +269,20 @@ def _typestr(value: Any) -> Dtype | None:
 
 def _read_transpose(codec: ExtensionDefinition) -> str:
     order: Any = codec.configuration.get("order")
+    if order in ("C", "F"):  # as some writers of version 3 store it
+        return str(order)
     if order == [*range(len(order))]:
         return "C"
     if order == [*reversed(range(len(order)))]:
         return "F"
     raise refusal(
         "/codecs/0/configuration/order",
-        f"version 2 can store dimensions as they are, or all of them reversed, not as {order}",
+        f"version 2 supports only the order of the dimensions or its reverse, not {order}",
     )
 
 
-def _byte_order_problems(metadata: ArrayMetadata) -> list[Problem]:
-    """Filters and the ``bytes`` codec must agree, as version 2 has one place to say it."""
+def _byte_order_problems(metadata: ArrayMetadata) -> list[ValidationProblem]:
+    """Return problems if byte orders differ: version 2 stores only one."""
     last: ByteOrder | None = None
     problems = []
     for number, codec in enumerate(metadata.codecs):
@@ -271,7 +293,9 @@ def _byte_order_problems(metadata: ArrayMetadata) -> list[Problem]:
             order, pointer = _endian(codec), f"{pointer}/endian"
         if None not in (order, last) and order != last:
             problems.append(
-                Problem(pointer, f"elements are {order}-endian here, and {last}-endian before")
+                ValidationProblem(
+                    pointer, f"is {order}-endian, but the codecs before are {last}-endian"
+                )
             )
         given = _given(codec, _OUTPUT)
         last = last if given is None else given.byte_order
@@ -279,7 +303,7 @@ def _byte_order_problems(metadata: ArrayMetadata) -> list[Problem]:
 
 
 def _given(codec: ExtensionDefinition, members: Mapping[str, str]) -> Dtype | None:
-    """What a filter says that it is given, or gives."""
+    """Return the data type of the input or output of a filter."""
     name = codec.name.removeprefix("numcodecs.")
     if KINDS.get(name) != ARRAY_TO_ARRAY or name == codec.name:
         return None
@@ -301,6 +325,8 @@ def _endian(codec: ExtensionDefinition) -> ByteOrder | None:
 
 def _is_compressor(config: dict[str, JSON]) -> bool:
     name = str(config["id"])
+    if name in codec_ids.CHECKSUMS_AND_SHUFFLES:
+        return False
     return (
         KINDS.get(name, codec_ids.BYTES_TO_BYTES) > ARRAY_TO_BYTES or name in codec_ids.COMPRESSORS
     )

@@ -36,6 +36,11 @@ KINDS: dict[str, int] = {
 }  # fmt: skip
 """What kind of codec each id is, in the words of version 3."""
 
+CHECKSUMS_AND_SHUFFLES = frozenset(
+    {"shuffle", "crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3", "base64"}
+)
+"""Codecs from bytes to bytes that are filters in version 2, never the compressor."""
+
 COMPRESSORS = frozenset({"zfpy", "pcodec"})
 """Codecs from arrays to bytes that take the place of the compressor."""
 
@@ -58,7 +63,7 @@ def definition(config: Mapping[str, JSON], typesize: int = 1) -> ExtensionDefini
     Notes
     -----
     Frames of Blosc, gzip, zstd tell how they are decoded, so further members of
-    their configurations are no matter.
+    their configurations are ignored.
     """
     name = str(config["id"])
     match name:
@@ -101,7 +106,7 @@ def config(codec: ExtensionDefinition) -> dict[str, JSON]:
         case "crc32c":
             return {"id": "crc32c", "location": "end"}
     name = codec.name.removeprefix("numcodecs.")
-    if name in KINDS and (codec.name != name or name in _UNPREFIXED):
+    if codec.name != name or name in _UNPREFIXED:
         return {"id": name, **configuration}
     raise ValueError(f"version 2 has no codec for {codec.name!r}")
 

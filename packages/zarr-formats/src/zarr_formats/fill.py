@@ -1,11 +1,10 @@
-"""Fill values as version 2 writes them, to or from the form of version 3.
+"""Conversion of fill values of version 2 from and to version 3.
 
-Specification: version 2, "Fill value encoding"; version 1 does the same.  Floating-point numbers are
-numbers, ``"NaN"``, ``"Infinity"`` or ``"-Infinity"``; bytes, records and byte
-strings are base64; null leaves the value open.  Dates are integers, complex
-numbers pairs, as zarr-python writes them.  Read as well: the tokens ``NaN`` and
-``Infinity`` of version 1, whole numbers with a fraction of zero, and the number 0
-where zero bytes or an empty string are meant, which early writers left.
+Specification: version 2, "Fill value encoding"; version 1 is the same.  Floating-point
+numbers are numbers, ``"NaN"``, ``"Infinity"`` or ``"-Infinity"``; bytes, records and byte
+strings are base64; null is undefined.  Dates are integers and complex numbers are pairs,
+as in zarr-python.  Early writers also stored the tokens ``NaN`` and ``Infinity``, integers
+with a fraction of zero, and 0 for zero bytes or an empty string.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import make_extension
+from zarr_core.tools import make_extension
 
 from zarr_formats.typestr import refusal
 
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
 
 _NAMED = ("NaN", "Infinity", "-Infinity")
 _PACKED = {2: ">e", 4: ">f", 8: ">d"}
-# The bits of the one NaN that these versions have a word for, by digits.
+# The bits of the NaN that these versions support, by number of digits.
 _NAN = {4: 0x7E00, 8: 0x7FC0_0000, 16: 0x7FF8_0000_0000_0000}
 _NAT = -(2**63)
-_SHORT = 64  # bytes; as a list of numbers, more would take much memory
+_SHORT = 64  # bytes; longer lists of numbers would need much memory
 
 
 def fill_from_v2(value: JSON, dtype: Dtype, pointer: str = "/fill_value") -> tuple[JSON, bool]:
@@ -44,22 +43,22 @@ def fill_from_v2(value: JSON, dtype: Dtype, pointer: str = "/fill_value") -> tup
     value : JSON
         The member of the document.
     dtype : Dtype
-        What its elements are.
+        The data type.
     pointer : str
-        Where it stands, for errors.
+        JSON pointer of the value, for errors.
 
     Returns
     -------
     value : JSON
-        The value in version 3's form for the data type; the default of the type if
-        the document gives none.  Whether it is in range, the data type tells.
+        The value in the form of version 3, which the data type validates; the default of
+        the data type if it is undefined.
     undefined : bool
-        Whether the document gives none.
+        Whether the value is null.
 
     Raises
     ------
     MetadataValidationError
-        If it is no value of such a type; ``where`` is empty.
+        If it is not a value of the data type; ``where`` is empty.
     """
     if value is None:
         return _default(dtype), True
@@ -72,12 +71,12 @@ def fill_from_v2(value: JSON, dtype: Dtype, pointer: str = "/fill_value") -> tup
 def fill_to_v2(
     value: JSON, dtype: Dtype, undefined: bool = False, pointer: str = "/fill_value"
 ) -> JSON:
-    """Write a fill value; what :func:`fill_from_v2` reads.
+    """Convert a fill value to the form of version 2.
 
     Raises
     ------
     MetadataValidationError
-        If these versions have no form for it; ``where`` is empty.
+        If these versions do not support it; ``where`` is empty.
     """
     if undefined:
         return None
@@ -104,13 +103,15 @@ def _read_integer(value: JSON, _: Dtype) -> JSON:
     raise ValueError(f"must be an integer, not {value!r}")
 
 
-def _read_float(value: JSON, _: Dtype) -> JSON:
+def _read_float(value: JSON, dtype: Dtype) -> JSON:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     if value in _NAMED:
         return value
+    if isinstance(value, str) and dtype.data_type.name == "float4_e2m1fn":
+        return f"0x{_decoded(value, dtype)[0]:02x}"  # TensorStore stores base64 here
     raise ValueError(f'must be a number, "NaN", "Infinity" or "-Infinity", not {value!r}')
 
 
@@ -137,14 +138,14 @@ def _read_text(value: JSON, _: Dtype) -> JSON:
 def _read_bytes(value: JSON, dtype: Dtype) -> JSON:
     data = _decoded(value, dtype)
     if len(data) > _size(dtype):
-        raise ValueError(f"is {len(data)} bytes, more than the {_size(dtype)} of an element")
+        raise ValueError(f"has {len(data)} bytes, but an element has at most {_size(dtype)}")
     return _of_bytes(data.ljust(_size(dtype), b"\0"), dtype)
 
 
 def _read_void(value: JSON, dtype: Dtype) -> JSON:
     data = _decoded(value, dtype)
     if len(data) != _size(dtype):
-        raise ValueError(f"is {len(data)} bytes, an element has {_size(dtype)}")
+        raise ValueError(f"has {len(data)} bytes, but an element has {_size(dtype)}")
     return _of_bytes(data, dtype) if dtype.has_fields else _raw(data)
 
 
@@ -173,23 +174,23 @@ def _is_zero(value: JSON) -> bool:
 
 
 def _raw(data: bytes) -> JSON:
-    """What the core data types ``r*`` read."""
+    """Return the fill value of a data type ``r*``."""
     return list(data) if len(data) <= _SHORT else _encoded(data)
 
 
 def _of_bytes(data: bytes, dtype: Dtype) -> JSON:
-    """The version 3 form of the element that has these bytes."""
-    import numpy as np  # noqa: PLC0415 - lazy: documents can be handled without NumPy
+    """Return the form of version 3 of the element with these bytes."""
+    import numpy as np  # metadata does not need NumPy
 
     data_type = make_extension("data_type", dtype.data_type)
-    assert data_type is not None, "data types are never left out"
+    assert data_type is not None, "data types are never ignored"
     value = np.frombuffer(data, dtype.numpy_dtype()).reshape(())
     form: JSON = data_type.fill_value_to_json(value.astype(data_type.numpy_dtype))
     return form
 
 
 def _default(dtype: Dtype) -> JSON:
-    """What readers show where the document says nothing."""
+    """Return the value of elements if the fill value is undefined."""
     if dtype.kind in _DEFAULTS:
         return _DEFAULTS[dtype.kind]
     if dtype.kind == "O":
@@ -197,7 +198,7 @@ def _default(dtype: Dtype) -> JSON:
     if dtype.kind in "SV":
         return _READERS[dtype.kind](0, dtype)
     data_type = make_extension("data_type", dtype.data_type)
-    assert data_type is not None, "data types are never left out"
+    assert data_type is not None, "data types are never ignored"
     form: JSON = data_type.fill_value_to_json(data_type.default_fill_value())
     return form
 
@@ -229,14 +230,14 @@ def _same(value: JSON, _: Dtype) -> JSON:
 def _write_float(value: JSON, _: Dtype) -> JSON:
     if not isinstance(value, str) or value in _NAMED:
         return value
-    digits = value.removeprefix("0x")  # version 3 says the bits of every NaN
+    digits = value.removeprefix("0x")  # version 3 supports the bits of every NaN
     try:
         bits = int(digits, 16)
         number = float(struct.unpack(_PACKED[len(digits) // 2], bytes.fromhex(digits))[0])
     except (KeyError, ValueError, struct.error):
-        raise ValueError(f"{value!r} is no floating-point number") from None
+        raise ValueError(f"{value!r} is not a floating-point number") from None
     if math.isnan(number) and bits != _NAN[len(digits)]:
-        raise ValueError(f"version 2 has a word for one NaN only, and {value} is another; take NaN")
+        raise ValueError(f"version 2 supports only one NaN, not {value}; use NaN")
     return number if math.isfinite(number) else _read_float(number, _)
 
 
@@ -265,9 +266,9 @@ def _write_object(value: JSON, dtype: Dtype) -> JSON:
 
 
 def _to_element(value: JSON, dtype: Dtype) -> np.ndarray[Any, Any]:
-    """The element, with the bytes that are stored of it."""
+    """Return the element in the stored data type."""
     data_type = make_extension("data_type", dtype.data_type)
-    assert data_type is not None, "data types are never left out"
+    assert data_type is not None, "data types are never ignored"
     element: np.ndarray[Any, Any] = data_type.fill_value_from_json(value)
     return element.astype(dtype.numpy_dtype())
 

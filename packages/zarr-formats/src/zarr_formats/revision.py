@@ -1,11 +1,12 @@
-"""Documents that keep, to the letter, what was not changed since they were read."""
+"""Changes of metadata documents that keep unchanged members as they were read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import MetadataValidationError, Problem, strictjson
+from zarr_core.extension import MetadataValidationError, ValidationProblem
+from zarr_core.tools import strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -15,17 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Members of a document, with the fields of the model that they come from.
+    """Members of a document, and the fields of the metadata that they represent.
 
     Parameters
     ----------
     fields : tuple of str
         Fields of :class:`~zarr_core.extension.ArrayMetadata`.
     members : tuple of str
-        Members of the document that say them.
+        Members of the document.
     write : callable
-        Gives the members for metadata; those that it leaves out are not written.
-        Raises MetadataValidationError if the format has no words for them.
+        Returns the members for metadata; missing ones are not written.
+        Raises MetadataValidationError if the format cannot represent them.
     """
 
     fields: tuple[str, ...]
@@ -40,30 +41,30 @@ def revise(
     parts: Iterable[Part],
     where: str,
 ) -> dict[str, JSON]:
-    """The document of metadata.
+    """Return the document of metadata.
 
     Parameters
     ----------
     raw : mapping, optional
         The document that was read; None for a new one.
     old : ArrayMetadata, optional
-        What ``raw`` means, None if there is none.
+        The metadata in ``raw``; None for a new document.
     new : ArrayMetadata
-        What is to be said.
+        The metadata to be written.
     parts : iterable of Part
-        How each member is written.  Those whose fields are in ``new`` what they were
-        in ``old`` stay as they are in ``raw``, as do members that no part names.
+        How each member is written.  Members whose fields are equal in ``new`` and ``old``
+        are kept as in ``raw``, and also members that are not in any part.
     where : str
         The document, for errors.
 
     Raises
     ------
     MetadataValidationError
-        With every problem of every part.
+        With the problems of all parts.
     """
     written: dict[str, JSON] = {}
     gone: set[str] = set()
-    problems: list[Problem] = []
+    problems: list[ValidationProblem] = []
     for part in parts:
         if old is not None and all(same(old, new, name) for name in part.fields):
             continue
@@ -83,7 +84,7 @@ def revise(
 
 
 def same(one: ArrayMetadata, other: ArrayMetadata, name: str) -> bool:
-    """Whether a field is the same in two, where ``1``, ``1.0`` and ``true`` are not."""
+    """Whether a field is identical in two; ``1``, ``1.0`` and ``true`` are different."""
     ours, theirs = getattr(one, name), getattr(other, name)
     if name in ("fill_value", "attributes"):
         return strictjson.identical(ours, theirs)

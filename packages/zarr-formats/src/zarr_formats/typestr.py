@@ -1,6 +1,7 @@
-"""Data types as version 2 writes them: NumPy's typestr, or a list of fields.
+"""Data types of version 2: NumPy's typestr, or a list of fields.
 
-Specification: version 2, "Data type encoding"; version 1 does the same.
+Specification: version 2, "Data type encoding"; version 1 does the same.  TensorStore's names
+for ``bfloat16``, ``float8_*``, ``float4_e2m1fn``, ``int4`` and ``int2`` are read as well.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.extension import ExtensionDefinition, MetadataValidationError, Problem
+from zarr_core.extension import ExtensionDefinition, MetadataValidationError, ValidationProblem
+from zarr_core.tools import make_extension, quoted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 ByteOrder = Literal["little", "big", "mixed"]
 
 LARGEST = 1 << 24
-"""Bytes that an element may have here: a document of a stranger shall not ask for gigabytes."""
+"""Largest size of an element in bytes; metadata is not trusted."""
 
 OBJECTS = ("string", "bytes", "variable_length_bytes", "v2.object")
 """Names of the data types whose elements are Python objects."""
@@ -35,6 +37,19 @@ _SIMPLE = {
 _CODES = {name: code for code, name in _SIMPLE.items()}
 _TIMES = {"M": "numpy.datetime64", "m": "numpy.timedelta64"}
 _TIME_CODES = {name: code for code, name in _TIMES.items()}
+
+# Names that TensorStore stores if NumPy has no typestr: kind, and size of an element.
+# They are read but not written, because other libraries do not support them in version 2.
+_TENSORSTORE_NAMES = {
+    "bfloat16": ("f", 2),
+    **{
+        f"float8_{name}": ("f", 1)
+        for name in ("e3m4", "e4m3fn", "e4m3fnuz", "e4m3b11fnuz", "e5m2", "e5m2fnuz")
+    },
+    "float4_e2m1fn": ("f", 1),
+    "int4": ("i", 1),
+    "int2": ("i", 1),
+}
 
 _TYPESTR = re.compile(
     r"([<>|])(?:([biufc])([0-9]{1,10})|([SUV])([0-9]{1,10})|([mM])8\[([^\]]*)\]|(O)8?)", re.ASCII
@@ -54,20 +69,20 @@ _FORM = (
 
 @dataclass(frozen=True, slots=True)
 class Dtype:
-    """What the ``dtype`` of a document means.
+    """A parsed ``dtype``.
 
     Parameters
     ----------
     value : JSON
-        The member as it is written.
+        The member of the document.
     data_type : ExtensionDefinition
-        The data type in the words of the model.
+        The data type of version 3.
     byte_order : {"little", "big", "mixed"} or None
-        ``"mixed"`` if fields have several; None where it does not matter.
+        ``"mixed"`` if fields have several; None if it does not matter.
     item_size : int or None
-        Bytes of an element; None for Python objects.
+        Size of an element; None for Python objects.
     kind : str
-        The kind of type: one of ``biufcmMSUVO``; ``V`` for fields too.
+        The kind of type: one of ``biufcmMSUVO``; ``V`` also for fields.
     """
 
     value: JSON
@@ -82,12 +97,12 @@ class Dtype:
         return isinstance(self.value, list)
 
     def of(self, data_type: ExtensionDefinition) -> Dtype:
-        """The same form for another data type that has it."""
+        """Return the same ``dtype`` with another data type."""
         return replace(self, data_type=data_type)
 
     def numpy_dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype that has the bytes of an element, byte order included."""
-        import numpy as np  # noqa: PLC0415 - lazy: documents can be handled without NumPy
+        """Return the NumPy dtype of the stored elements, with byte order."""
+        import numpy as np  # metadata does not need NumPy
 
         dtype: np.dtype[Any] = np.dtype(_for_numpy(self.value))
         return dtype
@@ -101,15 +116,15 @@ def read_dtype(value: JSON, pointer: str = "/dtype", object_codec: str | None = 
     value : JSON
         A typestr, or a list of fields ``[name, dtype]`` or ``[name, dtype, shape]``.
     pointer : str
-        Where it stands, for errors.
+        JSON pointer of the member, for errors.
     object_codec : str, optional
-        For Python objects: the id of the first codec that gives bytes.  Where it says
-        what the objects are, that is their data type.
+        For Python objects: the id of the first codec that returns bytes, which may define
+        the data type.
 
     Raises
     ------
     MetadataValidationError
-        If it is none, or one that has no data type here; ``where`` is empty.
+        If it is invalid or not supported; ``where`` is empty.
     """
     if isinstance(value, str):
         found = _read_typestr(value)
@@ -118,7 +133,7 @@ def read_dtype(value: JSON, pointer: str = "/dtype", object_codec: str | None = 
         if found.kind == "O" and object_codec in _CODEC_OBJECTS:
             return Dtype(value, _CODEC_OBJECTS[object_codec], None, None, "O")
         return found
-    problems: list[Problem] = []
+    problems: list[ValidationProblem] = []
     read = _read_fields(value, pointer, problems)
     if read is None or problems:
         raise MetadataValidationError("", problems)
@@ -138,7 +153,7 @@ def write_dtype(data_type: ExtensionDefinition, byte_order: ByteOrder | None) ->
     Raises
     ------
     ValueError
-        If there is no typestr for it.
+        If the data type has no typestr.
     """
     name, configuration = data_type.name, data_type.configuration
     mark = _MARKS[byte_order or "little"]
@@ -148,7 +163,7 @@ def write_dtype(data_type: ExtensionDefinition, byte_order: ByteOrder | None) ->
     if name in _TIME_CODES:
         unit, factor = configuration.get("unit"), configuration.get("scale_factor", 1)
         if not _UNIT(str(unit)):
-            raise ValueError(f"{name} needs a unit of time in version 2, not {unit!r}")
+            raise ValueError(f"{name} requires a unit of time in version 2, not {unit!r}")
         return f"{mark}{_TIME_CODES[name]}8[{'' if factor == 1 else factor}{unit}]"
     if name == "fixed_length_utf32":
         return f"{mark}U{_length(data_type) // 4}"
@@ -162,12 +177,12 @@ def write_dtype(data_type: ExtensionDefinition, byte_order: ByteOrder | None) ->
         return _write_fields(configuration, byte_order)
     if name in OBJECTS:
         return "|O"
-    raise ValueError(f"the data type {name!r} has no form in version 2")
+    raise ValueError(f"version 2 does not support the data type {name!r}")
 
 
 def refusal(pointer: str, message: str) -> MetadataValidationError:
-    """The error for one problem of a document; who knows the document adds where it is."""
-    return MetadataValidationError("", [Problem(pointer, message)])
+    """Return the error for one problem of a document; callers add the location."""
+    return MetadataValidationError("", [ValidationProblem(pointer, message)])
 
 
 _RAW = re.compile(r"r([1-9][0-9]{0,10})", re.ASCII).fullmatch
@@ -181,7 +196,11 @@ _CODEC_OBJECTS = {
 
 @lru_cache(512)
 def _read_typestr(text: str) -> Dtype | str:
-    """What a typestr means, or what is wrong with it."""
+    """Parse a typestr; return a message if it is invalid."""
+    if text in _TENSORSTORE_NAMES:
+        kind, bytes_ = _TENSORSTORE_NAMES[text]
+        definition = ExtensionDefinition(text, spelling=text)
+        return Dtype(text, definition, "little" if bytes_ > 1 else None, bytes_, kind)
     match = _TYPESTR(text)
     if match is None:
         return f"{_FORM}, not {text[:60]!r}{_hint(text)}"
@@ -190,7 +209,7 @@ def _read_typestr(text: str) -> Dtype | str:
     if code:
         name = _SIMPLE.get(code + size)
         if name is None:
-            return f"there is no data type for {text!r} here"
+            return f"the data type {text!r} is not supported"
         if name in ("bool", "int8", "uint8"):
             order = None
         elif order is None:
@@ -199,7 +218,7 @@ def _read_typestr(text: str) -> Dtype | str:
     if time:
         parts = _UNIT(unit)
         if parts is None or not 1 <= int(parts[1] or 1) < 2**31:
-            return f"{text!r} needs a unit of time, such as [ns] or [10us]"
+            return f"{text!r} requires a unit of time, such as [ns] or [10us]"
         if order is None:
             return f'the byte order of {text!r} must be "<" or ">"'
         configuration: dict[str, JSON] = {"unit": parts[2], "scale_factor": int(parts[1] or 1)}
@@ -212,7 +231,7 @@ def _read_typestr(text: str) -> Dtype | str:
 def _read_flexible(text: str, code: str, length: int, order: ByteOrder | None) -> Dtype | str:
     size = 4 * length if code == "U" else length
     if not 1 <= size <= LARGEST:
-        return f"an element has 1 to {LARGEST} bytes, those of {text!r} have {size}"
+        return f"an element must have 1 to {LARGEST} bytes; {text!r} has {size}"
     if code == "V":
         name = f"r{8 * size}"
         return Dtype(text, ExtensionDefinition(name, spelling=name), None, size, "V")
@@ -227,7 +246,7 @@ def _read_flexible(text: str, code: str, length: int, order: ByteOrder | None) -
 
 
 def _hint(text: str) -> str:
-    """What was meant, if a byte order alone is missing."""
+    """Return a suggestion if only the byte order is missing."""
     for mark in "<|":
         found = _read_typestr(mark + text) if text[:1] not in ("<", ">", "|") else ""
         if isinstance(found, Dtype):
@@ -235,45 +254,52 @@ def _hint(text: str) -> str:
     return ""
 
 
-def _read_fields(value: JSON, pointer: str, problems: list[Problem]) -> Dtype | None:
-    """A structured data type; None if something is wrong with it, which is added to the list."""
+def _read_fields(value: JSON, pointer: str, problems: list[ValidationProblem]) -> Dtype | None:
+    """Parse a structured data type; add problems to the list and return None if it is invalid."""
     if not isinstance(value, list) or not value:
         shown = "an empty list" if value == [] else repr(value)[:60]
         problems.append(
-            Problem(pointer, f'{_FORM}; or a list of fields, such as [["x", "<f4"]]; not {shown}')
+            ValidationProblem(
+                pointer, f'{_FORM}; or a list of fields, such as [["x", "<f4"]]; not {shown}'
+            )
         )
         return None
     fields: list[JSON] = []
-    names: list[str] = []
+    names: set[str] = set()
     orders: set[ByteOrder] = set()
     total = 0
     for number, item in enumerate(value):
         found = _read_field(item, f"{pointer}/{number}", problems)
         if found is None or found.item_size is None:
             continue
-        # Padding has no name; NumPy then takes the place among the fields for one.
+        # Padding has no name; NumPy uses the index of the field.
         name = _field_name(item) or f"f{number}"
         if name in names:
             problems.append(
-                Problem(f"{pointer}/{number}/0", f"there is another field called {name!r}")
+                ValidationProblem(
+                    f"{pointer}/{number}/0", f"there is another field named {quoted(name)}"
+                )
             )
-        names.append(name)
+        names.add(name)
         fields.append({"name": name, "data_type": found.data_type.to_json()})
         total += found.item_size
         if found.byte_order is not None:
             orders.add(found.byte_order)
     if total > LARGEST:
         problems.append(
-            Problem(pointer, f"an element has 1 to {LARGEST} bytes, these have {total}")
+            ValidationProblem(pointer, f"an element must have 1 to {LARGEST} bytes, not {total}")
         )
     order: ByteOrder | None = "mixed" if len(orders) > 1 else next(iter(orders), None)
     return Dtype(value, ExtensionDefinition("struct", {"fields": fields}), order, total, "V")
 
 
-def _read_field(item: JSON, pointer: str, problems: list[Problem]) -> Dtype | None:
+def _read_field(item: JSON, pointer: str, problems: list[ValidationProblem]) -> Dtype | None:
     if not isinstance(item, list) or not 2 <= len(item) <= 3 or not isinstance(item[0], str):
         problems.append(
-            Problem(pointer, f"a field must be [name, dtype] or [name, dtype, shape], not {item}")
+            ValidationProblem(
+                pointer,
+                f"a field must be [name, dtype] or [name, dtype, shape], not {quoted(item)}",
+            )
         )
         return None
     try:
@@ -282,13 +308,17 @@ def _read_field(item: JSON, pointer: str, problems: list[Problem]) -> Dtype | No
         problems += error.problems
         return None
     if found.item_size is None:
-        problems.append(Problem(f"{pointer}/1", "a field cannot hold Python objects"))
+        problems.append(ValidationProblem(f"{pointer}/1", "a field cannot contain Python objects"))
         return None
     shape: Any = item[2] if len(item) == 3 else []
     if not isinstance(shape, list) or not all(
         type(length) is int and 0 < length <= LARGEST for length in shape
     ):
-        problems.append(Problem(f"{pointer}/2", f"a shape is a list of integers, not {shape!r}"))
+        problems.append(
+            ValidationProblem(
+                f"{pointer}/2", f"a shape must be a list of integers, not {quoted(shape)}"
+            )
+        )
         return None
     if not shape:
         return found
@@ -325,12 +355,16 @@ def _write_fields(configuration: Any, byte_order: ByteOrder | None) -> JSON:
 def _length(data_type: ExtensionDefinition) -> int:
     length = data_type.configuration.get("length_bytes")
     if not isinstance(length, int) or not 1 <= length <= LARGEST:
-        raise ValueError(f"{data_type.name} needs length_bytes, not {length!r}")
+        raise ValueError(f"{data_type.name} requires length_bytes, not {length!r}")
     return length
 
 
 def _for_numpy(value: Any) -> Any:
-    """A ``dtype`` as :class:`numpy.dtype` takes it: fields as tuples."""
+    """Convert a ``dtype`` for :class:`numpy.dtype`: fields as tuples."""
+    if isinstance(value, str) and value in _TENSORSTORE_NAMES:
+        data_type = make_extension("data_type", ExtensionDefinition(value))
+        assert data_type is not None, "data types are never ignored"
+        return data_type.numpy_dtype
     if not isinstance(value, list):
         return value
     return [(name, _for_numpy(inner), *map(tuple, shape)) for name, inner, *shape in value]

@@ -15,12 +15,12 @@ from zarr_core.extension import (
     ChunkKeyEncoding,
     ExtensionConfigurationError,
     ExtensionDefinition,
-    Problem,
+    ValidationProblem,
 )
 
 NAME = "v3_draft"
 
-# Canonical decimal numbers, as many digits as an index can have.
+# Canonical decimal numbers of at most 19 digits.
 _COORDINATE = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII).fullmatch
 
 
@@ -31,7 +31,7 @@ class DraftEncoding(ChunkKeyEncoding):
     Parameters
     ----------
     separator : {"/", "."}
-        What stands between coordinates.
+        Separator of the coordinates.
     scalar : {"c", "c0"}
         The key of the only chunk of an array without dimensions.
     """
@@ -41,16 +41,18 @@ class DraftEncoding(ChunkKeyEncoding):
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> DraftEncoding:
-        """Make the encoding.
+        """Create the encoding.
 
         Raises
         ------
         ExtensionConfigurationError
-            If the separator or the key of a scalar is another.
+            If the separator or the key of a scalar is invalid.
         """
         given: dict[str, Any] = {"separator": "/", "scalar": "c", **definition.configuration}
         problems = [
-            Problem(f"/configuration/{member}", f"must be {' or '.join(allowed)}, not {value!r}")
+            ValidationProblem(
+                f"/configuration/{member}", f"must be {' or '.join(allowed)}, not {value!r}"
+            )
             for member, allowed in (("separator", ("/", ".")), ("scalar", ("c", "c0")))
             if (value := given[member]) not in allowed
         ]
@@ -59,15 +61,15 @@ class DraftEncoding(ChunkKeyEncoding):
         return cls(given["separator"], given["scalar"])
 
     def to_definition(self) -> ExtensionDefinition:
-        """Give the definition."""
+        """Return the definition."""
         return encoding(self.separator, self.scalar)
 
     def encode(self, chunk: tuple[int, ...]) -> str:
-        """Give the key of a chunk."""
+        """Return the key of a chunk."""
         return f"c{self.separator.join(map(str, chunk))}" if chunk else self.scalar
 
     def decode(self, key: str, ndim: int) -> tuple[int, ...] | None:
-        """Give the grid coordinates of a key, or None if it is no chunk's."""
+        """Return the grid coordinates of a key, or None if it is not the key of a chunk."""
         if not ndim:
             return () if key == self.scalar else None
         parts = key[1:].split(self.separator)
@@ -76,10 +78,10 @@ class DraftEncoding(ChunkKeyEncoding):
         return tuple(map(int, parts))
 
     def affixes(self, ndim: int) -> tuple[str, str]:
-        """Give what keys are joined with."""
+        """Return the prefix and the separator of keys."""
         return ("c" if ndim else self.scalar, self.separator)
 
 
 def encoding(separator: str, scalar: str) -> ExtensionDefinition:
-    """The definition of an encoding with this configuration."""
+    """Return the definition of the encoding."""
     return ExtensionDefinition(NAME, {"separator": separator, "scalar": scalar})

@@ -1,9 +1,8 @@
-"""The chunk grid with the storage transformers, which together say how chunks are stored.
+"""Conversion of the chunk grid and the storage transformers.
 
 Specification: draft of December 2022, "Regular grids", "Storage transformers",
-"Sharding storage transformer".  Where ``sharding`` is nearest to the array, the model
-has the codec ``sharding_indexed`` with chunks that are shards: the same bytes under
-the same keys, read and changed by the faster path that the engine has for codecs.
+"Sharding storage transformer".  If ``sharding`` is the first storage transformer, it
+becomes the codec ``sharding_indexed``, which is faster: the keys and bytes are the same.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import ExtensionDefinition, MetadataValidationError, Problem
+from zarr_core.extension import ExtensionDefinition, MetadataValidationError, ValidationProblem
 
 from zarr_formats.draft.chunk_keys import NAME as ENCODING
 from zarr_formats.draft.chunk_keys import encoding
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
 SHARDING = "sharding"
 CODEC = "sharding_indexed"
+_CHECKSUM = "crc32c"
 _SHARDING_URI = re.compile(
     r"https?://purl\.org/zarr/spec/(?:extensions/)?storage[-_]transformers/sharding/1\.[0-9]+"
 ).fullmatch
@@ -35,16 +35,16 @@ _LITTLE = ExtensionDefinition("bytes", {"endian": "little"})
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """How the chunks of an array are laid out.
+    """Chunk grid, chunk keys and storage transformers of an array.
 
     Parameters
     ----------
     grid, key_encoding : ExtensionDefinition
-        The grid of what is stored, the shards if there are some, and its keys.
+        The grid of the stored chunks (or shards), and their keys.
     inner_shape : tuple of int or None
-        Shape of the chunks within a shard.
+        Shape of the inner chunks.
     transformers : tuple of ExtensionDefinition
-        The storage transformers that are left.
+        The other storage transformers.
     """
 
     grid: ExtensionDefinition
@@ -53,7 +53,7 @@ class Chunks:
     transformers: tuple[ExtensionDefinition, ...]
 
     def shard(self, codecs: Sequence[ExtensionDefinition]) -> tuple[ExtensionDefinition, ...]:
-        """The codecs of what is stored, for those of a chunk."""
+        """Return the codecs, within a sharding codec if there are shards."""
         if self.inner_shape is None:
             return tuple(codecs)
         configuration: dict[str, JSON] = {
@@ -73,19 +73,19 @@ def read_chunks(
     Parameters
     ----------
     document : dict
-        The document of an array; its schema accepted it.
+        The validated document of an array.
     scalar : {"c", "c0"}
         The chunk key of an array without dimensions.
     pad : bool
-        Whether ``chunks_per_shard`` may have fewer dimensions than the array, or one
-        for none, as zarr-python 2 writes it.
+        Whether ``chunks_per_shard`` can have fewer dimensions than the array, or one for
+        an array without dimensions, as zarr-python 2 writes it.
     keep : bool
-        Whether sharding stays a storage transformer wherever it stands.
+        Whether sharding is always kept as a storage transformer.
 
     Raises
     ------
     MetadataValidationError
-        If lengths do not fit the array; ``where`` is empty.
+        If lengths do not match the array; ``where`` is empty.
     """
     grid, shape = document["chunk_grid"], document["shape"]
     separator = grid.get("separator", "/")
@@ -106,12 +106,12 @@ def read_chunks(
 
 
 def sharding_of(metadata: ArrayMetadata) -> tuple[dict[str, Any] | None, ArrayMetadata]:
-    """The configuration of ``sharding_indexed``, with the metadata of the chunks inside.
+    """Return the configuration of ``sharding_indexed``, and the metadata of the inner chunks.
 
     Raises
     ------
     MetadataValidationError
-        If sharding is one codec of several, or its index is another; ``where`` is empty.
+        If there are other codecs, or the index is not supported; ``where`` is empty.
     """
     names = [codec.name for codec in metadata.codecs]
     if CODEC not in names:
@@ -121,24 +121,51 @@ def sharding_of(metadata: ArrayMetadata) -> tuple[dict[str, Any] | None, ArrayMe
     configuration: dict[str, Any] = dict(codec.configuration)
     problems = []
     if len(names) > 1:
-        message = "sharding cannot stand beside other codecs in this format"
-        problems.append(Problem(f"/codecs/{number}", message))
+        message = "sharding must be the only codec in this format"
+        problems.append(ValidationProblem(f"/codecs/{number}", message))
     index = [ExtensionDefinition.from_json(item) for item in configuration.get("index_codecs", [])]
     pointer = f"/codecs/{number}/configuration"
     if index != [_LITTLE]:
-        message = "the index is little-endian numbers without checksum in this format"
-        problems.append(Problem(f"{pointer}/index_codecs", message))
+        message = "the index must be little-endian without checksum in this format"
+        problems.append(ValidationProblem(f"{pointer}/index_codecs", message))
     if configuration.get("index_location", "end") != "end":
-        message = "the index is at the end of a shard in this format"
-        problems.append(Problem(f"{pointer}/index_location", message))
+        message = "the index must be at the end of a shard in this format"
+        problems.append(ValidationProblem(f"{pointer}/index_location", message))
     if problems:
         raise MetadataValidationError("", problems)
     inner = tuple(ExtensionDefinition.from_json(item) for item in configuration["codecs"])
     return configuration, metadata.replace(codecs=inner)
 
 
+def adapt_new_array(metadata: ArrayMetadata, scalar: str) -> ArrayMetadata:
+    """Change the chunk keys and shards of a new array to those of the drafts.
+
+    Parameters
+    ----------
+    metadata : ArrayMetadata
+        Metadata of a new array.
+    scalar : {"c", "c0"}
+        The chunk key of an array without dimensions.
+
+    Returns
+    -------
+    ArrayMetadata
+        The metadata with the encoding ``v3_draft`` instead of ``default``, and with shards
+        whose index has no checksum.
+    """
+    changes: dict[str, Any] = {}
+    keys = metadata.chunk_key_encoding
+    if keys.name == "default":
+        separator = str(keys.configuration.get("separator", "/"))
+        changes["chunk_key_encoding"] = encoding(separator, scalar)
+    codecs = tuple(map(_without_checksum, metadata.codecs))
+    if codecs != metadata.codecs:
+        changes["codecs"] = codecs
+    return metadata.replace(**changes)
+
+
 def write_chunk_grid(metadata: ArrayMetadata, scalar: str, *, extensions: bool = True) -> JSON:
-    """The member ``chunk_grid``.
+    """Return the member ``chunk_grid``.
 
     Parameters
     ----------
@@ -147,12 +174,12 @@ def write_chunk_grid(metadata: ArrayMetadata, scalar: str, *, extensions: bool =
     scalar : {"c", "c0"}
         The chunk key of an array without dimensions.
     extensions : bool
-        Whether there may be other grids than regular ones.
+        Whether grids other than regular ones are supported.
 
     Raises
     ------
     MetadataValidationError
-        If the format has no word for the grid or the keys; ``where`` is empty.
+        If the format does not support the grid or the keys; ``where`` is empty.
     """
     keys = metadata.chunk_key_encoding
     separator = keys.configuration.get("separator", "/")
@@ -160,8 +187,8 @@ def write_chunk_grid(metadata: ArrayMetadata, scalar: str, *, extensions: bool =
         not metadata.shape and keys.configuration.get("scalar", "c") != scalar
     ):
         message = (
-            f"chunks have keys such as {'c0/0' if metadata.shape else scalar} in this format, "
-            f"which is the encoding {ENCODING!r}"
+            f"this format requires the encoding {ENCODING!r}, with keys such as "
+            f"{'c0/0' if metadata.shape else scalar}"
         )
         raise refusal("/chunk_key_encoding", message)
     sharding, _ = sharding_of(metadata)
@@ -170,25 +197,25 @@ def write_chunk_grid(metadata: ArrayMetadata, scalar: str, *, extensions: bool =
         shape = grid.configuration["chunk_shape"] if sharding is None else sharding["chunk_shape"]
         return {"type": "regular", "chunk_shape": shape, "separator": separator}
     if not extensions or not is_uri(grid.name):
-        raise refusal("/chunk_grid", f"this format has no chunk grid {grid.name!r}")
+        raise refusal("/chunk_grid", f"this format does not support the chunk grid {grid.name!r}")
     rest = dict(grid.configuration)
     return {"extension": grid.name, "type": rest.pop("type", None), **rest}
 
 
 def write_transformers(metadata: ArrayMetadata, uri: str) -> dict[str, JSON]:
-    """The member ``storage_transformers``, if there are some.
+    """Return the member ``storage_transformers``, if there are any.
 
     Parameters
     ----------
     metadata : ArrayMetadata
         The metadata.
     uri : str
-        What the format calls sharding.
+        The URI of sharding in the format.
 
     Raises
     ------
     MetadataValidationError
-        If the format has no word for one; ``where`` is empty.
+        If the format does not support one; ``where`` is empty.
     """
     written: list[JSON] = []
     sharding, _ = sharding_of(metadata)
@@ -196,7 +223,7 @@ def write_transformers(metadata: ArrayMetadata, uri: str) -> dict[str, JSON]:
         stored: Any = metadata.chunk_grid.configuration.get("chunk_shape", [])
         inner: Any = sharding["chunk_shape"]
         if len(stored) != len(inner) or any(a % b for a, b in zip(stored, inner, strict=True)):
-            raise refusal("/chunk_grid", "shards must hold whole chunks")
+            raise refusal("/chunk_grid", "shards must contain whole inner chunks")
         counts: list[JSON] = [a // b for a, b in zip(stored, inner, strict=True)]
         configuration: dict[str, JSON] = {"chunks_per_shard": counts}
         written.append({"extension": uri, "type": "indexed", "configuration": configuration})
@@ -204,7 +231,7 @@ def write_transformers(metadata: ArrayMetadata, uri: str) -> dict[str, JSON]:
     for number, item in enumerate(metadata.storage_transformers):
         if item.name != SHARDING and not is_uri(item.name):
             message = f"this format has no URI for {item.name!r}"
-            problems.append(Problem(f"/storage_transformers/{number}", message))
+            problems.append(ValidationProblem(f"/storage_transformers/{number}", message))
         rest = dict(item.configuration)
         written.append(
             {
@@ -218,13 +245,24 @@ def write_transformers(metadata: ArrayMetadata, uri: str) -> dict[str, JSON]:
     return {"storage_transformers": written} if written else {}
 
 
+def _without_checksum(codec: ExtensionDefinition) -> ExtensionDefinition:
+    """Remove the checksum of the index from a sharding codec; the drafts do not have it."""
+    index: Any = codec.configuration.get("index_codecs")
+    if codec.name != CODEC or not index:
+        return codec
+    last = ExtensionDefinition.from_json(index[-1])
+    if last.name != _CHECKSUM:
+        return codec
+    return ExtensionDefinition(CODEC, {**codec.configuration, "index_codecs": index[:-1]})
+
+
 def _read_transformer(item: dict[str, Any]) -> ExtensionDefinition:
     name = SHARDING if _SHARDING_URI(item["extension"]) else item["extension"]
     return ExtensionDefinition(name, extension_configuration(item))
 
 
 def _pad(transformer: ExtensionDefinition, ndim: int) -> None:
-    """Make the counts as many as there are dimensions; the definition is not yet anyone's."""
+    """Extend ``chunks_per_shard`` to the number of dimensions, in place."""
     configuration: Any = transformer.configuration
     counts = configuration.get("chunks_per_shard")
     if isinstance(counts, list):
@@ -237,9 +275,9 @@ def _chunk_shape(chunk: list[int], shape: list[int]) -> tuple[int, ...]:
     """Text: lengths are "non-zero when the corresponding dimensions ... are of non-zero length"."""
     pointer = "/chunk_grid/chunk_shape"
     if len(chunk) != len(shape):
-        raise refusal(pointer, f"has {len(chunk)} dimensions, the array has {len(shape)}")
+        raise refusal(pointer, f"has {len(chunk)} dimensions, but the array has {len(shape)}")
     problems = [
-        Problem(f"{pointer}/{number}", "must not be 0 where the array has elements")
+        ValidationProblem(f"{pointer}/{number}", "must not be 0 if the array has elements")
         for number, (length, size) in enumerate(zip(chunk, shape, strict=True))
         if not length and size
     ]
@@ -249,7 +287,7 @@ def _chunk_shape(chunk: list[int], shape: list[int]) -> tuple[int, ...]:
 
 
 def _counts(sharding: ExtensionDefinition, ndim: int) -> list[int]:
-    """How many chunks a shard has in each dimension.
+    """Return the number of inner chunks of a shard along each dimension.
 
     Text: "The length of the array must match the length of the array metadata shape entry."
     """
@@ -263,7 +301,7 @@ def _counts(sharding: ExtensionDefinition, ndim: int) -> list[int]:
     if not isinstance(counts, list) or not all(type(n) is int and n > 0 for n in counts):
         raise refusal(pointer, f"must be an array of integers of at least 1, not {counts!r}")
     if len(counts) != ndim:
-        raise refusal(pointer, f"has {len(counts)} dimensions, the array has {ndim}")
+        raise refusal(pointer, f"has {len(counts)} dimensions, but the array has {ndim}")
     return counts
 
 

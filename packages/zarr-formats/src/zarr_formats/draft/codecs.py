@@ -1,8 +1,8 @@
-"""The URIs by which the drafts name codecs.
+"""Conversion of codecs, which the drafts name by URIs.
 
-Specification: draft of December 2022, "Specifying codecs" with the codecs' own
-documents; zarr-python 2.12 to 2.18 has "codec" in place of "codecs".  Either is read,
-and a version left out too, as in an example of the text.
+Specification: draft of December 2022, "Specifying codecs", and the documents of the
+codecs; zarr-python 2.12 to 2.18 writes "codec" instead of "codecs".  Both are read,
+also without a version as in an example of the text.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.errors import ExtensionError
 from zarr_core.extension import (
     ArrayToArrayCodec,
     ArrayToBytesCodec,
     ExtensionDefinition,
-    ExtensionError,
     MetadataValidationError,
-    Problem,
-    make_extension,
+    ValidationProblem,
 )
+from zarr_core.tools import make_extension
 
 from zarr_formats import codec_ids
 from zarr_formats.draft.extensions import is_uri
@@ -33,54 +33,53 @@ IN_TEXT = frozenset({"blosc", "endian", "gzip"})
 """Codecs that the text of December 2022 defines."""
 
 IN_DIALECT = frozenset({"blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"})
-"""Codecs, by their ids in numcodecs, that zarr-python 2 has URIs for."""
+"""Ids in numcodecs of the codecs for which zarr-python 2 has URIs."""
 
 _URI = re.compile(r"https?://purl\.org/zarr/spec/codecs?/([a-z0-9]+)(?:/1\.[0-9]+)?").fullmatch
 _BYTES = "bytes"
 
 
 def known(uri: str, names: frozenset[str]) -> str | None:
-    """The codec that a URI names, if it is one of these."""
+    """Return the name of the codec with a URI, if it is one of some names."""
     match = _URI(uri)
     return match[1] if match and match[1] in names else None
 
 
 def uri_in_text(name: str) -> str:
-    """The URI of a codec of the text."""
+    """Return the URI of a codec in the text."""
     return f"https://purl.org/zarr/spec/codecs/{name}/1.0"
 
 
 def uri_in_dialect(name: str) -> str:
-    """The URI of a codec of zarr-python's."""
+    """Return the URI of a codec in zarr-python 2."""
     return f"https://purl.org/zarr/spec/codec/{name}/1.0"
 
 
 def read_codecs(
     codecs: Sequence[Any], byte_order: str | None, typesize: int, *, serialised: bool = False
 ) -> list[ExtensionDefinition]:
-    """The codecs of version 3 for the ``codecs`` of the text.
+    """Convert the ``codecs`` of the text to those of version 3.
 
     Parameters
     ----------
     codecs : sequence of dict
-        The member; its schema accepted it.
+        The validated member.
     byte_order : {"little", "big"} or None
-        That of the data type, if no ``endian`` codec says another.
+        Byte order of the data type, which an ``endian`` codec overrides.
     typesize : int
-        Bytes of an element, for Blosc.
+        Size of an element, for Blosc.
     serialised : bool
-        Whether a codec before these has made bytes of the elements already.
+        Whether a previous codec has encoded the elements as bytes.
 
     Raises
     ------
     MetadataValidationError
-        If Blosc is told to shuffle in no known way; ``where`` is empty.
+        If the shuffle mode of Blosc is unknown; ``where`` is empty.
 
     Notes
     -----
-    The text lets codecs for arrays and for bytes meet anywhere, elements becoming bytes
-    in C order.  In version 3 that is the codec ``bytes``; it is put before the first
-    codec for bytes.
+    In the text, a codec for bytes can follow a codec for arrays: elements become bytes in
+    C order.  Version 3 requires the codec ``bytes``, which is inserted there.
     """
     found: list[ExtensionDefinition] = []
     for number, item in enumerate(codecs):
@@ -106,14 +105,14 @@ def read_codecs(
 
 
 def write_codecs(codecs: Iterable[tuple[int, ExtensionDefinition]], *, endian: bool) -> list[JSON]:
-    """The ``codecs`` of the text for those of version 3.
+    """Convert the codecs of version 3 to the ``codecs`` of the text.
 
     Parameters
     ----------
     codecs : iterable of (int, ExtensionDefinition)
-        The codecs, each with its place in the metadata.
+        The codecs and their indices in the metadata.
     endian : bool
-        Whether the codecs say the byte order; not if the data type does.
+        Whether the codecs define the byte order, and not the data type.
 
     Raises
     ------
@@ -136,10 +135,10 @@ def write_codecs(codecs: Iterable[tuple[int, ExtensionDefinition]], *, endian: b
                 configuration = {k: v for k, v in codec_ids.config(codec).items() if k != "id"}
         elif not is_uri(codec.name):
             message = (
-                f"the draft of December 2022 has no URI for {codec.name!r}; "
-                "it knows gzip and blosc, and others by URIs of their own"
+                f"the draft of December 2022 has no URI for {codec.name!r}; it supports gzip, "
+                "blosc, and codecs whose names are URIs"
             )
-            problems.append(Problem(f"/codecs/{number}", message))
+            problems.append(ValidationProblem(f"/codecs/{number}", message))
             continue
         item: dict[str, JSON] = {"type": uri}
         if configuration:
@@ -155,21 +154,21 @@ def _bytes(byte_order: str | None) -> ExtensionDefinition:
 
 
 def _kind(definition: ExtensionDefinition) -> type[Any] | None:
-    """Whether a codec of a URI of its own takes arrays; None if bytes, or nobody knows."""
+    """Return the kind of a codec for arrays; None if it is for bytes, or unknown."""
     try:
         codec = make_extension("codec", definition)
     except ExtensionError:
-        return None  # the array will be refused when its codecs are needed
+        return None  # an error is raised when the codecs are used
     kinds = (ArrayToArrayCodec, ArrayToBytesCodec)
     return next((kind for kind in kinds if isinstance(codec, kind)), None)
 
 
 def _read_blosc(configuration: dict[str, JSON], typesize: int, pointer: str) -> dict[str, JSON]:
-    """Members that are missing, or unknown, are left to the codec's own schema."""
+    """Convert the shuffle mode; the schema of the codec validates other members."""
     if not configuration.keys() >= {"cname", "clevel", "shuffle", "blocksize"}:
         return configuration
     shuffle = configuration["shuffle"]
     if type(shuffle) is not int or shuffle not in (0, 1, 2, -1):
         raise refusal(f"{pointer}/shuffle", f"must be one of 0, 1, 2, -1, not {shuffle!r}")
-    in_words = codec_ids.definition({"id": "blosc", **configuration}, typesize)
-    return configuration | dict(in_words.configuration)
+    converted = codec_ids.definition({"id": "blosc", **configuration}, typesize)
+    return configuration | dict(converted.configuration)

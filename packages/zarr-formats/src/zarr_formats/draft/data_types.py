@@ -1,8 +1,8 @@
-"""Data types of the text of December 2022, in the words of the model.
+"""Conversion of the data types of the text of December 2022.
 
-Specification: "Core data types", "Array metadata" (``data_type``), with the documents
-of the extensions datetime, string, struct, complex.  Examples of the text still have
-the typestrs of an older state, such as ``<f8``; they are read, and never written.
+Specification: "Core data types", "Array metadata" (``data_type``), and the documents
+of the extensions datetime, string, struct, complex.  Examples of the text have typestrs
+of an older state, such as ``<f8``; they are read, but not written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CORE = frozenset(
         "float16", "float32", "float64", "complex64", "complex128",
     }
 )  # fmt: skip
-"""Names of the core data types, but for ``r8``, ``r16`` ..."""
+"""Names of the core data types, except ``r8``, ``r16`` ..."""
 
 _RAW = re.compile(r"r[0-9]+", re.ASCII).fullmatch
 _BASE = "https://purl.org/zarr/spec/extensions/data-types/"
@@ -48,18 +48,18 @@ _STRING = re.compile(r"S[0-9]+", re.ASCII).fullmatch
 
 @dataclass(frozen=True, slots=True)
 class DraftType:
-    """What the ``data_type`` of a document means.
+    """A parsed ``data_type``.
 
     Parameters
     ----------
     data_type : ExtensionDefinition
         The data type.
     dtype : Dtype, optional
-        The same with its byte order; None if it is not known here.
+        The data type with its byte order; None if it is unknown.
     is_core : bool
         Whether the core specification defines it.
     fallbacks : tuple of DraftType
-        What may be read instead, the best first.
+        Data types that can be used instead, the best first.
     """
 
     data_type: ExtensionDefinition
@@ -69,18 +69,18 @@ class DraftType:
 
     @property
     def nearest(self) -> Dtype | None:
-        """What is known of the bytes of an element, if need be from a fallback."""
+        """The first known data type of this one and its fallbacks."""
         known = (found.dtype for found in (self, *self.fallbacks))
         return next((dtype for dtype in known if dtype is not None), None)
 
 
 def read_data_type(value: Any, pointer: str = "/data_type") -> DraftType:
-    """Read a data type that the schema of the document accepted.
+    """Read a data type of a validated document.
 
     Raises
     ------
     MetadataValidationError
-        If a known extension has no such type; ``where`` is empty.
+        If a known extension does not define the type; ``where`` is empty.
     """
     if isinstance(value, str):
         return _read_name(value, pointer)
@@ -91,15 +91,17 @@ def read_data_type(value: Any, pointer: str = "/data_type") -> DraftType:
     )
     match = _URI(value["extension"])
     if match is None:
-        # "If an implementation does not recognise the extension": whoever provides a
-        # data type of this name gets the type, with all else that is said of it.
+        # "If an implementation does not recognise the extension": a data type of this name
+        # receives the type and all other members as its configuration.
         configuration = extension_configuration(value)
         return DraftType(
             ExtensionDefinition(value["extension"], configuration), None, False, fallbacks
         )
     dtype = read_dtype(_as_dtype(value["type"]), f"{pointer}/type")
     if dtype.kind not in _KINDS[match[1]] or dtype.has_fields != (match[1] == "struct"):
-        raise refusal(f"{pointer}/type", f"is no type of {value['extension']}: {value['type']!r}")
+        raise refusal(
+            f"{pointer}/type", f"is not a type of {value['extension']}: {value['type']!r}"
+        )
     return DraftType(dtype.data_type, dtype, match[1] == "complex", fallbacks)
 
 
@@ -113,14 +115,14 @@ def write_data_type(
     data_type : ExtensionDefinition
         The data type.
     dtype : JSON
-        Its typestr or fields, with byte orders; None if it has none.
+        Its typestr or fields, with byte orders; None for extensions.
     fallbacks : sequence of ExtensionDefinition
-        What may be read instead; by default, bytes of that size.
+        Data types that can be used instead; by default raw bytes of the same size.
 
     Raises
     ------
     ValueError
-        If the draft has no word for it.
+        If the draft does not support it.
     """
     name = core_name(data_type)
     if name is not None:
@@ -128,14 +130,16 @@ def write_data_type(
     extension = _EXTENSION_OF.get(data_type.name)
     if extension is None:
         if not is_uri(data_type.name):
-            raise ValueError(f"the draft of December 2022 has no data type {data_type.name!r}")
+            raise ValueError(
+                f"the draft of December 2022 does not support the data type {data_type.name!r}"
+            )
         rest = dict(data_type.configuration)
         written: dict[str, JSON] = {"extension": data_type.name, "type": rest.pop("type", None)}
         if rest:
             written["configuration"] = rest
     else:
         if data_type.configuration.get("scale_factor", 1) != 1:
-            raise ValueError("units of time are counted one by one in the draft of December 2022")
+            raise ValueError("scale_factor must be 1 in the draft of December 2022")
         written = {"extension": f"{_BASE}{extension}/1.0", "type": _as_type(dtype)}
         fallbacks = fallbacks or _fallbacks(dtype)
     if fallbacks:
@@ -145,7 +149,7 @@ def write_data_type(
 
 
 def core_name(data_type: ExtensionDefinition) -> str | None:
-    """The name of a core data type; None for those of extensions."""
+    """Return the name of a core data type; None for extensions."""
     if data_type.name in CORE or _RAW(data_type.name):
         return data_type.name
     length = data_type.configuration.get("length_bytes")
@@ -160,7 +164,7 @@ def says_byte_order(data_type: ExtensionDefinition) -> bool:
 
 
 def extension_configuration(value: dict[str, Any]) -> dict[str, JSON]:
-    """What an extension object says besides its URI, as a configuration."""
+    """Return the members of an extension object, except its URI, as a configuration."""
     rest = {name: item for name, item in value.items() if name not in ("extension", "fallback")}
     if isinstance(rest.get("configuration"), dict):
         rest = {name: item for name, item in rest.items() if name != "configuration"} | rest[
@@ -174,20 +178,23 @@ def _read_name(name: str, pointer: str) -> DraftType:
     if name in CORE or (_RAW(name) and int(name[1:12] or 0) % 8 == 0):
         try:
             dtype = read_dtype(write_dtype(definition, "little"), pointer)
-        except (ValueError, MetadataValidationError):  # a size that no data type has
+        except (ValueError, MetadataValidationError):  # an invalid size
             dtype = None
         return DraftType(definition, dtype, is_core=True)
     try:
         dtype = read_dtype(name, pointer)
     except MetadataValidationError:
-        return DraftType(definition, None, is_core=True)  # unknown, as the registry will say
+        return DraftType(definition, None, is_core=True)  # unknown; the registry raises the error
     if core_name(dtype.data_type) is None:
-        raise refusal(pointer, f"{name!r} is the type of an extension, which must be named")
+        raise refusal(
+            pointer,
+            f'{name!r} is a type of an extension; use an object with "extension" and "type"',
+        )
     return DraftType(dtype.data_type, dtype, is_core=True)
 
 
 def _as_dtype(value: JSON) -> JSON:
-    """The type of an extension as NumPy has it."""
+    """Return the type of an extension as a dtype of NumPy."""
     if isinstance(value, str):
         if value in CORE or _RAW(value):
             return write_dtype(ExtensionDefinition(value), "little")
@@ -203,7 +210,7 @@ def _as_dtype(value: JSON) -> JSON:
 
 
 def _as_type(dtype: JSON) -> JSON:
-    """The type of an extension as the text has it.
+    """Return the type of an extension in the form of the text.
 
     Raises
     ------
@@ -219,7 +226,9 @@ def _as_type(dtype: JSON) -> JSON:
     for field in dtype:
         assert isinstance(field, list), "a name with its type"
         if len(field) > 2:
-            raise ValueError(f"the field {field[0]!r} has a shape, which the draft does not have")
+            raise ValueError(
+                f"the field {field[0]!r} has a shape, which the draft does not support"
+            )
         fields.append([field[0], _as_type(field[1])])
     return fields
 
@@ -229,7 +238,7 @@ def _fallbacks(dtype: JSON) -> tuple[ExtensionDefinition, ...]:
     found = read_dtype(dtype)
     if found.kind in "mM" and found.byte_order == "little":
         return (ExtensionDefinition("int64"),)
-    assert found.item_size is not None, "only types of a fixed size are written"
+    assert found.item_size is not None, "only types of fixed size are written"
     return (ExtensionDefinition(f"r{8 * found.item_size}"),)
 
 

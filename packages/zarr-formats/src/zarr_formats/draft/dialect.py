@@ -1,8 +1,8 @@
-"""Documents of arrays as zarr-python 2.12 to 2.18 writes them, after zarrita (2021).
+"""Array metadata documents of zarr-python 2.12 to 2.18, and of zarrita (2021).
 
-They follow an older state of the draft, with what version 2 has besides: typestrs,
-one compressor, filters (in the attribute ``filters``), fill values that may be null.
-Members that those libraries do not know they ignore; so it is here.
+They follow an older state of the draft, with elements of version 2: typestrs, one
+compressor, filters (in the attribute ``filters``), fill values that can be null.
+Unknown members are ignored, as in those libraries.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     MetadataValidationError,
-    Problem,
-    strictjson,
+    ValidationProblem,
 )
+from zarr_core.tools import strictjson
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.draft import chunks, codecs
-from zarr_formats.draft.checked import checked, located
 from zarr_formats.draft.extensions import (
     is_uri,
     read_extensions,
     write_extensions,
 )
 from zarr_formats.draft.parts import SHAPE, no_dimension_names
+from zarr_formats.draft.validate import add_location, validate_document
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.revision import Part
 from zarr_formats.typestr import read_dtype, refusal
@@ -43,7 +43,7 @@ SCALAR = "c0"
 FILTERS = "filters"
 
 _SPEC = "https://zarr-specs.readthedocs.io/en/"
-# What zarr-python has in place of the URIs that it meant to have.
+# Placeholders that zarr-python writes instead of URIs.
 _UNDONE = f"{'todo'.upper()}: {{}} array protocol URL"
 _EXTENSIONS = {
     "c": f"{_SPEC}core-protocol-v3.0-dev/protocol/extensions/complex-dtypes/v1.0.html",
@@ -69,18 +69,18 @@ def read_array(document: JSON, where: str, scalar: str = SCALAR) -> ArrayMetadat
     where : str
         Store and key, for errors.
     scalar : {"c0", "c"}
-        The key of its chunk, if it has no dimensions.
+        The chunk key of an array without dimensions.
 
     Raises
     ------
     MetadataError
-        If it is wrong.
+        If it is invalid.
     """
-    found = checked(document, "draft-2021.array", where, ignoring=True)
+    found = validate_document(document, "draft-2021.array", where, ignore_unknown=True)
     try:
         return _read(found, scalar)
     except MetadataValidationError as error:
-        raise located(error, where, _place) from error
+        raise add_location(error, where, _place) from error
 
 
 def _read(document: dict[str, Any], scalar: str) -> ArrayMetadata:
@@ -109,7 +109,7 @@ def _read(document: dict[str, Any], scalar: str) -> ArrayMetadata:
 
 
 def _filters(attributes: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """The codecs in the attribute ``filters``; None if it is none, or an attribute like others.
+    """Return the codecs in the attribute ``filters``; None if it does not contain codecs.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def _filters(attributes: dict[str, Any]) -> list[dict[str, Any]] | None:
     if not all(isinstance(item, dict) for item in given):
         return None
     problems = [
-        Problem(f"/filters/{number}/id", "must be the name of a codec")
+        ValidationProblem(f"/filters/{number}/id", "must be the name of a codec")
         for number, item in enumerate(given)
         if not isinstance(item.get("id"), str)
     ]
@@ -134,7 +134,7 @@ def _filters(attributes: dict[str, Any]) -> list[dict[str, Any]] | None:
 def _read_compressor(
     compressor: dict[str, Any] | None,
 ) -> tuple[dict[str, JSON] | None, list[ExtensionDefinition]]:
-    """The configuration of numcodecs for a compressor, or the codec of a URI that has none."""
+    """Return the configuration for numcodecs, or the codec if numcodecs does not have it."""
     if compressor is None:
         return None, []
     uri, configuration = compressor["codec"], compressor["configuration"]
@@ -145,11 +145,11 @@ def _read_compressor(
 
 
 def _read_data_type(value: Any, codec: str | None) -> Dtype:
-    """The extension's URI says nothing that the type does not; these libraries ignore it."""
+    """Read a data type; the URI of an extension is ignored, as in those libraries."""
     if not isinstance(value, dict):
         return read_dtype(_SHORT.get(value, value), "/data_type")
     found = value["type"]
-    # NumPy's fields of bytes without fields.
+    # NumPy's fields for raw bytes.
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
         name, *inner = found[0]
         if name == "" and len(inner) == 1 and str(inner[0]).startswith("|V"):
@@ -158,7 +158,7 @@ def _read_data_type(value: Any, codec: str | None) -> Dtype:
 
 
 def _place(pointer: str) -> str:
-    """Where a pointer into version 2's members is in these documents."""
+    """Convert a pointer into members of version 2 to a pointer into this document."""
     return f"/attributes{pointer}" if pointer.startswith(f"/{FILTERS}") else pointer
 
 
@@ -172,7 +172,9 @@ def _write_grid(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 def _no_layout(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     layout = metadata.chunk_memory_layout
     if layout is not None:
-        raise refusal("/chunk_memory_layout", f"this format has no layout {layout.name!r}")
+        raise refusal(
+            "/chunk_memory_layout", f"this format does not support the layout {layout.name!r}"
+        )
     return {}
 
 
@@ -196,7 +198,7 @@ def _write_data_type(metadata: ArrayMetadata) -> JSON:
     if extension is None:
         return value
     if kind in "mM" and metadata.data_type.configuration.get("scale_factor", 1) != 1:
-        message = "units of time are counted one by one in this format"
+        message = "must be 1 in this format"
         raise refusal("/data_type/configuration/scale_factor", message)
     if isinstance(value, str) and kind == "V":
         value = [["", value]]
@@ -229,15 +231,15 @@ def _write_attributes(metadata: ArrayMetadata) -> Mapping[str, JSON]:
         old = before.get("array", {}).get("attributes", {})
         if filters or not strictjson.identical(attributes[FILTERS], old.get(FILTERS)):
             message = (
-                "this format keeps the codecs before the compressor in an attribute of that "
-                "name; choose another"
+                "this format stores the codecs before the compressor in this attribute; choose "
+                "another name"
             )
             raise refusal("/attributes/filters", message)
     return {"attributes": attributes | ({FILTERS: list(filters)} if filters else {})}
 
 
 def _chain(metadata: ArrayMetadata) -> tuple[str, list[JSON], JSON]:
-    """Layout, filters, compressor."""
+    """Return layout, filters and compressor."""
     _, inner = chunks.sharding_of(metadata)
     own: JSON = None
     if inner.codecs and is_uri(inner.codecs[-1].name):
@@ -279,4 +281,4 @@ PARTS: tuple[Part, ...] = (
     Part(("dimension_names",), (), no_dimension_names),
     Part(("chunk_memory_layout",), (), _no_layout),
 )
-"""How members are written; the attributes have the filters."""
+"""How members are written; the filters are written to the attributes."""

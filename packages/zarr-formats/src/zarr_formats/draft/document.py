@@ -1,4 +1,4 @@
-"""Documents of arrays as the text of December 2022 has them.
+"""Array metadata documents of the text of December 2022.
 
 Specification: "Array metadata".
 """
@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zarr_core.errors import UnknownExtensionError
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     MetadataValidationError,
-    Problem,
-    UnknownExtensionError,
-    make_extension,
+    ValidationProblem,
 )
+from zarr_core.tools import make_extension
 
-from zarr_formats.chain import AS_BEFORE, write_stored_dtype
+from zarr_formats.chain import V2_FILTERS, write_stored_dtype
 from zarr_formats.draft import chunks, codecs, data_types, fill_values
-from zarr_formats.draft.checked import checked, located
 from zarr_formats.draft.extensions import is_uri, read_extensions, write_extensions
 from zarr_formats.draft.parts import SHAPE, no_dimension_names, transposed, without_transpose
+from zarr_formats.draft.validate import add_location, validate_document
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.revision import Part
 from zarr_formats.typestr import read_dtype, refusal
@@ -37,7 +37,7 @@ SCALAR = "c"
 """The key of the only chunk: "the chunk key will consist of the string c"."""
 
 
-def read_array(document: JSON, where: str, *, ignoring: bool = False) -> ArrayMetadata:
+def read_array(document: JSON, where: str, *, ignore_unknown: bool = False) -> ArrayMetadata:
     """Read the document of an array.
 
     Parameters
@@ -46,19 +46,19 @@ def read_array(document: JSON, where: str, *, ignoring: bool = False) -> ArrayMe
         The document.
     where : str
         Store and key, for errors.
-    ignoring : bool
-        Whether unknown members are ignored, as of a later minor version.
+    ignore_unknown : bool
+        Whether unknown members are ignored, as for later minor versions.
 
     Raises
     ------
     MetadataError
-        If it is wrong, or has unknown members.
+        If it is invalid, or has unknown members.
     """
-    found = checked(document, "draft.array", where, ignoring=ignoring)
+    found = validate_document(document, "draft.array", where, ignore_unknown=ignore_unknown)
     try:
         return _read(found)
     except MetadataValidationError as error:
-        raise located(error, where) from error
+        raise add_location(error, where) from error
 
 
 def _read(document: dict[str, Any]) -> ArrayMetadata:
@@ -94,9 +94,9 @@ def _read_codecs(
     before = transposed(ndim) if layout == "F" else []
     given = document.get("codecs", [])
     if order == "mixed":
-        assert nearest is not None, "it has an order"
-        # Fields of several byte orders, which no other codec can turn into bytes.
-        before = [*before, ExtensionDefinition(AS_BEFORE, {"dtype": nearest.value, "codecs": []})]
+        assert nearest is not None, "it has a byte order"
+        # Fields of several byte orders, which only this codec supports.
+        before = [*before, ExtensionDefinition(V2_FILTERS, {"dtype": nearest.value, "codecs": []})]
         return before + codecs.read_codecs(given, None, typesize, serialised=True)
     return before + codecs.read_codecs(given, order, typesize)
 
@@ -106,7 +106,7 @@ def _read_layout(layout: dict[str, Any]) -> ExtensionDefinition:
 
 
 def _read_fill_value(value: JSON, data_type: DraftType) -> tuple[JSON, bool]:
-    """The fill value, with whether there is none.
+    """Return the fill value, and whether it is undefined.
 
     Text: "the literal null is not permitted"; but "if the data_type of an array is defined
     in a data_type extension, then said extension is responsible", and there is null in the
@@ -122,7 +122,7 @@ def _read_fill_value(value: JSON, data_type: DraftType) -> tuple[JSON, bool]:
         return value, value is None
     try:
         return fill_from_v2(value, data_type.dtype)
-    except UnknownExtensionError:  # not installed; a fallback may be
+    except UnknownExtensionError:  # not installed; a fallback may be used
         return value, value is None
 
 
@@ -134,9 +134,9 @@ def _write_grid(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 
 
 def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    """Data type, layout and codecs, which have the byte order between them."""
+    """Write data type, layout and codecs together: one of them contains the byte order."""
     _, inner = chunks.sharding_of(metadata)
-    problems: list[Problem] = []
+    problems: list[ValidationProblem] = []
     written: dict[str, JSON] = {}
     data_type = inner.data_type
     in_type = data_types.says_byte_order(data_type)
@@ -156,7 +156,7 @@ def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     rest = [
         (number, codec)
         for number, codec in numbered
-        if not (in_type and codec.name == AS_BEFORE and not codec.configuration.get("codecs"))
+        if not (in_type and codec.name == V2_FILTERS and not codec.configuration.get("codecs"))
     ]
     try:
         found = codecs.write_codecs(rest, endian=not in_type)
@@ -178,7 +178,9 @@ def _write_data_type(metadata: ArrayMetadata) -> JSON:
 
 def _write_layout(layout: ExtensionDefinition) -> JSON:
     if not is_uri(layout.name):
-        raise refusal("/chunk_memory_layout", f"this format has no layout {layout.name!r}")
+        raise refusal(
+            "/chunk_memory_layout", f"this format does not support the layout {layout.name!r}"
+        )
     rest = dict(layout.configuration)
     return {"extension": layout.name, "type": rest.pop("type", None), **rest}
 
@@ -189,8 +191,8 @@ def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
     if name is not None:
         if metadata.fill_value_undefined:
             message = (
-                "the draft of December 2022 has no arrays without a fill value; choose one: "
-                "null is not permitted"
+                "the draft of December 2022 requires a fill value (null is not permitted); choose "
+                "one"
             )
             raise refusal("/fill_value", message)
         value = metadata.fill_value
@@ -205,16 +207,16 @@ def _write_fill_value(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 
 
 def _raw(data_type: ExtensionDefinition, value: JSON) -> JSON:
-    """The bytes of an element as a list; data types may write them in base64 too."""
+    """Return the bytes of an element as a list; data types may also use base64."""
     made = make_extension("data_type", data_type)
-    assert made is not None, "data types are never left out"
+    assert made is not None, "data types are never ignored"
     return list(made.fill_value_from_json(value).tobytes())
 
 
-def _problems(error: ValueError, pointer: str) -> list[Problem]:
+def _problems(error: ValueError, pointer: str) -> list[ValidationProblem]:
     if isinstance(error, MetadataValidationError):
         return list(error.problems)
-    return [Problem(pointer, str(error))]
+    return [ValidationProblem(pointer, str(error))]
 
 
 PARTS: tuple[Part, ...] = (

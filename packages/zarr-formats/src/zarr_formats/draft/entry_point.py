@@ -10,18 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarr_core.extension import (
-    ExtensionDefinition,
-    MetadataError,
-    MetadataValidationError,
-    Problem,
-    UnknownExtensionError,
-    make_extension,
-    strictjson,
-)
+from zarr_core.errors import MetadataError, UnknownExtensionError
+from zarr_core.extension import ExtensionDefinition, MetadataValidationError, ValidationProblem
+from zarr_core.tools import make_extension, quoted, read_metadata, strictjson
 
-from zarr_formats.draft.checked import checked
 from zarr_formats.draft.extensions import read_extensions
+from zarr_formats.draft.validate import validate_document
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON, Store
@@ -39,18 +33,18 @@ _URI = re.compile(r"https?://purl\.org/zarr/spec/(protocol/)?core/([0-9]+)\.([0-
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
-    """What the entry point says.
+    """A parsed entry point.
 
     Parameters
     ----------
     dialect : {"draft", "draft-2021"}
-        Which of the two drafts the hierarchy follows.
+        The draft of the hierarchy.
     minor : int
         The second number of the version: 0 in 3.0.
     suffix : str
-        What keys of documents end in, such as ``".json"``.
+        Suffix of the keys of metadata documents, such as ``".json"``.
     extensions : dict
-        Extensions of the hierarchy, as further members of a document.
+        Extensions of the hierarchy, as additional fields.
     document : dict
         The document.
     """
@@ -63,7 +57,7 @@ class EntryPoint:
 
 
 def new_entry_point(dialect: Dialect) -> bytes:
-    """The entry point of a new hierarchy, as it is stored."""
+    """Return the encoded entry point of a new hierarchy."""
     document: dict[str, JSON] = {"zarr_format": URIS[dialect]}
     if dialect == "draft":
         document["metadata_encoding"] = {"type": "json", "metadata_key_suffix": ".json"}
@@ -73,21 +67,21 @@ def new_entry_point(dialect: Dialect) -> bytes:
 
 
 def read_entry_point(store: Store) -> EntryPoint | None:
-    """The entry point of a store; None if it has none of either dialect.
+    """Read the entry point of a store; None if there is none of these drafts.
 
     Raises
     ------
     MetadataError
-        If there is one, and it is wrong or of another major version.
+        If it is invalid, or of another major version.
     UnknownExtensionError
-        If it needs an extension, or an encoding of documents, that nobody knows.
+        If it requires an unknown extension or metadata encoding.
     """
-    data = store.get(KEY)
+    data = read_metadata(store, KEY)
     if data is None:
         return None
     where = f"{store} {KEY!r}"
     try:
-        found = _parse(bytes(data))
+        found = _parse(data)
     except MetadataError as error:
         raise type(error)(where, error.problems) from None
     if found is not None:
@@ -98,10 +92,10 @@ def read_entry_point(store: Store) -> EntryPoint | None:
 
 
 def _understand(entry: EntryPoint, where: str) -> None:
-    """Ask the extensions of the hierarchy, refusing those that nobody knows and must."""
-    problems: list[Problem] = []
+    """Check the extensions of the hierarchy; unknown ones that must be understood raise an error."""
+    problems: list[ValidationProblem] = []
     for uri, member in entry.extensions.items():
-        assert isinstance(member, dict), "this is how they are read"
+        assert isinstance(member, dict), "read_extensions returns objects"
         configuration = {name: item for name, item in member.items() if name != "must_understand"}
         definition = ExtensionDefinition(uri, configuration, member["must_understand"] is True)
         extension = make_extension("extension", definition, where, "/extensions")
@@ -113,31 +107,33 @@ def _understand(entry: EntryPoint, where: str) -> None:
 
 @lru_cache(64)
 def _parse(data: bytes) -> EntryPoint | None:
-    document = strictjson.loads(data, "", constants=True)  # version 3 is not judged here
+    document = strictjson.loads(data, "", constants=True)  # it may be a document of version 3
     uri = document.get("zarr_format") if isinstance(document, dict) else None
-    # "A string containing the URI"; the final version 3 has the number there.
+    # "A string containing the URI"; version 3 has a number.
     if not isinstance(document, dict) or not isinstance(uri, str) or "://" not in uri:
         return None
     # "the final path segment of this URI represents the core specification version number"
     match = _URI(uri)
     dialect: Dialect = "draft-2021" if "/protocol/" in uri else "draft"
     if match is None:
-        message = f"must be the URI of a Zarr core specification, {URIS[dialect]}, not {uri!r}"
-        raise MetadataValidationError("", [Problem("/zarr_format", message)])
+        message = (
+            f"must be the URI of a Zarr core specification, {URIS[dialect]}, not {quoted(uri)}"
+        )
+        raise MetadataValidationError("", [ValidationProblem("/zarr_format", message)])
     if match[2] != "3":
-        message = f"is of version {match[2]}.{match[3]}; version 3 can be read here"
-        raise MetadataValidationError("", [Problem("/zarr_format", message)])
+        message = f"is version {match[2]}.{match[3]}, which is not supported; must be version 3"
+        raise MetadataValidationError("", [ValidationProblem("/zarr_format", message)])
     minor = int(match[3])
-    # "new features added to the specification can be safely ignored", which 3.0 has not.
+    # "new features added to the specification can be safely ignored": not in 3.0.
     schema = f"{dialect}.entry_point"
-    found = checked(document, schema, "", ignoring=minor > 0)
+    found = validate_document(document, schema, "", ignore_unknown=minor > 0)
     place = found if dialect == "draft-2021" else found["metadata_encoding"]
     extensions = read_extensions(found["extensions"])
     return EntryPoint(dialect, minor, place["metadata_key_suffix"], extensions, document)
 
 
 def _check_encoding(entry: EntryPoint, where: str) -> None:
-    """Refuse documents that are not JSON; no other encoding is known here."""
+    """Raise if metadata documents are not JSON."""
     encoding: Any = entry.document["metadata_encoding"]
     uri = encoding.get("extension") if isinstance(encoding, dict) else encoding
     if uri is None or (entry.dialect == "draft-2021" and _URI(uri)):
@@ -146,5 +142,5 @@ def _check_encoding(entry: EntryPoint, where: str) -> None:
         "metadata encoding",
         uri,
         f"{where} at /metadata_encoding",
-        hint="Documents are read here if they are JSON",
+        hint="Only JSON is supported",
     )

@@ -1,8 +1,8 @@
-"""The ``extensions`` of a document, as further members of a version 3 document.
+"""Conversion of ``extensions`` to additional fields.
 
 Specification: draft of December 2022, "Entry point metadata", ``extensions``.  The
-name of such a member is the URI of the extension; its value has ``must_understand``
-and what the configuration has.
+name of the field is the URI of the extension; its value contains ``must_understand``
+and the members of the configuration.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import MetadataValidationError, Problem, json_pointer
+from zarr_core.extension import MetadataValidationError, ValidationProblem
+from zarr_core.tools import json_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,23 +21,23 @@ if TYPE_CHECKING:
 is_uri = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:.+", re.DOTALL).fullmatch
 """Whether a string has the form of a URI."""
 
-_WHOLE = "configuration"  # where a configuration is kept that is no object
+_WHOLE = "configuration"  # member for a configuration that is not an object
 
 
 def read_extensions(extensions: Sequence[Any]) -> dict[str, JSON]:
-    """Further members for a list of extensions that its schema accepted.
+    """Convert a validated list of extensions to additional fields.
 
     Raises
     ------
     MetadataValidationError
-        If one is there twice; ``where`` is empty.
+        If there are duplicates; ``where`` is empty.
     """
     members: dict[str, JSON] = {}
     problems = []
     for number, item in enumerate(extensions):
         uri = item["extension"]
         if uri in members:
-            problems.append(Problem(f"/extensions/{number}", "is there already"))
+            problems.append(ValidationProblem(f"/extensions/{number}", "is a duplicate"))
         configuration = item.get("configuration", {})
         if not isinstance(configuration, dict) or "must_understand" in configuration:
             configuration = {_WHOLE: configuration}
@@ -47,19 +48,19 @@ def read_extensions(extensions: Sequence[Any]) -> dict[str, JSON]:
 
 
 def write_extensions(members: Mapping[str, JSON]) -> list[JSON]:
-    """The list of extensions for further members.
+    """Convert additional fields to a list of extensions.
 
     Raises
     ------
     MetadataValidationError
-        If one has no URI for its name; ``where`` is empty.
+        If a name is not a URI; ``where`` is empty.
     """
     written: list[JSON] = []
     problems = []
     for name, value in members.items():
         if not is_uri(name):
-            message = "is a member that this format has not; its extensions are named by URIs"
-            problems.append(Problem(json_pointer(name), message))
+            message = "is not supported by this format: the names of its extensions are URIs"
+            problems.append(ValidationProblem(json_pointer(name), message))
             continue
         members_of: dict[str, JSON] = value if isinstance(value, dict) else {_WHOLE: value}
         rest = {key: item for key, item in members_of.items() if key != "must_understand"}

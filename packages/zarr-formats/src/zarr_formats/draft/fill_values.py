@@ -1,10 +1,10 @@
-"""Fill values of the core data types as the text of December 2022 writes them.
+"""Conversion of fill values of the core data types of the text of December 2022.
 
-Specification: "Array metadata", ``fill_value``.  The bits of a value may be a string
-of binary or hexadecimal digits, "all leading or trailing zeroes necessary to match the
-given type size" included; infinity is ``"+Infinity"``.  The text does not say how a
-complex number is written: here, as in version 3, as a list of its parts, or the bits of
-both in one string.
+Specification: "Array metadata", ``fill_value``.  The bits of a value can be a string of
+binary or hexadecimal digits, with "all leading or trailing zeroes necessary to match the
+given type size"; infinity is ``"+Infinity"``.  The text does not define the form of
+complex numbers: they are lists of two parts as in version 3, or the bits of both in one
+string.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _RAW = re.compile(r"r([0-9]{1,11})", re.ASCII).fullmatch
 _BITS = re.compile(r"0b([01]+)|0x([0-9A-Fa-f]+)", re.ASCII).fullmatch
-_LONGEST = 1 << 12  # bytes of a value that is written as digits
+_LONGEST = 1 << 12  # bytes of a value in digits
 _NAMED = {"NaN": "NaN", "+Infinity": "Infinity", "Infinity": "Infinity", "-Infinity": "-Infinity"}
-_WORDS = {"Infinity": "+Infinity"}
+_WRITTEN = {"Infinity": "+Infinity"}
 _SIZES = {
     "bool": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8,
     "uint8": 1, "uint16": 2, "uint32": 4, "uint64": 8,
@@ -30,7 +30,7 @@ _SIZES = {
 
 
 def read_fill_value(value: JSON, name: str, pointer: str = "/fill_value") -> JSON:
-    """The form of version 3 for a fill value.
+    """Convert a fill value to the form of version 3.
 
     Parameters
     ----------
@@ -39,17 +39,17 @@ def read_fill_value(value: JSON, name: str, pointer: str = "/fill_value") -> JSO
     name : str
         A core data type, such as ``"int32"`` or ``"r24"``.
     pointer : str
-        Where it stands, for errors.
+        JSON pointer of the value, for errors.
 
     Returns
     -------
     JSON
-        What the data type decodes; it also tells whether a number is in range.
+        The value, which the data type decodes and validates.
 
     Raises
     ------
     MetadataValidationError
-        If it is null, or digits of another size; ``where`` is empty.
+        If it is null, or has a wrong number of digits; ``where`` is empty.
     """
     if value is None:
         raise refusal(pointer, "must be a value of the data type: null is not permitted")
@@ -67,9 +67,9 @@ def read_fill_value(value: JSON, name: str, pointer: str = "/fill_value") -> JSO
 
 
 def write_fill_value(value: JSON, name: str) -> JSON:
-    """The form of the text; what :func:`read_fill_value` reads."""
+    """Convert a fill value to the form of the text."""
     if name.startswith("float"):
-        return _WORDS.get(value, value) if isinstance(value, str) else value
+        return _WRITTEN.get(value, value) if isinstance(value, str) else value
     if name.startswith("complex") and isinstance(value, list):
         return [write_fill_value(part, "float") for part in value]
     if name.startswith("r") and isinstance(value, list):
@@ -84,13 +84,13 @@ def _size(name: str) -> int | None:
 
 
 def _bytes(match: re.Match[str], size: int, value: str, pointer: str) -> bytes:
-    """The digits as bytes, the most significant first."""
+    """Convert digits to big-endian bytes."""
     digits, base, each = (match[1], 2, 8) if match[1] else (match[2], 16, 2)
     if size > _LONGEST or len(digits) != size * each:
         raise refusal(
             pointer,
-            f"must have all digits of an element of {size} bytes, {size * each} after "
-            f"{value[:2]!r}, not {len(digits)}",
+            f"must have {size * each} digits after {value[:2]!r} for an element of {size} bytes, "
+            f"not {len(digits)}",
         )
     return int(digits, base).to_bytes(size, "big")
 

@@ -1,6 +1,6 @@
 """The two drafts of version 3.
 
-Specification: draft of December 2022; its dialect of 2021, by its writers' code.
+Specification: draft of December 2022; for the dialect of 2021, the code of its writers.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from zarr_formats.draft.keys import Layout
 from zarr_formats.draft.storage import MINOR, DraftFormat
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from zarr_core.extension import JSON, ArrayMetadata, ExtensionDefinition, Store
 
     from zarr_formats.draft.entry_point import Dialect
     from zarr_formats.revision import Part
 
-# Member of a node document: the key of a scalar's chunk, if it is not zarr-python's.
+# Member of a node document: the chunk key of a scalar, if it differs from zarr-python's.
 _SCALAR = "scalar"
 
 
@@ -27,23 +29,23 @@ class Draft(DraftFormat):
     """The text of December 2022."""
 
     name: ClassVar[Dialect] = "draft"
-    marks: ClassVar[tuple[str, ...]] = ("zarr.json with a URI",)
-    undefined_fill_values: ClassVar[bool] = True
+    detection_priority: ClassVar[int] = 80
+    own_extensions: ClassVar[Mapping[str, str]] = {"v3_draft": ""}
     chunk_key_encoding: ClassVar[ExtensionDefinition] = encoding("/", text.SCALAR)
     layout: ClassVar[Layout] = Layout()
 
     def _read_array(self, document: dict[str, Any], where: str) -> ArrayMetadata:
-        return text.read_array(document["array"], where, ignoring=document.get(MINOR, 0) > 0)
+        return text.read_array(document["array"], where, ignore_unknown=document.get(MINOR, 0) > 0)
 
     def _parts(self) -> tuple[Part, ...]:
         return text.PARTS
 
 
 class Draft2021(DraftFormat):
-    """What zarrita (2021) and zarr-python 2.12 to 2.18 wrote under its experimental switch."""
+    """The dialect of zarrita (2021), and of zarr-python 2.12 to 2.18 in experimental mode."""
 
     name: ClassVar[Dialect] = "draft-2021"
-    marks: ClassVar[tuple[str, ...]] = Draft.marks
+    detection_priority: ClassVar[int] = 70
     undefined_fill_values: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = encoding("/", dialect.SCALAR)
     layout: ClassVar[Layout] = Layout("/root")
@@ -52,8 +54,8 @@ class Draft2021(DraftFormat):
     def _read_array(self, document: dict[str, Any], where: str) -> ArrayMetadata:
         return dialect.read_array(document["array"], where, document.get(_SCALAR, dialect.SCALAR))
 
-    def _besides(self, store: Store, path: str, array: JSON) -> dict[str, JSON]:
-        # zarrita and zarr-python do not agree on the key of the only chunk of a scalar.
+    def _additional_members(self, store: Store, path: str, array: JSON) -> dict[str, JSON]:
+        # zarrita and zarr-python use different chunk keys for scalars.
         if isinstance(array, dict) and array.get("shape") == []:
             prefix = self.layout.chunks(path)
             if not store.exists(prefix + dialect.SCALAR) and store.exists(prefix + text.SCALAR):

@@ -1,4 +1,4 @@
-"""Groups of the drafts: their documents, what is found below them.
+"""Groups of the drafts: their metadata documents and their children.
 
 Specification: draft of December 2022, "Group metadata", "Discover children of a group".
 """
@@ -8,15 +8,11 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import (
-    GroupMetadata,
-    MetadataValidationError,
-    Problem,
-    strictjson,
-)
+from zarr_core.extension import GroupMetadata, MetadataValidationError, ValidationProblem
+from zarr_core.tools import strictjson
 
-from zarr_formats.draft.checked import checked
 from zarr_formats.draft.entry_point import KEY
+from zarr_formats.draft.validate import validate_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -30,7 +26,7 @@ _OTHERS = (KEY, ".zgroup", ".zarray", "attributes.json", "meta")
 
 
 def read_group(
-    document: dict[str, Any], schema: str, where: str, *, ignoring: bool
+    document: dict[str, Any], schema: str, where: str, *, ignore_unknown: bool
 ) -> GroupMetadata:
     """Read the document of an explicit group.
 
@@ -42,36 +38,37 @@ def read_group(
         Name of its schema.
     where : str
         Store and key, for errors.
-    ignoring : bool
+    ignore_unknown : bool
         Whether unknown members are ignored.
 
     Raises
     ------
     MetadataError
-        If it is wrong, or has unknown members.
+        If it is invalid, or has unknown members.
     """
-    ignoring = ignoring or schema.startswith("draft-2021")
-    found = checked(document["group"], schema, where, ignoring=ignoring)
+    ignore_unknown = ignore_unknown or schema.startswith("draft-2021")
+    found = validate_document(document["group"], schema, where, ignore_unknown=ignore_unknown)
     return GroupMetadata(attributes=found["attributes"] or {}, document=document)
 
 
 def write_group(metadata: GroupMetadata) -> JSON:
-    """The node document of a group; empty for one that is implied and has no attributes.
+    """Return the node document of a group; empty for an implicit group without attributes.
 
     Raises
     ------
     MetadataValidationError
-        If the group has what these formats have no words for.
+        If these formats cannot represent the group.
     """
     if metadata.consolidated is not None:
-        message = "this format has no consolidated metadata"
+        message = "this format does not support consolidated metadata"
         raise MetadataValidationError(
-            "group metadata", [Problem("/consolidated_metadata", message)]
+            "group metadata", [ValidationProblem("/consolidated_metadata", message)]
         )
     if metadata.additional_fields:
-        message = "groups have no extensions in this format"
+        message = "this format does not support extensions of groups"
         raise MetadataValidationError(
-            "group metadata", [Problem(f"/{name}", message) for name in metadata.additional_fields]
+            "group metadata",
+            [ValidationProblem(f"/{name}", message) for name in metadata.additional_fields],
         )
     kept: dict[str, Any] = metadata.document or {}
     if not kept and metadata.document is not None and not metadata.attributes:
@@ -90,7 +87,7 @@ def children(
     prefixes: Iterable[str],
     is_implied: Callable[[str], bool],
 ) -> set[str]:
-    """What may be names of nodes directly below a group.
+    """Return possible names of nodes directly below a group.
 
     Text: "Any returned key ending in “.array.json” indicates an array", one in
     “.group.json” a group; "any returned prefix indicates a child group implied by
@@ -101,7 +98,7 @@ def children(
     layout, path, suffix
         The group.
     keys, prefixes : iterable of str
-        What the store lists below it.
+        Keys and prefixes below it in the store.
     is_implied : callable
         Whether there is a node below the path of a prefix.
     """
@@ -118,11 +115,11 @@ def children(
 
 
 def other_hierarchy(store: Store) -> str | None:
-    """A key at the root of a store that belongs to a hierarchy of another format."""
+    """Return a key at the root of a store that belongs to a hierarchy of another format."""
     return next((key for key in _OTHERS if store.exists(key)), None)
 
 
 def lies_in(key: str, prefixes: Collection[str]) -> bool:
-    """Whether a key lies below one of some prefixes, each of which ends in ``/``."""
+    """Whether a key is below one of some prefixes, each of which ends in ``/``."""
     ancestors = accumulate(key.split("/")[:-1], lambda before, name: f"{before}{name}/", initial="")
     return not set(prefixes).isdisjoint(ancestors)

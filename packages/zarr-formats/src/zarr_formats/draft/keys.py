@@ -1,4 +1,4 @@
-"""Under which keys the drafts keep the documents of nodes, the chunks of arrays.
+"""The keys of metadata documents and chunks.
 
 Specification: draft of December 2022, "Storage keys", "Node names".
 """
@@ -9,16 +9,16 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from zarr_core.extension import NodeNameError
+from zarr_core.errors import NodeNameError
 
 Kind = Literal["array", "group"]
 
 _NAME = re.compile(r"(?!\.+\Z)[A-Za-z0-9._-]+", re.ASCII).fullmatch
 
 CONSOLIDATED = ".zmetadata"
-"""Where zarr-python 2 keeps consolidated metadata, below ``meta/root/consolidated/``; no node."""
+"""Name of the consolidated metadata of zarr-python 2, below ``meta/root/consolidated/``."""
 
-# What may be a chunk: the name at the end of its key, of any number of dimensions.
+# Chunk keys, of any number of dimensions.
 _CHUNK = re.compile(r"(?:.*/)?c(?:[0-9]+(?:[/.][0-9]+)*)?", re.DOTALL).fullmatch
 
 
@@ -29,18 +29,18 @@ class Layout:
     Parameters
     ----------
     root : str
-        What stands for the root: nothing in the text, ``/root`` before it.
+        Name of the root: empty in the text, ``/root`` in the older dialect.
     """
 
     root: str = ""
 
     def document(self, kind: Kind, path: str, suffix: str) -> str:
-        """The key of the document of a node.
+        """Return the key of the document of a node.
 
         Parameters
         ----------
         kind : {"array", "group"}
-            What the node is.
+            The kind of node.
         path : str
             Normalised path.
         suffix : str
@@ -51,15 +51,15 @@ class Layout:
         return f"meta{self.root}.{kind}{suffix}" if self.root else f"meta/{kind}{suffix}"
 
     def below(self, path: str) -> str:
-        """The prefix of the documents of all nodes below a path."""
+        """Return the prefix of the documents of all nodes below a path."""
         return f"meta{self.root}/{path}/" if path else f"meta{self.root}/"
 
     def chunks(self, path: str) -> str:
-        """The prefix of the chunks of an array."""
+        """Return the prefix of the chunks of an array."""
         return f"data{self.root}/{path}/" if path else f"data{self.root}/"
 
     def node(self, key: str, suffix: str) -> tuple[str, Kind] | None:
-        """The path and kind of the node that a key is the document of, or None."""
+        """Return the path and kind of the node whose document has a key, or None."""
         kinds: tuple[Kind, ...] = ("array", "group")
         for kind in kinds:
             if key == self.document(kind, "", suffix):
@@ -71,7 +71,7 @@ class Layout:
 
 
 def check_names(path: str) -> None:
-    """Refuse the path of a new node if a name in it is none.
+    """Raise if a name in the path of a new node is invalid.
 
     Draft, "Node names": a name "must use only characters in the sets a-z, A-Z, 0-9,
     -_.", must not be empty, and "must not be a string composed only of period characters".
@@ -79,14 +79,14 @@ def check_names(path: str) -> None:
     Raises
     ------
     NodeNameError
-        If one is none.
+        If a name is invalid.
     """
     for name in path.split("/") if path else ():
         if not _NAME(name):
             raise NodeNameError(
                 repr(path),
-                f"{name!r} is no node name in this format: a name consists of letters from a to z "
-                "in either case, digits, '-', '_' and '.', and not of periods alone",
+                f"{name!r} is not a node name in this format: names contain only letters (a to z, "
+                "A to Z), digits, '-', '_' and '.', and not only periods",
             )
 
 

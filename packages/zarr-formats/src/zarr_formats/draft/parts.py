@@ -1,4 +1,4 @@
-"""What both drafts write in the same way."""
+"""Members that both drafts write in the same way."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ SHAPE = Part(("shape",), ("shape",), lambda new: {"shape": list(new.shape)})
 
 
 def no_dimension_names(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    """Nothing, as no member has them.
+    """Return no members.
 
     Raises
     ------
     MetadataValidationError
-        If there are some; ``where`` is empty.
+        If there are dimension names; ``where`` is empty.
     """
     if any(name is not None for name in metadata.dimension_names or ()):
-        message = "the drafts have no names of dimensions; an attribute may hold them"
+        message = "the drafts do not support dimension names; store them in an attribute"
         raise refusal("/dimension_names", message)
     return {}
 
 
 def transposed(ndim: int) -> list[ExtensionDefinition]:
-    """The codecs for the layout ``"F"``."""
+    """Return the codecs for the layout ``"F"``."""
     if ndim < 2:
         return []
     return [ExtensionDefinition("transpose", {"order": [*reversed(range(ndim))]})]
@@ -41,7 +41,7 @@ def transposed(ndim: int) -> list[ExtensionDefinition]:
 def without_transpose(
     metadata: ArrayMetadata,
 ) -> tuple[bool, list[tuple[int, ExtensionDefinition]]]:
-    """Whether the layout is ``"F"``, and the codecs that come after, each with its place."""
+    """Return whether the layout is ``"F"``, and the other codecs with their indices."""
     numbered = list(enumerate(metadata.codecs))
     if not numbered or [numbered[0][1]] != transposed(len(metadata.shape)):
         return False, numbered

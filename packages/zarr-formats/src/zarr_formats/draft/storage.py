@@ -1,4 +1,4 @@
-"""What both drafts do with a store: find, make, change, remove nodes.
+"""Reading, creating, changing and removing nodes of both drafts in a store.
 
 Specification: draft of December 2022, "Storage", "Operations".
 """
@@ -8,20 +8,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
+from zarr_core.errors import NodeExistsError
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     Format,
     GroupMetadata,
     MetadataValidationError,
-    NodeExistsError,
     NodeNotFoundError,
-    Problem,
-    store_new,
-    strictjson,
+    ValidationProblem,
 )
+from zarr_core.tools import read_metadata, read_metadata_from, store_new, strictjson
 
-from zarr_formats.draft import entry_point, expressing, groups
+from zarr_formats.draft import chunks, entry_point, groups
 from zarr_formats.draft.keys import CONSOLIDATED, Kind, Layout, check_names, may_be_chunk
 from zarr_formats.revision import revise
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from zarr_core.extension import JSON, Pieces, Store, ValueReader
+    from zarr_core.extension import JSON, Buffers, ByteReader, Store
 
     from zarr_formats.draft.entry_point import Dialect, EntryPoint
     from zarr_formats.revision import Part
@@ -39,37 +38,39 @@ if TYPE_CHECKING:
 _KINDS: tuple[Kind, ...] = ("array", "group")
 _BLOSC = ExtensionDefinition("blosc", {"cname": "lz4", "clevel": 5, "shuffle": "shuffle"})
 MINOR = "minor"
-"""Member of a node document besides the document: the minor version, if it is not 0."""
+"""Member of a node document with the minor version, if it is not 0."""
 
 
 class DraftFormat(Format):
-    """A hierarchy with one entry point, and documents apart from chunks.
+    """A hierarchy with one entry point, and different prefixes for documents and chunks.
 
-    What stands in the documents of arrays, its two kinds know.
+    Subclasses convert the documents of arrays.
     """
 
     zarr_format: ClassVar[int] = 3
+    detection_keys: ClassVar[tuple[str, ...]] = (entry_point.KEY,)
+    metadata_keys: ClassVar[tuple[str, ...]] = (entry_point.KEY,)
     implicit_groups: ClassVar[bool] = True
     compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = (_BLOSC,)
 
     name: ClassVar[Dialect]
     layout: ClassVar[Layout]
     lenient: ClassVar[bool] = False
-    """Whether documents may have ``NaN`` where JSON has not."""
+    """Whether documents may contain ``NaN`` and ``Infinity``, which are not valid JSON."""
 
     def __init__(self) -> None:
-        # Of the hierarchies that this object has met; most have the first.
+        # Suffixes of the hierarchies that were opened; most have the first.
         self._suffixes = {".json": None}
 
     # --- documents ---
 
     @abstractmethod
     def _read_array(self, document: dict[str, Any], where: str) -> ArrayMetadata:
-        """Read the document of an array, and what stands beside it in a node document."""
+        """Read the document of an array from a node document."""
 
     @abstractmethod
     def _parts(self) -> tuple[Part, ...]:
-        """How the members of an array's document are written."""
+        """Return how the members of the document of an array are written."""
 
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
         """Read ``{"array": ...}``, ``{"group": ...}``, or ``{}`` for an implicit group."""
@@ -77,16 +78,18 @@ class DraftFormat(Format):
         is_node = not found or "array" in found or "group" in found or found.keys() == {MINOR}
         if not is_node or type(found.get(MINOR, 0)) is not int:
             message = 'must be an object with "array" or "group", or empty'
-            raise MetadataValidationError(where, [Problem("", message)])
+            raise MetadataValidationError(where, [ValidationProblem("", message)])
         if "array" in found:
             return self._read_array(found, where).replace(document=found)
         if "group" in found:
-            ignoring = found.get(MINOR, 0) > 0
-            return groups.read_group(found, f"{self.name}.group", where, ignoring=ignoring)
+            ignore_unknown = found.get(MINOR, 0) > 0
+            return groups.read_group(
+                found, f"{self.name}.group", where, ignore_unknown=ignore_unknown
+            )
         return GroupMetadata(document=found)
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
-        """Give the document of a node under the name of its kind."""
+        """Return ``{"array": ...}``, ``{"group": ...}``, or ``{}`` for an implicit group."""
         if isinstance(metadata, GroupMetadata):
             return groups.write_group(metadata)
         kept = metadata.document
@@ -94,35 +97,35 @@ class DraftFormat(Format):
         old = None
         if kept is not None:
             before = self.from_json(kept, "array metadata")
-            assert isinstance(before, ArrayMetadata), "it was read as one"
+            assert isinstance(before, ArrayMetadata), "it was read as an array"
             old = before
             if metadata.shape != old.shape and 0 in raw["chunk_grid"].get("chunk_shape", ()):
-                # Chunks without elements, in an array that had none.
+                # Chunk lengths of 0 are invalid if the array gets elements.
                 grid = raw["chunk_grid"]
                 lengths = [length or 1 for length in grid["chunk_shape"]]
                 raw = {**raw, "chunk_grid": {**grid, "chunk_shape": lengths}}
         written = revise(raw, old, metadata, self._parts(), "array metadata")
         return {**(kept or {}), "array": written}
 
-    def express(self, metadata: Any, where: str) -> Any:
-        """New metadata, with the keys and shards that these drafts have."""
+    def to_format(self, metadata: Any, where: str) -> Any:
+        """Convert new metadata to the chunk keys and shards of the drafts."""
         if isinstance(metadata, ArrayMetadata):
             scalar = self.chunk_key_encoding.configuration["scalar"]
-            metadata = expressing.adapted(metadata, str(scalar))
+            metadata = chunks.adapt_new_array(metadata, str(scalar))
         try:
-            return super().express(metadata, where)
+            return super().to_format(metadata, where)
         except MetadataValidationError as error:
             raise MetadataValidationError(where, error.problems) from error
 
     # --- reading ---
 
     def entry(self, store: Store) -> EntryPoint | None:
-        """The entry point of a hierarchy of this dialect, or None.
+        """Return the entry point of a hierarchy of this dialect, or None.
 
         Raises
         ------
         MetadataError, UnknownExtensionError
-            If the hierarchy cannot be read here.
+            If the hierarchy is not supported.
         """
         found = entry_point.read_entry_point(store)
         if found is None or found.dialect != self.name:
@@ -131,16 +134,16 @@ class DraftFormat(Format):
         return found
 
     def read(self, store: Store, path: str) -> NodeMetadata | None:
-        """Look for an array, an explicit group, an implicit group, in this order."""
+        """Read an array, an explicit group or an implicit group, in this order."""
         entry = self.entry(store)
         return None if entry is None else self._read(store, path, entry)
 
     def _read(self, store: Store, path: str, entry: EntryPoint) -> NodeMetadata | None:
         for kind in _KINDS:
             key = self.layout.document(kind, path, entry.suffix)
-            data = store.get(key)
+            data = read_metadata(store, key)
             if data is not None:
-                return self._parse(store, path, bytes(data), kind, entry)
+                return self._parse(store, path, data, kind, entry)
         return GroupMetadata(document={}) if self._is_implied(store, path) else None
 
     def _parse(
@@ -150,16 +153,18 @@ class DraftFormat(Format):
         found: dict[str, JSON] = {kind: strictjson.loads(data, where, constants=self.lenient)}
         if entry.minor:
             found[MINOR] = entry.minor
-        return self.from_json(found | self._besides(store, path, found.get("array")), where)
+        return self.from_json(
+            found | self._additional_members(store, path, found.get("array")), where
+        )
 
-    def _besides(self, store: Store, path: str, array: JSON) -> dict[str, JSON]:
-        """What is to be known of an array, and does not stand in its document."""
+    def _additional_members(self, store: Store, path: str, array: JSON) -> dict[str, JSON]:
+        """Return members of the node document that are not in the stored document."""
         return {}
 
     def _is_implied(self, store: Store, path: str) -> bool:
-        """Whether there is something below a path; unknown where the store cannot list.
+        """Whether there is a key below a path; false if the store does not support listing.
 
-        The root is a group from the entry point on, lest new nodes get another format.
+        The root is always a group, so that new nodes have the same format.
         """
         return not path or self._has_members(store, path)
 
@@ -170,18 +175,18 @@ class DraftFormat(Format):
         return any(key.rpartition("/")[2] != CONSOLIDATED for key in keys)
 
     def possible_children(self, store: Store, path: str) -> Iterator[str]:
-        """Documents that lie directly below a group, and prefixes of those that lie deeper."""
+        """Return the names of documents directly below a group, and of prefixes with documents."""
         entry = self.entry(store)
         if entry is None:
             return iter(())
         return iter(self._children(store, path, entry))
 
     def child_names(self, store: Store, path: str) -> Iterator[str]:
-        """All of these: the listing says that there is a document, or one below."""
+        """Return the possible children: all of them are nodes."""
         return self.possible_children(store, path)
 
     def children(self, store: Store, path: str) -> Iterator[tuple[str, NodeMetadata]]:
-        """Read every document, but the entry point only once."""
+        """Read the documents of all children; the entry point is read once."""
         entry = self.entry(store)
         if entry is None:
             return
@@ -200,16 +205,16 @@ class DraftFormat(Format):
             prefixes,
             lambda child: self._is_implied(store, child),
         )
-        return sorted(filter(self.may_be_named, names))
+        return sorted(filter(self.is_valid_name, names))
 
     # --- writing ---
 
     def check_path(self, path: str) -> None:
-        """Names consist of few characters, those that all stores take."""
+        """Raise if a name contains characters that the drafts do not permit."""
         check_names(path)
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Write the document of a node; an implicit group has none."""
+        """Write the document of a node; an implicit group does not have one."""
         entry = self._ensure_entry(store, path)
         written = self._stored(metadata)
         if written is not None:
@@ -217,9 +222,9 @@ class DraftFormat(Format):
             store.set(self.layout.document(kind, path, entry.suffix), data)
 
     def create(self, store: Store, path: str, metadata: NodeMetadata) -> bool:
-        """Write the document, with the entry point if there is none yet.
+        """Write the document, and the entry point if it is missing.
 
-        A group that was implied may become explicit.
+        An implicit group becomes explicit.
         """
         self.check_path(path)
         entry = self._ensure_entry(store, path)
@@ -235,7 +240,7 @@ class DraftFormat(Format):
     def update(
         self, store: Store, path: str, change: Callable[[NodeMetadata], NodeMetadata]
     ) -> NodeMetadata:
-        """Change the document under the lock of its key; a group may become explicit."""
+        """Change the document under the lock of its key; an implicit group becomes explicit."""
         entry = self.entry(store)
         where = f"{store} {'/' + path!r}"
         if entry is None:
@@ -244,10 +249,10 @@ class DraftFormat(Format):
         kind: Kind = "array" if store.exists(keys["array"]) else "group"
         changed: NodeMetadata | None = None
 
-        def change_document(reader: ValueReader | None) -> Pieces | None:
+        def change_document(reader: ByteReader | None) -> Buffers | None:
             nonlocal changed
             if reader is not None:
-                data = bytes(reader.read(0, reader.size))
+                data = read_metadata_from(reader, where)
                 found = self._parse(store, path, data, kind, entry)
             elif kind == "group" and self._is_implied(store, path):
                 found = GroupMetadata(document={})
@@ -262,10 +267,9 @@ class DraftFormat(Format):
         return changed
 
     def _stored(self, metadata: NodeMetadata) -> tuple[Kind, bytes] | None:
-        """The kind and bytes of the document of a node; None if it has none.
+        """Return the kind and bytes of the document of a node; None for an implicit group.
 
-        What was read of this format is checked no more; what is new is, so that no
-        document reaches a store that could not be read.
+        The document is validated, so that only valid documents are stored.
         """
         written: Any = self.to_json(metadata)
         plain: Any = strictjson.plain(written, "new metadata") if not self.lenient else written
@@ -276,47 +280,49 @@ class DraftFormat(Format):
         return None
 
     def _ensure_entry(self, store: Store, path: str) -> EntryPoint:
-        """The entry point, made if there is none and the root is no hierarchy of another format.
+        """Return the entry point; create it if the store has no hierarchy.
 
         Raises
         ------
         NodeExistsError
-            If it is one.
+            If the store has a hierarchy of another format.
         """
         entry = self.entry(store)
         if entry is None:
             other = groups.other_hierarchy(store)
-            if other and (entry := self.entry(store)) is None:  # not one of ours, made just now
+            if other and (entry := self.entry(store)) is None:  # not created just now
                 raise NodeExistsError(
                     f"{store} {'/' + path!r}",
-                    f"{other!r} belongs to a hierarchy of another format, and {self.name!r} has "
-                    "an entry point for the whole store; give its zarr_format, or choose "
-                    "another place",
+                    f"{other!r} belongs to a hierarchy of another format, but {self.name!r} "
+                    "requires an entry point for the whole store; use the zarr_format of that "
+                    "hierarchy, or choose another store",
                 )
         if entry is None:
             data = entry_point.new_entry_point(self.name)
             store_new(store, entry_point.KEY, lambda: data)
             entry = self.entry(store)
         if entry is None:
-            raise NodeExistsError(f"{store} {'/' + path!r}", "another hierarchy has just been made")
+            raise NodeExistsError(
+                f"{store} {'/' + path!r}", "another hierarchy was created at the same time"
+            )
         return entry
 
     def documents(self, path: str) -> tuple[str, ...]:
-        """Documents of an array, of a group, with the suffixes of the hierarchies in use."""
+        """Return the possible documents of a node, with the suffixes of the opened hierarchies."""
         return tuple(
             self.layout.document(kind, path, suffix) for suffix in self._suffixes for kind in _KINDS
         )
 
     def prefixes(self, path: str) -> tuple[str, ...]:
-        """Where documents lie, and where chunks."""
+        """Return the prefixes of documents and of chunks."""
         return (self.layout.below(path), self.layout.chunks(path))
 
     def chunk_prefix(self, path: str) -> str:
-        """Where chunks lie."""
+        """Return the prefix of chunks."""
         return self.layout.chunks(path)
 
-    def foreign_key(self, store: Store, path: str) -> str | None:
-        """A key that is no document, and is neither an array's nor that of a chunk."""
+    def unmanaged_key(self, store: Store, path: str) -> str | None:
+        """Return a key that is not metadata, not below an array, and not like a chunk key."""
         entry = self.entry(store)
         suffix = ".json" if entry is None else entry.suffix
         arrays: set[str] = set()

@@ -13,20 +13,16 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from zarr_core.extension import (
-    ArrayRepresentation,
-    ChunkDecodeError,
-    Codec,
-    CodecChain,
-    ExtensionDefinition,
-)
+from zarr_core.extension import ArrayRepresentation, ChunkDecodeError, Codec, ExtensionDefinition
+from zarr_core.tools import CodecChain
 
 from zarr_formats.n5.header import LARGEST_LENGTH, MOST_DIMENSIONS, read_header, write_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from zarr_core.extension import JSON, BoundChain, Buffer, DataType
+    from zarr_core.extension import JSON, Buffer, DataType
+    from zarr_core.tools import PreparedCodecChain
 
     Array = np.ndarray[Any, Any]
 
@@ -50,7 +46,7 @@ class Blocks:
     reverse : bool
         Whether headers name the dimensions in the opposite order to the chunk's.
     cut : bool
-        Whether a block may be larger than its chunk; what is beyond is left out.
+        Whether a block may be larger than its chunk; the rest of it is ignored.
 
     Raises
     ------
@@ -73,7 +69,7 @@ class Blocks:
         self._nbytes = decoded.nbytes or 0
         self._reverse = reverse
         self._cut = cut
-        self._bound: dict[tuple[int, ...], BoundChain] = {}
+        self._bound: dict[tuple[int, ...], PreparedCodecChain] = {}
         self._whole = self._bind(shape)
         self._header = write_header(self._turned(shape))
         stored = self._whole.memory_dtype
@@ -98,12 +94,12 @@ class Blocks:
         return [self._header, *pieces]
 
     def decode(self, data: Buffer) -> Array:
-        """Decode a block to a chunk; the fill value stands where the block does not reach.
+        """Decode a block to a chunk; elements outside the block have the fill value.
 
         Raises
         ------
         ChunkDecodeError
-            If it is no block for such a chunk.
+            If it is not a block of the chunk.
         """
         lengths, start = read_header(data, len(self._shape))
         shape = self._turned(lengths)
@@ -126,15 +122,17 @@ class Blocks:
         size = prod(shape) * (self._data_type.item_size or 1)
         if size > max(self._nbytes, stored * _MOST_GROWTH):
             raise ChunkDecodeError(
-                f"the header asks for {size} bytes of shape {shape}, for a chunk of shape "
+                f"the header declares {size} bytes of shape {shape}, for a chunk of shape "
                 f"{self._shape} of which {stored} bytes are stored"
             )
 
-    def _bind(self, shape: tuple[int, ...]) -> BoundChain:
+    def _bind(self, shape: tuple[int, ...]) -> PreparedCodecChain:
         bound = self._bound.get(shape)
         if bound is None:
-            inner = ArrayRepresentation(shape, self._data_type, self._fill_value, keep_empty=True)
-            bound = self._chain.bind(inner)
+            inner = ArrayRepresentation(
+                shape, self._data_type, self._fill_value, write_empty_chunks=True
+            )
+            bound = self._chain.prepare(inner)
             if len(self._bound) >= _MOST_SHAPES:
                 self._bound.clear()
             self._bound[shape] = bound

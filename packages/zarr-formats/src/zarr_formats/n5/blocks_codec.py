@@ -7,12 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from weakref import WeakKeyDictionary
 
-from zarr_core.extension import (
-    ArrayRepresentation,
-    ArrayToBytesCodec,
-    CodecChain,
-    ExtensionDefinition,
-)
+from zarr_core.extension import ArrayRepresentation, ArrayToBytesCodec, ExtensionDefinition
 
 from zarr_formats.n5.blocks import Blocks, CodecLike, chain_of, read_chain
 
@@ -22,6 +17,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from zarr_core.extension import JSON, Buffer
+    from zarr_core.tools import CodecChain
 
     Array = np.ndarray[Any, Any]
 
@@ -46,7 +42,7 @@ class BlocksCodec(ArrayToBytesCodec):
     """Whether headers name the dimensions in the opposite order to the chunk's."""
 
     cut: ClassVar[bool]
-    """Whether a block may be larger than its chunk; what is beyond is left out."""
+    """Whether a block may be larger than its chunk; the rest of it is ignored."""
 
     codecs: CodecChain | Sequence[CodecLike] = ("bytes",)
     _chain: CodecChain = field(init=False, repr=False, compare=False)
@@ -66,12 +62,12 @@ class BlocksCodec(ArrayToBytesCodec):
         return cls(read_chain(configuration["codecs"])) if configuration else cls()
 
     def to_configuration(self) -> dict[str, JSON]:
-        """Give the configuration to write; inner codecs are spelt as they were read."""
+        """Return the configuration to write; inner codecs are spelt as they were read."""
         return {"codecs": [item.to_json() for item in self._chain.to_definitions()]}
 
     @property
     def skipped(self) -> tuple[ExtensionDefinition, ...]:
-        """Inner codecs that nobody knows and that need not be understood."""
+        """Unknown inner codecs that are ignored (``must_understand`` is false)."""
         return self._chain.skipped
 
     @property
@@ -102,5 +98,5 @@ class BlocksCodec(ArrayToBytesCodec):
         return hash(tuple(item.name for item in self._chain.to_definitions()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Without what is remembered; the codecs are found anew.
+        # Without the cache; codecs are looked up again.
         return type(self), (self.codecs,)

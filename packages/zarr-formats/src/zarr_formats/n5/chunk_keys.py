@@ -26,15 +26,15 @@ class N5Encoding(ChunkKeyEncoding):
         return cls()
 
     def to_definition(self) -> ExtensionDefinition:
-        """Give the definition, which has no configuration."""
+        """Return the definition, which has no configuration."""
         return ExtensionDefinition("n5")
 
     def encode(self, chunk: tuple[int, ...]) -> str:
-        """Give the key of a chunk; ``"0"`` without dimensions, as all writers of N5 have it."""
+        """Return the key of a chunk; ``"0"`` without dimensions, as all writers of N5 have it."""
         return "/".join(map(str, reversed(chunk))) if chunk else "0"
 
     def decode(self, key: str, ndim: int) -> tuple[int, ...] | None:
-        """Give the grid coordinates of a key, or None if it is no chunk's."""
+        """Return the grid coordinates of a key, or None if it is not the key of a chunk."""
         if not ndim:
             return () if key == "0" else None
         parts = key.split("/")
@@ -43,5 +43,5 @@ class N5Encoding(ChunkKeyEncoding):
         return tuple(map(int, reversed(parts)))
 
     def affixes(self, ndim: int) -> tuple[str, str] | None:
-        """Give what keys are joined with, where there is nothing to reverse."""
+        """Return what keys are joined with, where there is nothing to reverse."""
         return ("" if ndim else "0", "/") if ndim < 2 else None

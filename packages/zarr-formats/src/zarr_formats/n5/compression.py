@@ -40,7 +40,7 @@ def codec_of(compression: Mapping[str, Any], item_size: int) -> ExtensionDefinit
     -------
     ExtensionDefinition or None
         None for ``raw``.  Types that are not known here become names that begin with
-        ``n5.``, under which anybody may provide them.
+        ``n5.``, under which plugins may provide them.
     """
     given = dict(compression)
     match given.pop("type"):

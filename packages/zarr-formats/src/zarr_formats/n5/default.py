@@ -18,7 +18,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from zarr_core.extension import ChunkDecodeError, CodecChain, ExtensionDefinition
+from zarr_core.extension import ChunkDecodeError, ExtensionDefinition
+from zarr_core.tools import CodecChain
 
 from zarr_formats.n5.blocks import big_endian
 from zarr_formats.n5.blocks_codec import BlocksCodec
@@ -38,7 +39,7 @@ class N5DefaultCodec(BlocksCodec):
     """Blocks of N5 for chunks whose dimensions are those of N5.
 
     The inner codecs are ``transpose`` by all dimensions reversed, ``bytes``, big-endian,
-    then at most one compressor.  The transposition may be left out for a new array.
+    then at most one compressor.  ``transpose`` is optional for a new array.
     """
 
     __slots__ = ()
@@ -72,7 +73,7 @@ class N5DefaultCodec(BlocksCodec):
         blocks = self._of(decoded)
         first = self._chain.to_definitions()[0]
         order = first.configuration.get("order")
-        if first.name != "transpose" or order != _reversed(decoded):
+        if first.name != "transpose" or order not in (_reversed(decoded), "F"):
             raise ValueError(
                 'the first of its codecs must be "transpose" with the order '
                 f"{_reversed(decoded)}, as the elements of a block lie the other way round"

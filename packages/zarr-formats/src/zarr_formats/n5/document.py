@@ -1,9 +1,9 @@
-"""The document ``attributes.json``, as metadata of an array or group.
+"""Conversion of ``attributes.json`` to metadata of arrays and groups.
 
-Specification: N5 file-system specification, items 2 to 4.  Members that describe the array
-stand beside the attributes of the user.  Lengths are in the order of N5, which is the
-opposite of ours: so the elements of a block are in C order.  TensorStore keeps labels of
-dimensions in the member ``axes``; it is an attribute, and gives the names of dimensions.
+Specification: N5 file-system specification, items 2 to 4.  The document contains the
+members that describe the array and the attributes of the user.  Dimensions are in reverse
+order, so the elements of a block are in C order.  The member ``axes``, in which TensorStore
+stores the labels of dimensions, is an attribute and defines the dimension names.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from zarr_core.extension import (
     ExtensionDefinition,
     GroupMetadata,
     MetadataValidationError,
-    Problem,
-    json_pointer,
-    package_schema,
+    ValidationProblem,
 )
+from zarr_core.tools import json_pointer, package_schema
 
-from zarr_formats.n5 import fitting
+from zarr_formats.n5 import array_members
 from zarr_formats.n5.compression import OLD_TYPES, codec_of
 from zarr_formats.revision import Part, revise
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON
 
 VERSION = "2.0.0"
-"""The oldest version that has all that is written here; older readers refuse newer ones."""
+"""The oldest version with all features that are written; old readers reject newer versions."""
 
 _OF_ARRAYS = ("dimensions", "blockSize", "dataType")
 _COMPRESSION = ("compression", "compressionType")
@@ -38,7 +37,7 @@ _RESERVED = ("n5", *_OF_ARRAYS, *_COMPRESSION)
 
 
 def is_array(document: Mapping[str, JSON]) -> bool:
-    """Whether a document is an array's: one that lacks a member is damaged, not a group's."""
+    """Whether a document is that of an array, possibly with a missing member."""
     return len(document.keys() & set(_OF_ARRAYS)) > 1
 
 
@@ -51,7 +50,7 @@ def read_array(document: dict[str, JSON], where: str) -> ArrayMetadata:
     Raises
     ------
     MetadataValidationError
-        If it is wrong; with every problem.
+        If it is invalid; contains all problems.
     """
     problems = package_schema("zarr_formats", "format", "n5.array").problems(document)
     checked: Mapping[str, Any] = document
@@ -62,8 +61,8 @@ def read_array(document: dict[str, JSON], where: str) -> ArrayMetadata:
     data_type = checked["dataType"]
     attributes = _attributes(document)
     compression = checked.get("compression") or {"type": checked["compressionType"]}
-    compressor = codec_of(compression, fitting.item_size(data_type))
-    inner: list[JSON] = [fitting.elements(data_type).to_json()]
+    compressor = codec_of(compression, array_members.item_size(data_type))
+    inner: list[JSON] = [array_members.elements(data_type).to_json()]
     if compressor is not None:
         inner.append(compressor.to_json())
     return ArrayMetadata(
@@ -74,7 +73,7 @@ def read_array(document: dict[str, JSON], where: str) -> ArrayMetadata:
         ),
         chunk_key_encoding=ExtensionDefinition("n5"),
         codecs=(ExtensionDefinition("n5.block", {"codecs": inner}),),
-        fill_value=fitting.zero(data_type),
+        fill_value=array_members.zero(data_type),
         dimension_names=_dimension_names(attributes.get("axes"), len(checked["dimensions"])),
         attributes=attributes,
         document={"attributes.json": document},
@@ -82,43 +81,45 @@ def read_array(document: dict[str, JSON], where: str) -> ArrayMetadata:
 
 
 def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
-    """The document of an array; what was read and not changed is as it was.
+    """Return the document of an array; unchanged members are kept as they were read.
 
     Raises
     ------
     MetadataValidationError
-        If N5 has no words for it.
+        If N5 cannot represent it.
     """
     raw, old = _read_again(metadata, where)
     known = old.attributes if isinstance(old, ArrayMetadata) else {}
     parts = [
         Part(("shape",), ("dimensions",), lambda new: {"dimensions": [*reversed(new.shape)]}),
-        Part(("data_type",), ("dataType",), fitting.data_type),
-        Part(("chunk_grid",), ("blockSize",), fitting.block_size),
-        Part(("codecs",), _COMPRESSION, fitting.compression),
+        Part(("data_type",), ("dataType",), array_members.data_type),
+        Part(("chunk_grid",), ("blockSize",), array_members.block_size),
+        Part(("codecs",), _COMPRESSION, array_members.compression),
         Part(("attributes",), tuple(known), lambda new: _checked(new.attributes, known)),
         Part(("dimension_names",), (), lambda new: _axes(new, known)),
-        Part(("fill_value",), (), fitting.no_fill_value),
-        Part(("chunk_key_encoding",), (), fitting.no_other_keys),
-        *fitting.WITHOUT_WORDS,
+        Part(("fill_value",), (), array_members.no_fill_value),
+        Part(("chunk_key_encoding",), (), array_members.no_other_keys),
+        *array_members.UNSUPPORTED,
     ]
     return revise(raw, old if isinstance(old, ArrayMetadata) else None, metadata, parts, where)
 
 
-def _inconsistencies(document: Mapping[str, Any]) -> list[Problem]:
-    """What the schema cannot say."""
+def _inconsistencies(document: Mapping[str, Any]) -> list[ValidationProblem]:
+    """Return problems that the schema does not detect."""
     problems = []
     ndim, count = len(document["dimensions"]), len(document["blockSize"])
     if count != ndim:
-        problems.append(Problem("/blockSize", f"has {count} lengths, /dimensions has {ndim}"))
-    if reason := fitting.unknown_type(document["dataType"]):
-        problems.append(Problem("/dataType", reason))
+        problems.append(
+            ValidationProblem("/blockSize", f"has {count} items, but /dimensions has {ndim}")
+        )
+    if reason := array_members.unknown_type(document["dataType"]):
+        problems.append(ValidationProblem("/dataType", reason))
     if "compression" not in document and document.get("compressionType") not in OLD_TYPES:
         shown = f"must be one of {', '.join(OLD_TYPES)}, not {document.get('compressionType')!r}"
         problems.append(
-            Problem("/compressionType", shown)
+            ValidationProblem("/compressionType", shown)
             if "compressionType" in document
-            else Problem("/compression", "is missing")
+            else ValidationProblem("/compression", "is missing")
         )
     return problems
 
@@ -127,30 +128,30 @@ def _inconsistencies(document: Mapping[str, Any]) -> list[Problem]:
 
 
 def read_group(document: dict[str, JSON]) -> GroupMetadata:
-    """Read the document of a group: it has attributes alone."""
+    """Read the document of a group, which contains only attributes."""
     attributes = {name: value for name, value in document.items() if name != "n5"}
     return GroupMetadata(attributes=attributes, document={"attributes.json": document})
 
 
 def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON] | None:
-    """The document of a group; None for one that had none, and needs none.
+    """Return the document of a group; None if it had none and does not need one.
 
     Raises
     ------
     MetadataValidationError
-        If N5 has no words for it.
+        If N5 cannot represent it.
     """
     if metadata.document is not None and not metadata.document and not metadata.attributes:
         return None
     raw, old = _read_again(metadata, where)
     known = {} if old is None else old.attributes
     problems = [
-        Problem(json_pointer(name), "N5 has no such member of a group")
+        ValidationProblem(json_pointer(name), "is not supported by N5")
         for name in metadata.additional_fields
     ]
     if metadata.consolidated is not None:
         problems.append(
-            Problem("/consolidated_metadata", "N5 has no copies of documents in a group")
+            ValidationProblem("/consolidated_metadata", "N5 does not support consolidated metadata")
         )
     if problems:
         raise MetadataValidationError(where, problems)
@@ -169,7 +170,7 @@ def write_group(metadata: GroupMetadata, where: str) -> dict[str, JSON] | None:
 def _read_again(
     metadata: ArrayMetadata | GroupMetadata, where: str
 ) -> tuple[dict[str, JSON] | None, ArrayMetadata | GroupMetadata | None]:
-    """The document that metadata were read from, and what it said."""
+    """Return the document from which metadata was read, and read it again."""
     raw = (metadata.document or {}).get("attributes.json")
     if not isinstance(raw, dict):
         return None, None
@@ -181,11 +182,11 @@ def _attributes(document: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _checked(attributes: Mapping[str, JSON], known: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Attributes of the user, none of which may be taken for a member of an array."""
+    """Return the attributes; raise if a name is reserved for members of arrays."""
     problems = [
-        Problem(
+        ValidationProblem(
             f"/attributes{json_pointer(name)}",
-            f"{name!r} is what N5 calls a member of its own; choose another name",
+            f"{name!r} is reserved by N5; choose another name",
         )
         for name in attributes
         if name in _RESERVED and name not in known
@@ -210,6 +211,6 @@ def _axes(metadata: ArrayMetadata, known: Mapping[str, JSON]) -> dict[str, JSON]
     if names is None or _dimension_names(axes, metadata.ndim) == names:
         return {}
     if axes is not None and axes is not known.get("axes"):
-        message = "the attribute 'axes', where N5 has the names of dimensions, says otherwise"
-        raise MetadataValidationError("", [Problem("/dimension_names", message)])
+        message = "does not match the attribute 'axes', in which N5 stores dimension names"
+        raise MetadataValidationError("", [ValidationProblem("/dimension_names", message)])
     return {"axes": [name or "" for name in reversed(names)]}

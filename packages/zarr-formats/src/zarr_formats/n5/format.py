@@ -10,19 +10,23 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
+from zarr_core.errors import MetadataDecodeError, MetadataError
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     Format,
     GroupMetadata,
-    KnownDocuments,
-    MetadataDecodeError,
-    MetadataError,
     MetadataValidationError,
     NodeNotFoundError,
-    Problem,
-    in_flight,
+    ValidationProblem,
+)
+from zarr_core.tools import (
+    MetadataCache,
+    concurrent_map,
     is_node_name,
+    is_reserved_name,
+    read_metadata,
+    read_metadata_from,
     store_new,
     strictjson,
 )
@@ -37,10 +41,10 @@ from zarr_formats.n5.document import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from typing import TypeAlias
 
-    from zarr_core.extension import JSON, Pieces, Store, ValueReader
+    from zarr_core.extension import JSON, Buffers, ByteReader, Store
 
     NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
 
@@ -49,7 +53,7 @@ _IMPLICIT = GroupMetadata(document={})
 # What says that a prefix belongs to another format.
 _FOREIGN = frozenset(["zarr.json", ".zarray", ".zgroup", "meta"])
 
-_known: KnownDocuments[bytes] = KnownDocuments()
+_known: MetadataCache[bytes] = MetadataCache()
 
 
 class N5(Format):
@@ -57,8 +61,11 @@ class N5(Format):
 
     name: ClassVar[str] = "n5"
     zarr_format: ClassVar[int] = 2
-    marks: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
-    document_names: ClassVar[tuple[str, ...]] = marks
+    detection_keys: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
+    metadata_keys: ClassVar[tuple[str, ...]] = detection_keys
+    detection_priority: ClassVar[int] = 60
+    conflicting_formats: ClassVar[Mapping[str, tuple[str, str]]] = {"v2": (_DOCUMENT, _DOCUMENT)}
+    own_extensions: ClassVar[Mapping[str, str]] = {"n5": "", "n5.*": ""}
     implicit_groups: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition("n5")
     # The one compression that all libraries of N5 have, and that notices damage.
@@ -68,23 +75,23 @@ class N5(Format):
 
     def read(self, store: Store, path: str) -> NodeMetadata | None:
         """Read ``attributes.json``; without one, look whether the path is within a hierarchy."""
-        data = store.get(_key(path))
+        data = read_metadata(store, _key(path))
         if data is None:
             return _IMPLICIT if _is_implicit(store, path) else None
-        return _parsed(store, path, bytes(data))
+        return _parsed(store, path, data)
 
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
         """Read ``{"attributes.json": ...}``, or ``{}`` for a group that has none."""
         content = document.get(_DOCUMENT, {}) if isinstance(document, dict) else None
         if not isinstance(document, dict) or not isinstance(content, dict):
             message = "the document of an N5 node is an object"
-            raise MetadataValidationError(where, [Problem("", message)])
+            raise MetadataValidationError(where, [ValidationProblem("", message)])
         if not document:
             return _IMPLICIT
         return read_array(content, where) if is_array(content) else read_group(content)
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
-        """Give ``{"attributes.json": ...}``, or ``{}`` for a group that needs none."""
+        """Return ``{"attributes.json": ...}``, or ``{}`` for a group that needs none."""
         if isinstance(metadata, ArrayMetadata):
             return {_DOCUMENT: write_array(metadata, "array in N5")}
         document = write_group(metadata, "group in N5")
@@ -114,11 +121,11 @@ class N5(Format):
         where = f"{store} {key!r}"
         changed: NodeMetadata | None = None
 
-        def change_document(reader: ValueReader | None) -> Pieces | None:
+        def change_document(reader: ByteReader | None) -> Buffers | None:
             nonlocal changed
             found: NodeMetadata | None = None
             if reader is not None:
-                found = _parsed(store, path, bytes(reader.read(0, reader.size)))
+                found = _parsed(store, path, read_metadata_from(reader, where))
             elif _is_implicit(store, path):
                 found = _IMPLICIT
             if found is None:
@@ -132,9 +139,9 @@ class N5(Format):
         assert changed is not None
         return changed
 
-    def may_be_named(self, name: str) -> bool:
-        """Names are those of version 3."""
-        return is_node_name(name)
+    def is_valid_name(self, name: str) -> bool:
+        """Names are those of version 3, and those that it reserves."""
+        return is_node_name(name) or is_reserved_name(name)
 
     def has_node(self, store: Store, path: str) -> bool:
         """Look for ``attributes.json``, or anything below that is of no other format."""
@@ -146,16 +153,16 @@ class N5(Format):
 
         def read(name: str) -> NodeMetadata | None:
             child = prefix + name
-            data = store.get(_key(child))
+            data = read_metadata(store, _key(child))
             if data is not None:
-                return _parsed(store, child, bytes(data))
+                return _parsed(store, child, data)
             return _IMPLICIT if _holds_nodes(store, child) else None
 
-        found = in_flight(self.possible_children(store, path), read, store.requests)
+        found = concurrent_map(self.possible_children(store, path), read, store.max_concurrency)
         return ((name, metadata) for name, metadata in found if metadata is not None)
 
-    def foreign_key(self, store: Store, path: str) -> str | None:
-        """Give a key that is no ``attributes.json`` and does not lie below an array."""
+    def unmanaged_key(self, store: Store, path: str) -> str | None:
+        """Return a key that is not ``attributes.json`` and not below an array."""
         others: list[str] = []
         arrays: set[str] = set()
         for key in store.list_prefix(self.chunk_prefix(path)):
@@ -205,7 +212,7 @@ def _encoded(path: str, content: dict[str, JSON]) -> bytes:
 
 
 def _mark_root(store: Store, path: str) -> None:
-    """Make the root a group of N5 if it is no node, so that groups can be told from folders."""
+    """Make the root a group of N5 if it is not a node, to distinguish groups from other prefixes."""
     if path and not any(store.exists(mark) for mark in (_DOCUMENT, *_FOREIGN)):
         store_new(store, _DOCUMENT, lambda: _encoded("", {}))
 
@@ -229,9 +236,9 @@ def _holds_nodes(store: Store, path: str) -> bool:
 
 
 def _document(store: Store, path: str) -> dict[str, JSON] | None:
-    data = store.get(_key(path))
+    data = read_metadata(store, _key(path))
     try:
-        document = None if data is None else strictjson.loads(bytes(data), constants=True)
+        document = None if data is None else strictjson.loads(data, constants=True)
     except MetadataDecodeError:
         return None
     return document if isinstance(document, dict) else None
@@ -241,6 +248,6 @@ def _is_array(store: Store, key: str) -> bool:
     """Whether a document is an array's; one that is damaged counts, as it shall be removed."""
     path = key.removesuffix(_DOCUMENT).rstrip("/")
     try:
-        return isinstance(_parsed(store, path, bytes(store.get(key) or b"")), ArrayMetadata)
+        return isinstance(_parsed(store, path, read_metadata(store, key) or b""), ArrayMetadata)
     except MetadataError:
         return True

@@ -49,7 +49,7 @@ def read_header(data: Buffer, ndim: int) -> tuple[tuple[int, ...], int]:
     Raises
     ------
     ChunkDecodeError
-        If it is none, or not that of a block of numbers with so many dimensions.
+        If the header is invalid, or does not match the number of dimensions.
     """
     if len(data) < _START.size:
         raise _damage(f"{len(data)} bytes are too few for the header of a block")

@@ -24,8 +24,8 @@ from zarr_core.extension import (
     ChecksumError,
     ChunkDecodeError,
     ExtensionDefinition,
-    make_extension,
 )
+from zarr_core.tools import make_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,10 +74,10 @@ class N5Lz4Codec(BytesToBytesCodec):
         """Whether a hash is stored: by the Java library, not by zarr-python."""
         return self.blockSize is not None
 
-    def encode(self, data: Buffer) -> Buffer:
+    def encode(self, data: Buffer, decoded_size: int | None) -> Buffer:
         """Compress to pieces that a hash protects, or to one without."""
         if self.blockSize is None:
-            encoded: Buffer = self._blocks.encode(data)
+            encoded: Buffer = self._blocks.encode(data, decoded_size)
             return encoded
         return b"".join(self._pieces(memoryview(data), self.blockSize))
 
@@ -99,7 +99,7 @@ class N5Lz4Codec(BytesToBytesCodec):
         level = max(0, (size - 1).bit_length() - _LEVEL_BASE)
         for start in range(0, len(data), size):
             piece = data[start : start + size]
-            content: Buffer = memoryview(self._blocks.encode(piece))[_SIZE.size :]
+            content: Buffer = memoryview(self._blocks.encode(piece, len(piece)))[_SIZE.size :]
             method = _COMPRESSED
             if len(content) >= len(piece):
                 method, content = _STORED, piece
@@ -118,7 +118,7 @@ class N5Lz4Codec(BytesToBytesCodec):
             start += _PIECE.size
             method, level = token & 0xF0, token & 0x0F
             if magic != _MAGIC or method not in (_STORED, _COMPRESSED):
-                raise _damage(f"no piece of LZ4 begins at byte {start - _PIECE.size}")
+                raise _damage(f"no LZ4 data begins at byte {start - _PIECE.size}")
             if not length:
                 break
             content = data[start : start + stored]
@@ -132,7 +132,7 @@ class N5Lz4Codec(BytesToBytesCodec):
                 raise _damage(f"decodes to more than {decoded_size} bytes")
             pieces.append(self._piece(method, content, length, hashed))
         if stored or hashed or start != len(data):
-            raise _damage(f"bytes that are no piece of LZ4 follow byte {start}")
+            raise _damage(f"bytes that are not LZ4 data follow byte {start}")
         return b"".join(pieces)
 
     def _piece(self, method: int, content: memoryview, length: int, hashed: int) -> Buffer:

@@ -17,10 +17,9 @@ from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     MetadataValidationError,
-    Problem,
-    json_pointer,
-    package_schema,
+    ValidationProblem,
 )
+from zarr_core.tools import json_pointer, package_schema
 
 from zarr_formats.chain import read_chain, write_chain, write_stored_dtype
 from zarr_formats.revision import Part, revise
@@ -68,7 +67,7 @@ def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMeta
     """
     problems = package_schema("zarr_formats", "format", "v1.meta").problems(document)
     if not isinstance(attributes, dict | None):
-        problems.append(Problem("", f"{ATTRIBUTES!r} must be an object of attributes"))
+        problems.append(ValidationProblem("", f"{ATTRIBUTES!r} must be an object of attributes"))
     if problems:
         raise MetadataValidationError(where, problems)
     assert isinstance(document, dict), "the schema says so"
@@ -76,7 +75,7 @@ def read_array(document: JSON, attributes: JSON | None, where: str) -> ArrayMeta
     ndim = len(members["shape"])
     if len(members["chunks"]) != ndim:
         message = f"has {len(members['chunks'])} dimensions, but the shape has {ndim}"
-        raise MetadataValidationError(where, [Problem("/chunks", message)])
+        raise MetadataValidationError(where, [ValidationProblem("/chunks", message)])
     try:
         dtype = read_dtype(members["dtype"])
         if dtype.item_size is None:
@@ -110,7 +109,7 @@ def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
     Raises
     ------
     MetadataValidationError
-        If version 1 has no words for something.
+        If version 1 cannot represent something.
     """
     stored = metadata.document or {}
     raw = stored.get(META)
@@ -212,7 +211,7 @@ def _write_rest(metadata: ArrayMetadata) -> Mapping[str, JSON]:
         **{json_pointer(name): True for name in metadata.additional_fields},
     }
     problems = [
-        Problem(pointer, "version 1 has nothing like it")
+        ValidationProblem(pointer, "version 1 has nothing like it")
         for pointer, given in there.items()
         if given
     ]

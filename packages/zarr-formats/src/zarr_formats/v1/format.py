@@ -10,18 +10,17 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
+from zarr_core.errors import MetadataDecodeError
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     Format,
     GroupMetadata,
-    MetadataDecodeError,
     MetadataValidationError,
     NodeNotFoundError,
-    Problem,
-    store_new,
-    strictjson,
+    ValidationProblem,
 )
+from zarr_core.tools import read_metadata, read_metadata_from, store_new, strictjson
 
 from zarr_formats.v1.document import (
     ATTRIBUTES,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from zarr_core.extension import JSON, Buffer, Pieces, Store, ValueReader
+    from zarr_core.extension import JSON, Buffer, Buffers, ByteReader, Store
 
     NodeMetadata: TypeAlias = ArrayMetadata | GroupMetadata
 
@@ -49,8 +48,9 @@ class V1(Format):
 
     name: ClassVar[str] = "v1"
     zarr_format: ClassVar[int] = 1
-    marks: ClassVar[tuple[str, ...]] = (META,)
-    document_names: ClassVar[tuple[str, ...]] = (META, ATTRIBUTES)
+    detection_keys: ClassVar[tuple[str, ...]] = (META,)
+    metadata_keys: ClassVar[tuple[str, ...]] = (META, ATTRIBUTES)
+    detection_priority: ClassVar[int] = 50
     implicit_groups: ClassVar[bool] = True
     undefined_fill_values: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
@@ -65,7 +65,7 @@ class V1(Format):
     def read(self, store: Store, path: str) -> NodeMetadata | None:
         """Read ``meta``, unless it is another program's, then ``attrs``."""
         key = _key(path, META)
-        # Of a prefix "meta", as the drafts of version 3 have it, stores say that it is no key.
+        # Of a prefix "meta", as the drafts of version 3 have it, stores report that it is not a key.
         reader = store.open_value(key) if store.exists(key) else None
         if reader is None:
             return None
@@ -73,18 +73,18 @@ class V1(Format):
             document = _parsed(reader, f"{store} {key!r}")
         if document is None:
             return None
-        attributes = _attributes(store, path, store.get(_key(path, ATTRIBUTES)))
+        attributes = _attributes(store, path, read_metadata(store, _key(path, ATTRIBUTES)))
         return read_array(document, attributes, f"{store} {key!r}")
 
     def from_json(self, document: JSON, where: str) -> NodeMetadata:
         """Read ``{"meta": ..., "attrs": ...}``."""
         if not isinstance(document, dict) or META not in document:
             message = f"a node of version 1 has {META!r} with {ATTRIBUTES!r}"
-            raise MetadataValidationError(where, [Problem("", message)])
+            raise MetadataValidationError(where, [ValidationProblem("", message)])
         return read_array(document[META], document.get(ATTRIBUTES), where)
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
-        """Give ``{"meta": ..., "attrs": ...}``."""
+        """Return ``{"meta": ..., "attrs": ...}``."""
         return self._documents(metadata)
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
@@ -98,7 +98,7 @@ class V1(Format):
         documents = self._documents(metadata)
         key = _key(path, META)
 
-        def meta() -> Pieces:
+        def meta() -> Buffers:
             store.set(_key(path, ATTRIBUTES), encode(documents.get(ATTRIBUTES, {})))
             return encode(documents[META])
 
@@ -113,14 +113,14 @@ class V1(Format):
         changed: NodeMetadata | None = None
         content: bytes | None = None
 
-        def change_meta(reader: ValueReader | None) -> Pieces | ValueReader:
+        def change_meta(reader: ByteReader | None) -> Buffers | ByteReader:
             document = None if reader is None else _parsed(reader, where)
             if reader is None or document is None:
                 raise NodeNotFoundError(where, "the node has been removed")
 
-            def change_attributes(reader: ValueReader | None) -> Pieces | ValueReader | None:
+            def change_attributes(reader: ByteReader | None) -> Buffers | ByteReader | None:
                 nonlocal changed, content
-                data = None if reader is None else reader.read(0, reader.size)
+                data = None if reader is None else read_metadata_from(reader, where)
                 old = _attributes(store, path, data)
                 documents = self._documents(change(read_array(document, old, where)))
                 changed = self.from_json(documents, where)
@@ -137,11 +137,11 @@ class V1(Format):
         return changed
 
     def possible_children(self, store: Store, path: str) -> Iterator[str]:
-        """Give nothing, as there are no groups."""
+        """Return nothing, as there are no groups."""
         return iter(())
 
-    def foreign_key(self, store: Store, path: str) -> str | None:
-        """Give a key that does not lie below an array."""
+    def unmanaged_key(self, store: Store, path: str) -> str | None:
+        """Return a key that is not below an array."""
         keys = list(store.list_prefix(self.chunk_prefix(path)))
         arrays = {
             f"/{key}".removesuffix(f"/{META}")
@@ -157,7 +157,7 @@ class V1(Format):
     def _documents(self, metadata: NodeMetadata) -> dict[str, JSON]:
         if isinstance(metadata, GroupMetadata):
             raise MetadataValidationError(
-                "new group", [Problem("", "version 1 has no groups, only arrays")]
+                "new group", [ValidationProblem("", "version 1 has no groups, only arrays")]
             )
         return write_array(metadata, "array of version 1")
 
@@ -166,13 +166,13 @@ def _key(path: str, name: str) -> str:
     return f"{path}/{name}" if path else name
 
 
-def _parsed(reader: ValueReader, where: str) -> JSON:
+def _parsed(reader: ByteReader, where: str) -> JSON:
     """The content of a ``meta``; None if it is not of version 1.
 
     Raises
     ------
     MetadataDecodeError
-        If it is no JSON, but plainly was meant to be of version 1.
+        If it is not JSON, but metadata of version 1.
     """
     if reader.size > _LARGEST:
         return None

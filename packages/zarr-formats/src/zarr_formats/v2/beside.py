@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import in_flight
+from zarr_core.tools import concurrent_map, read_metadata
 
 if TYPE_CHECKING:
     from zarr_core.extension import Store
 
 
 class Beside:
-    """Documents below one prefix, each asked for once.
+    """Metadata documents below a prefix, each read once.
 
     Parameters
     ----------
@@ -37,14 +37,13 @@ class Beside:
             Its name.
         *likely : str
             Others that will be wanted next, as far as is known.  A store with latency is
-            asked for all of them at the same time, so that they cost no more waiting.
+            reads all of them concurrently, so that they add no latency.
         """
         if name not in self._found:
-            names = (name,) if self.store.requests is None else (name, *likely)
+            names = (name,) if self.store.max_concurrency is None else (name, *likely)
             missing = [one for one in names if one not in self._found]
-            self._found.update(in_flight(missing, self._stored, self.store.requests))
+            self._found.update(concurrent_map(missing, self._stored, self.store.max_concurrency))
         return self._found[name]
 
     def _stored(self, name: str) -> bytes | None:
-        value = self.store.get(self.prefix + name)
-        return None if value is None else bytes(value)
+        return read_metadata(self.store, self.prefix + name)

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import (
-    ConsolidatedMetadata,
-    MetadataValidationError,
-    package_schema,
-    strictjson,
-)
+from zarr_core.extension import MetadataValidationError
+from zarr_core.tools import ConsolidatedMetadata, package_schema, strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +39,7 @@ def read_consolidated(document: JSON, where: str) -> ConsolidatedMetadata:
     Raises
     ------
     MetadataValidationError
-        If it is no such document; carries every problem.
+        If the document is invalid; carries every problem.
     """
     schema = package_schema("zarr_formats", "format", "v2.consolidated")
     problems = schema.problems(document)
@@ -72,7 +68,7 @@ def write_consolidated(
     if envelope is None:
         return {"metadata": dict(sorted(written.items())), "zarr_consolidated_format": 1}
     copies: Any = envelope["metadata"]
-    # What is no part of a node here stays: its order and its other keys.
+    # The order of nodes and all other keys are kept.
     nodes = set(_entries(envelope)) | {""}
     kept = {
         key: written.get(key, value)

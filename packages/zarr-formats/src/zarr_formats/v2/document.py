@@ -13,9 +13,9 @@ from zarr_core.extension import (
     ExtensionDefinition,
     GroupMetadata,
     MetadataValidationError,
-    Problem,
-    package_schema,
+    ValidationProblem,
 )
+from zarr_core.tools import package_schema
 
 from zarr_formats.chain import object_codec, read_chain, write_chain, write_stored_dtype
 from zarr_formats.fill import fill_from_v2, fill_to_v2
@@ -58,7 +58,7 @@ def read_array(
     MetadataValidationError
         If one of them is wrong; carries every problem of it.
     """
-    problems: list[Problem] = []
+    problems: list[ValidationProblem] = []
     schema = package_schema("zarr_formats", "format", "v2.array")
     if not schema.accepts(document):
         problems += schema.problems(document)
@@ -66,7 +66,9 @@ def read_array(
     shape, chunks = members.get("shape"), members.get("chunks")
     if isinstance(shape, list) and isinstance(chunks, list) and len(shape) != len(chunks):
         problems.append(
-            Problem("/chunks", f"has {len(chunks)} dimensions, but the shape has {len(shape)}")
+            ValidationProblem(
+                "/chunks", f"has {len(chunks)} dimensions, but the shape has {len(shape)}"
+            )
         )
     dtype, codecs, fill = _read_elements(members, problems)
     if problems or dtype is None or fill is None:
@@ -127,7 +129,7 @@ def write_array(metadata: ArrayMetadata, where: str) -> dict[str, JSON]:
     Raises
     ------
     MetadataValidationError
-        If version 2 has no words for something; carries every problem, with pointers
+        If version 2 cannot represent something; carries every problem, with pointers
         of version 3's members.
     """
     stored = metadata.document or {}
@@ -166,12 +168,14 @@ def _read_attributes(attributes: JSON | None, where: str) -> dict[str, JSON]:
     if attributes is None:
         return {}
     if not isinstance(attributes, dict):
-        raise MetadataValidationError(where, [Problem("", "must be an object of attributes")])
+        raise MetadataValidationError(
+            where, [ValidationProblem("", "must be an object of attributes")]
+        )
     return attributes
 
 
 def _read_elements(
-    members: dict[str, Any], problems: list[Problem]
+    members: dict[str, Any], problems: list[ValidationProblem]
 ) -> tuple[Dtype | None, tuple[ExtensionDefinition, ...], tuple[JSON, bool] | None]:
     """Data type, codecs, fill value; what is wrong with them is added to the list.
 
@@ -217,7 +221,7 @@ def _write_chunks(metadata: ArrayMetadata) -> Mapping[str, JSON]:
 
 
 def _write_elements(metadata: ArrayMetadata) -> Mapping[str, JSON]:
-    problems: list[Problem] = []
+    problems: list[ValidationProblem] = []
     members: dict[str, JSON] = {}
     try:
         order, filters, compressor = write_chain(metadata)
@@ -264,22 +268,24 @@ def _refuse_others(metadata: ArrayMetadata) -> Mapping[str, JSON]:
         ("data_type/fallback", metadata.data_type_fallbacks),
     )
     problems += [
-        Problem(f"/{name}", "version 2 has no such member") for name, value in without if value
+        ValidationProblem(f"/{name}", "version 2 has no such member")
+        for name, value in without
+        if value
     ]
     if problems:
         raise MetadataValidationError("", problems)
     return {}
 
 
-def _further_members(metadata: ArrayMetadata | GroupMetadata) -> list[Problem]:
+def _further_members(metadata: ArrayMetadata | GroupMetadata) -> list[ValidationProblem]:
     return [
-        Problem(f"/{name}", "version 2 has no place for further members")
+        ValidationProblem(f"/{name}", "version 2 does not support additional fields")
         for name in metadata.additional_fields
     ]
 
 
 def _refused(pointer: str, message: str) -> MetadataValidationError:
-    return MetadataValidationError("", [Problem(pointer, message)])
+    return MetadataValidationError("", [ValidationProblem(pointer, message)])
 
 
 _PARTS = (

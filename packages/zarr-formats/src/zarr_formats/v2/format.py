@@ -7,22 +7,24 @@ Specification: version 2 (the text with its clarifications), "Arrays", "Hierarch
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
+from zarr_core.errors import MetadataError
 from zarr_core.extension import (
     ArrayMetadata,
     ExtensionDefinition,
     Format,
-    KnownDocuments,
-    MetadataError,
     MetadataValidationError,
     NodeNotFoundError,
-    Problem,
-    foreign_key,
-    strictjson,
+    ValidationProblem,
+    ZarrError,
 )
+from zarr_core.tools import MetadataCache, format_named, read_metadata_from, strictjson
 
+from zarr_formats.chain import split_chain
 from zarr_formats.v2.beside import Beside
 from zarr_formats.v2.document import (
     ARRAY,
@@ -37,16 +39,17 @@ from zarr_formats.v2.document import (
 from zarr_formats.v2.names import require_ascii
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from zarr_core.extension import JSON, GroupMetadata, Pieces, Store, ValueReader
+    from zarr_core.extension import JSON, Buffers, ByteReader, GroupMetadata, Store
 
     NodeMetadata = ArrayMetadata | GroupMetadata
 
-_known: KnownDocuments[tuple[bytes | str | None, ...]] = KnownDocuments()
+_known: MetadataCache[tuple[bytes | str | None, ...]] = MetadataCache()
 
 _COORDINATE = re.compile(r"[0-9]+\Z", re.ASCII).match
 _FLAT = re.compile(r"[0-9]+(?:\.[0-9]+)+\Z", re.ASCII).match
+_CHUNK = re.compile(r"[0-9]+(?:(?:/[0-9]+)+|(?:\.[0-9]+)+)?", re.ASCII).fullmatch
 _HAS_SEPARATOR = b'"dimension_separator"'
 
 
@@ -55,8 +58,15 @@ class V2(Format):
 
     name: ClassVar[str] = "v2"
     zarr_format: ClassVar[int] = 2
-    marks: ClassVar[tuple[str, ...]] = (ARRAY, GROUP)
-    document_names: ClassVar[tuple[str, ...]] = (*marks, ATTRIBUTES, CONSOLIDATED)
+    detection_keys: ClassVar[tuple[str, ...]] = (ARRAY, GROUP)
+    metadata_keys: ClassVar[tuple[str, ...]] = (*detection_keys, ATTRIBUTES, CONSOLIDATED)
+    detection_priority: ClassVar[int] = 90
+    conflicting_formats: ClassVar[Mapping[str, tuple[str, str]]] = {"v3": (ARRAY, GROUP)}
+    own_extensions: ClassVar[Mapping[str, str]] = {
+        "v2.object": "Zarr version 3 has no data type for Python objects (dtype=object); use "
+        "dtype=str for text, dtype=bytes for bytes, or convert the elements to numbers",
+        "v2.*": "",
+    }
     undefined_fill_values: ClassVar[bool] = True
     chunk_key_encoding: ClassVar[ExtensionDefinition] = ExtensionDefinition(
         "v2", {"separator": "."}
@@ -68,15 +78,13 @@ class V2(Format):
     )
 
     def read(self, store: Store, path: str) -> NodeMetadata | None:
-        """Read ``.zarray``, or ``.zgroup``, with what stands beside it.
+        """Read ``.zarray`` or ``.zgroup``, and ``.zattrs``.
 
-        Where a ``.zarray`` does not say what separates coordinates, the text has them
-        separated by periods.  Data from before the text said so may have ``/`` all the same
-        (zarr-python's NestedDirectoryStore), and would read as if nothing was stored.
-        So if there is no chunk ``0.0``, the store is listed once: chunks within each
-        other alone decide for ``/``.  This costs one request, two if that chunk is
-        missing; in stores with latency too, as values that vanish without a word are
-        worse than waiting.  Documents that this library writes always say it.
+        Without ``dimension_separator``, chunk keys have periods.  Older data may have ``/``
+        (NestedDirectoryStore of zarr-python), and all its chunks would be missing.  If there
+        is no chunk ``0.0``, the store is therefore listed once, and ``/`` is used only if
+        there are nested chunks.  This costs one request, or two if that chunk is missing.
+        Documents of this library always contain the separator.
         """
         beside = Beside(store, self.chunk_prefix(path))
         # A root is a group, more often than not; what lies below, an array.
@@ -98,18 +106,24 @@ class V2(Format):
             wheres = [f"{where} {name}" for name in (GROUP, ATTRIBUTES, CONSOLIDATED)]
             return read_group(members[GROUP], attributes, members.get(CONSOLIDATED), *wheres)
         message = f"must be an object with {ARRAY} or {GROUP}"
-        raise MetadataValidationError(where, [Problem("", message)])
+        raise MetadataValidationError(where, [ValidationProblem("", message)])
 
     def to_json(self, metadata: NodeMetadata) -> JSON:
         """The documents by their names; what was not changed is as it was read."""
         return _documents(metadata, "version 2 metadata")
+
+    def filters_and_compressors(
+        self, metadata: ArrayMetadata
+    ) -> tuple[Sequence[ExtensionDefinition], Sequence[ExtensionDefinition]]:
+        """What ``.zarray`` has as ``filters``, and as ``compressor``."""
+        return split_chain(metadata.codecs, _documents(metadata, "version 2 metadata")[ARRAY])
 
     def write(self, store: Store, path: str, metadata: NodeMetadata) -> None:
         """Write all documents, that which makes the node last; remove others that are left."""
         _write(store, self.chunk_prefix(path), metadata)
 
     def write_new(self, store: Store, path: str, metadata: NodeMetadata) -> None:
-        """Write all documents, that which makes the node last; nothing is asked."""
+        """Write all documents, that which makes the node last, without reading."""
         _write(store, self.chunk_prefix(path), metadata, {})
 
     def check_path(self, path: str) -> None:
@@ -123,7 +137,7 @@ class V2(Format):
         main = ARRAY if ARRAY in documents else GROUP
         created = False
 
-        def make(reader: ValueReader | None) -> Pieces | ValueReader:
+        def make(reader: ByteReader | None) -> Buffers | ByteReader:
             nonlocal created
             created = reader is None
             if reader is not None:
@@ -131,16 +145,27 @@ class V2(Format):
             _write_others(store, prefix, documents)
             return strictjson.encode(documents[main])
 
-        def make_array(reader: ValueReader | None) -> ValueReader | None:
+        def make_array(reader: ByteReader | None) -> ByteReader | None:
             # Under the lock of the group's key, so that array and group exclude each other.
             if reader is None:
                 store.update(prefix + ARRAY, make)
             return reader
 
-        def make_group(reader: ValueReader | None) -> Pieces | ValueReader | None:
+        def make_group(reader: ByteReader | None) -> Buffers | ByteReader | None:
             return reader if store.exists(prefix + ARRAY) else make(reader)
 
-        store.update(prefix + GROUP, make_array if main == ARRAY else make_group)
+        def remove_others(reader: ByteReader | None) -> ByteReader | None:
+            if reader is None and not store.exists(prefix + ARRAY):
+                store.erase_values([prefix + name for name in documents if name != main])
+            return reader
+
+        try:
+            store.update(prefix + GROUP, make_array if main == ARRAY else make_group)
+        except BaseException:
+            if created and len(documents) > 1:
+                with suppress(ZarrError):  # the first failure says more
+                    store.update(prefix + GROUP, remove_others)
+            raise
         return created
 
     def update(
@@ -155,12 +180,12 @@ class V2(Format):
         where = f"{store} {prefix + main!r}"
         changed: NodeMetadata | None = None
 
-        def change_documents(reader: ValueReader | None) -> Pieces | ValueReader:
+        def change_documents(reader: ByteReader | None) -> Buffers | ByteReader:
             nonlocal changed
             if reader is None:
                 raise NodeNotFoundError(where, "the node has been removed")
             parse = _array if main == ARRAY else _group
-            found = parse(Beside(store, prefix), bytes(reader.read(0, reader.size)))
+            found = parse(Beside(store, prefix), read_metadata_from(reader, where))
             changed = change(found)
             before, after = _documents(found, where), _documents(changed, where)
             _write_others(store, prefix, after, before)
@@ -173,9 +198,29 @@ class V2(Format):
         # What is found when it is read again, to the spelling.
         return changed.replace(document=_documents(changed, where))
 
-    def foreign_key(self, store: Store, path: str) -> str | None:
-        """A key that is no document of version 2 or 3 and no chunk of an array."""
-        return foreign_key(store, self.chunk_prefix(path))
+    def unmanaged_key(self, store: Store, path: str) -> str | None:
+        """A key that belongs to no node of version 2 or 3."""
+        keys = format_named("v3").unmanaged_keys(store, store.list_prefix(self.chunk_prefix(path)))
+        return next(iter(self.unmanaged_keys(store, keys)), None)
+
+    def unmanaged_keys(self, store: Store, keys: Iterable[str]) -> list[str]:
+        """Keys that are not metadata documents, nor like chunk keys below an array."""
+        others: list[str] = []
+        arrays: set[str] = set()
+        for key in keys:
+            node, _, name = f"/{key}".rpartition("/")
+            if name == ARRAY:
+                arrays.add(node)
+            elif name not in self.metadata_keys:
+                others.append(key)
+        return [key for key in others if not any(_below_array(key, arrays))]
+
+
+def _below_array(key: str, arrays: set[str]) -> Iterator[bool]:
+    """For each array that a key is below, whether one of its chunks may have the key."""
+    for node in accumulate(f"/{key}".split("/")[1:-1], "{}/{}".format, initial=""):
+        if node in arrays:
+            yield _CHUNK(key[len(node) :]) is not None
 
 
 # --- reading ---
@@ -222,7 +267,7 @@ def _mapping(data: bytes | None, where: str) -> dict[str, JSON] | None:
     document = _loads(data, where)
     if not isinstance(document, dict):
         raise MetadataValidationError(
-            where, [Problem("", f"must be an object, not {document!r:.60}")]
+            where, [ValidationProblem("", f"must be an object, not {document!r:.60}")]
         )
     return document
 
@@ -245,7 +290,7 @@ def _found_separator(store: Store, prefix: str, main: bytes) -> str:
 
 @lru_cache(512)
 def _rank(main: bytes) -> int:
-    """Number of dimensions; 0 for a document that is wrong, which is told elsewhere."""
+    """Number of dimensions; 0 for invalid metadata, which is reported elsewhere."""
     try:
         document = _loads(main, "")
     except MetadataError:

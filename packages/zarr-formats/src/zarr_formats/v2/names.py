@@ -5,7 +5,7 @@ Specification: version 2, "Logical storage paths".
 
 from __future__ import annotations
 
-from zarr_core.extension import NodeNameError
+from zarr_core.errors import NodeNameError
 
 
 def require_ascii(path: str) -> None:

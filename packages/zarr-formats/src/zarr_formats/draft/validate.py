@@ -1,16 +1,12 @@
-"""Checking a document of the drafts against its schema."""
+"""Validate metadata documents of the drafts with their schemas."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import (
-    MetadataValidationError,
-    Problem,
-    UnsupportedFieldError,
-    json_pointer,
-    package_schema,
-)
+from zarr_core.errors import UnsupportedFieldError
+from zarr_core.extension import MetadataValidationError, ValidationProblem
+from zarr_core.tools import json_pointer, package_schema
 
 import zarr_formats
 
@@ -22,8 +18,10 @@ if TYPE_CHECKING:
 _PACKAGE = zarr_formats.__name__
 
 
-def checked(document: JSON, schema: str, where: str, *, ignoring: bool = False) -> dict[str, Any]:
-    """The document, if its schema accepts it.
+def validate_document(
+    document: JSON, schema: str, where: str, *, ignore_unknown: bool = False
+) -> dict[str, Any]:
+    """Validate a document and return it.
 
     Parameters
     ----------
@@ -33,15 +31,15 @@ def checked(document: JSON, schema: str, where: str, *, ignoring: bool = False) 
         Name of the schema, such as ``"draft.array"``.
     where : str
         Store and key, for errors.
-    ignoring : bool
-        Whether members that the schema does not name are ignored.
+    ignore_unknown : bool
+        Whether to ignore members that the schema does not define.
 
     Raises
     ------
     UnsupportedFieldError
-        If it has members that nobody knows.
+        If it has unknown members.
     MetadataValidationError
-        If anything else is wrong; carries every problem.
+        If anything else is invalid; contains all problems.
     """
     found = package_schema(_PACKAGE, "format", schema)
     if found.accepts(document):
@@ -55,18 +53,18 @@ def checked(document: JSON, schema: str, where: str, *, ignoring: bool = False) 
     problems = found.problems({name: document[name] for name in document if name in known})
     if problems:
         raise MetadataValidationError(where, problems)
-    if unknown and not ignoring:
-        message = f"is not a member of such a document; known: {', '.join(known)}"
+    if unknown and not ignore_unknown:
+        message = f"is not a known member; known: {', '.join(known)}"
         raise UnsupportedFieldError(
-            where, [Problem(json_pointer(name), message) for name in unknown]
+            where, [ValidationProblem(json_pointer(name), message) for name in unknown]
         )
     return document
 
 
-def located(
+def add_location(
     error: MetadataValidationError, where: str, place: Callable[[str], str] = str
 ) -> MetadataValidationError:
-    """An error of a part of a document, with the document's name.
+    """Return an error of a part of a document with the location of the document.
 
     Parameters
     ----------
@@ -75,7 +73,9 @@ def located(
     where : str
         Store and key.
     place : callable
-        Where the part's pointers are in the document.
+        Converts pointers of the part to pointers of the document.
     """
-    problems = [Problem(place(problem.pointer), problem.message) for problem in error.problems]
+    problems = [
+        ValidationProblem(place(problem.pointer), problem.message) for problem in error.problems
+    ]
     return MetadataValidationError(where, problems)
