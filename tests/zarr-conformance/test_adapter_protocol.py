@@ -1,15 +1,16 @@
-"""The protocol of adapters: what serves it in Python, what talks to those that do not keep it."""
+"""The adapter protocol: the base class for Python, and adapters that violate it."""
 
 import ast
 import json
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from zarr_conformance.adapters import serving
-from zarr_conformance.adapters.serving import (
+from servers import process_tree
+from waits import PATIENCE, wait_until
+from zarr_conformance.adapters import adapter as adapter_module
+from zarr_conformance.adapters.adapter import (
     Adapter,
     UnsupportedError,
     as_bytes,
@@ -17,16 +18,16 @@ from zarr_conformance.adapters.serving import (
     dtype_of,
     index,
 )
-from zarr_conformance.running.conversation import (
+from zarr_conformance.runner.adapter_process import (
     AdapterDiedError,
+    AdapterProcess,
     AdapterTimeoutError,
-    Conversation,
 )
 
 NOISY = """
 import os, sys
 import numpy as np
-from zarr_conformance.adapters.serving import Adapter
+from zarr_conformance.adapters.adapter import Adapter
 
 class Noisy(Adapter):
     implementation = "noisy"
@@ -36,16 +37,16 @@ class Noisy(Adapter):
     def version(self):
         return "1"
 
-    def open(self, asked):
+    def open(self, request):
         print("a library prints")
         os.write(1, b"so does one in another language\\n")
-        if asked["path"] == "wrong":
+        if request["path"] == "wrong":
             raise ValueError("wrong " * 1000)
-        if asked["path"] == "panic":
+        if request["path"] == "panic":
             raise BaseException("a panic")
-        return {"node_type": "group", "path": asked["path"]}
+        return {"node_type": "group", "path": request["path"]}
 
-    def read(self, asked):
+    def read(self, request):
         return {"node_type": "array"}, np.arange(3, dtype=">i2")
 
 Noisy().serve()
@@ -54,13 +55,13 @@ Noisy().serve()
 
 @pytest.fixture
 def talk(tmp_path):
-    """Starts a program in Python; ended with the test."""
+    """Start a Python program, which is ended with the test."""
     begun = []
 
     def start(code, memory=0):
         program = tmp_path / "program.py"
         program.write_text(code)
-        begun.append(Conversation([sys.executable, str(program)], tmp_path / "log", memory))
+        begun.append(AdapterProcess([sys.executable, str(program)], tmp_path / "log", memory))
         return begun[-1]
 
     yield start
@@ -68,43 +69,43 @@ def talk(tmp_path):
         one.close()
 
 
-def test_answers_come_in_the_order_of_the_requests(talk):
-    conversation = talk(NOISY)
-    told = conversation.ask(30, "capabilities")["result"]
+def test_responses_are_in_the_order_of_requests(talk):
+    process = talk(NOISY)
+    told = process.request(PATIENCE, "capabilities")["result"]
     assert told == {
         "implementation": "noisy",
         "version": "1",
         "formats": [2, 3],
         "operations": ["open", "read"],
     }
-    paths = [conversation.ask(30, "open", path=str(n))["result"]["path"] for n in range(50)]
+    paths = [process.request(PATIENCE, "open", path=str(n))["result"]["path"] for n in range(50)]
     assert paths == [str(n) for n in range(50)]
 
 
-def test_what_libraries_print_is_no_answer(talk, tmp_path):
-    conversation = talk(NOISY)
-    assert conversation.ask(30, "open", path="a")["result"]["node_type"] == "group"
-    conversation.close()
+def test_output_of_libraries_is_not_a_response(talk, tmp_path):
+    process = talk(NOISY)
+    assert process.request(PATIENCE, "open", path="a")["result"]["node_type"] == "group"
+    process.close()
     log = (tmp_path / "log").read_text()
     assert "a library prints" in log
     assert "so does one in another language" in log
 
 
-def test_errors_are_answers_panics_too(talk):
-    conversation = talk(NOISY)
-    wrong = conversation.ask(30, "open", path="wrong")["error"]
+def test_errors_and_panics_are_responses(talk):
+    process = talk(NOISY)
+    wrong = process.request(PATIENCE, "open", path="wrong")["error"]
     assert (wrong["category"], wrong["type"]) == ("other", "ValueError")
     assert wrong["message"].startswith("wrong wrong")
     assert len(wrong["message"]) <= 2000
-    assert conversation.ask(30, "open", path="panic")["error"]["type"] == "BaseException"
-    assert conversation.ask(30, "list")["error"]["category"] == "unsupported"
-    assert conversation.ask(30, "fly")["error"]["type"] == "KeyError"
-    assert "result" in conversation.ask(30, "capabilities")
+    assert process.request(PATIENCE, "open", path="panic")["error"]["type"] == "BaseException"
+    assert process.request(PATIENCE, "list")["error"]["category"] == "unsupported"
+    assert process.request(PATIENCE, "fly")["error"]["type"] == "KeyError"
+    assert "result" in process.request(PATIENCE, "capabilities")
 
 
-def test_elements_are_in_a_file(talk, tmp_path):
-    answer = talk(NOISY).ask(30, "read", into=str(tmp_path / "into"))
-    assert answer["result"] == {"node_type": "array", "kind": "raw"}
+def test_elements_are_written_to_a_file(talk, tmp_path):
+    response = talk(NOISY).request(PATIENCE, "read", into=str(tmp_path / "into"))
+    assert response["result"] == {"node_type": "array", "kind": "raw"}
     assert (tmp_path / "into").read_bytes() == b"\0\0\1\0\2\0"
 
 
@@ -123,7 +124,7 @@ def test_elements_as_bytes(elements, data, kind):
     assert as_bytes(elements) == (data, kind)
 
 
-def test_elements_out_of_bytes():
+def test_elements_from_bytes():
     raw = {"kind": "raw"}
     got = as_elements(b"\1\0\2\0", raw, np.dtype(">u2"), [2, 1])
     assert got.dtype == ">u2"
@@ -135,33 +136,33 @@ def test_elements_out_of_bytes():
     assert as_elements(b'["a", "bb"]', document, np.dtype("T"), [2]).tolist() == ["a", "bb"]
 
 
-def test_what_is_asked_as_numpy_takes_it():
+def test_selections_and_data_types_for_numpy():
     assert index({}) is ...
     assert index({"selection": [[0, 4, 2], [1, 2, 1]]}) == (slice(0, 4, 2), slice(1, 2, 1))
     nested = dtype_of([["a", "<i4", [2]], ["b", [["c", "|u1"]]]])
     assert np.dtype(nested) == [("a", "<i4", (2,)), ("b", [("c", "u1")])]
 
 
-def test_what_is_not_offered():
+def test_unsupported_operations():
     class Least(Adapter):
         implementation = "least"
 
         def version(self):
             return ""
 
-        def open(self, asked):
+        def open(self, request):
             return {}
 
     for operation in ("read", "list", "update", "create"):
-        asked = {"id": 1, "operation": operation, "zarr_format": 3, "store": "", "path": ""}
-        answer = Least().answer(asked | {"into": "", "attributes": {}, "document": {}})
-        assert answer["error"]["category"] == "unsupported"
-        assert operation in answer["error"]["message"]
+        request = {"id": 1, "operation": operation, "zarr_format": 3, "store": "", "path": ""}
+        response = Least().respond(request | {"into": "", "attributes": {}, "document": {}})
+        assert response["error"]["category"] == "unsupported"
+        assert operation in response["error"]["message"]
     assert Least().category(UnsupportedError()) == "unsupported"
 
 
-def test_the_file_may_be_copied_to_an_old_python():
-    text = Path(serving.__file__).read_text()
+def test_module_runs_on_old_python():
+    text = Path(adapter_module.__file__).read_text()
     tree = ast.parse(text, feature_version=(3, 8))
     assert "zarr_conformance" not in {
         (node.module or "").partition(".")[0]
@@ -170,32 +171,33 @@ def test_the_file_may_be_copied_to_an_old_python():
     }
 
 
-# --- programs that do not keep it ---
+# --- adapters that violate the protocol ---
 
 
-def test_a_program_that_dies(talk):
+def test_crash(talk):
     with pytest.raises(AdapterDiedError, match="exit status 3"):
-        talk("import sys; sys.stdin.readline(); sys.exit(3)").ask(30, "open")
+        talk("import sys; sys.stdin.readline(); sys.exit(3)").request(PATIENCE, "open")
     with pytest.raises(AdapterDiedError, match="SIGSEGV"):
-        talk("import os; input(); os.kill(os.getpid(), 11)").ask(30, "open")
+        talk("import os; input(); os.kill(os.getpid(), 11)").request(PATIENCE, "open")
     with pytest.raises(AdapterDiedError, match="it ended"):
-        talk("input()").ask(30, "open")
+        talk("input()").request(PATIENCE, "open")
 
 
-def test_a_program_that_hangs_is_killed_with_its_children(talk, tmp_path):
-    child = "import time, pathlib; time.sleep(1.5); pathlib.Path('CHILD').touch()"
-    marker = tmp_path / "child"
+def test_timeout_kills_the_process_and_its_children(talk, tmp_path):
+    note = tmp_path / "child"
     code = (
-        "import subprocess, sys, time\n"
-        f"subprocess.Popen([sys.executable, '-c', {child.replace('CHILD', str(marker))!r}])\n"
-        "time.sleep(60)"
+        "import os, pathlib, subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(3600)'])\n"
+        f"pathlib.Path({f'{note}.part'!r}).write_text(str(child.pid))\n"
+        f"os.rename({f'{note}.part'!r}, {str(note)!r})\n"
+        "time.sleep(3600)"
     )
-    start = time.monotonic()
+    adapter = talk(code)
+    child = int(wait_until(lambda: note.exists() and note.read_text()))
+    assert process_tree.runs(child)
     with pytest.raises(AdapterTimeoutError):
-        talk(code).ask(0.7, "open")
-    assert time.monotonic() - start < 10
-    time.sleep(1.5)
-    assert not marker.exists()
+        adapter.request(0.3, "open")
+    assert process_tree.wait_for_end([child], within=PATIENCE)
 
 
 @pytest.mark.parametrize(
@@ -209,22 +211,24 @@ def test_a_program_that_hangs_is_killed_with_its_children(talk, tmp_path):
         '{"id": 1, "result": {}, "error": {}}',
     ],
 )
-def test_a_program_that_talks_nonsense(talk, line):
-    with pytest.raises(AdapterDiedError, match="not an answer"):
-        talk(f"input(); print({line!r}, flush=True); input()").ask(30, "open")
+def test_invalid_responses(talk, line):
+    with pytest.raises(AdapterDiedError, match="invalid response"):
+        talk(f"input(); print({line!r}, flush=True); input()").request(PATIENCE, "open")
 
 
-def test_a_program_that_eats_memory(talk):
+def test_memory_limit(talk):
     with pytest.raises(Exception, match="MiB|exit status"):
-        talk("import time; x = b'x' * (300 << 20); time.sleep(30)", 150 << 20).ask(20, "open")
+        talk("import time; x = b'x' * (300 << 20); time.sleep(3600)", 150 << 20).request(
+            PATIENCE, "open"
+        )
 
 
 def test_requests_are_lines_of_json(talk):
     echo = (
-        "import json\nwhile True:\n    asked = input()\n"
-        "    print(json.dumps({'id': json.loads(asked)['id'], 'result': {'line': asked}}), flush=True)"
+        "import json\nwhile True:\n    request = input()\n"
+        "    print(json.dumps({'id': json.loads(request)['id'], 'result': {'line': request}}), flush=True)"
     )
-    conversation = talk(echo)
-    line = conversation.ask(30, "open", path="a\nb é")["result"]["line"]
+    process = talk(echo)
+    line = process.request(PATIENCE, "open", path="a\nb é")["result"]["line"]
     assert json.loads(line) == {"id": 1, "operation": "open", "path": "a\nb é"}
-    assert json.loads(conversation.ask(30, "read")["result"]["line"])["id"] == 2
+    assert json.loads(process.request(PATIENCE, "read")["result"]["line"])["id"] == 2

@@ -21,9 +21,9 @@ class Planted(ArrayToArrayCodec):
 
     def encoded_representation(self, decoded):
         shape = decoded.shape[::-1]
-        return ArrayRepresentation(shape, decoded.data_type, decoded.fill_value, decoded.keep_empty)
+        return ArrayRepresentation(shape, decoded.data_type, decoded.fill_value, decoded.write_empty_chunks)
 
-    def encode(self, array):
+    def encode(self, array, decoded):
         return array.T
 
     def decode(self, array, decoded):
@@ -39,14 +39,14 @@ ROWS = '''
 from dataclasses import dataclass
 
 import numpy as np
-from zarr_core.extension import ArrayToBytesCodec, Box, ChunkDecodeError, put, take
+from zarr_core.extension import BasicIndexer, ChunkDecodeError, PartialEncodeCodec
+from zarr_core.tools import put, take
 
 SHARED = np.zeros(1 << 16, "u1")
 
 
 @dataclass(frozen=True, slots=True)
-class Planted(ArrayToBytesCodec):
-    supports_parts = True
+class Planted(PartialEncodeCodec):
 
     def encoded_size(self, decoded):
         return decoded.nbytes
@@ -60,9 +60,9 @@ class Planted(ArrayToBytesCodec):
         dtype = decoded.data_type.numpy_dtype.newbyteorder(">")
         return np.frombuffer(data, dtype).reshape(decoded.shape)
 
-    def decode_part(self, reader, decoded, selection, out):
+    def partial_decode(self, reader, decoded, selection, out):
         dtype = decoded.data_type.numpy_dtype.newbyteorder(">")
-        if isinstance(selection, Box) and decoded.shape:
+        if isinstance(selection, BasicIndexer) and decoded.shape:
             rows, *others = selection.index
             size = decoded.nbytes // decoded.shape[0]
             data = reader.read(rows.start * size, (rows.stop - rows.start) * size)
@@ -71,7 +71,7 @@ class Planted(ArrayToBytesCodec):
         else:
             out[...] = take(self.decode(reader.read(0, reader.size), decoded), selection)
 
-    def encode_part(self, reader, decoded, selection, value):
+    def partial_encode(self, reader, decoded, selection, value):
         if reader is None:
             chunk = np.full(decoded.shape, decoded.fill_value, decoded.data_type.numpy_dtype)
         else:
@@ -99,7 +99,7 @@ class TestPlanted({kit}):
 SOURCES = {"ArrayToArrayCodecTests": TURNED, "ArrayToBytesCodecTests": ROWS}
 TO_ARRAY, TO_BYTES = SOURCES
 
-ENCODE = "def encode(self, array):\n"
+ENCODE = "def encode(self, array, decoded):\n"
 DECODE = "def decode(self, array, decoded):\n"
 SLOWLY = """        import time
         shared = SHARED[: array.nbytes].view(array.dtype).reshape(array.shape)

@@ -11,7 +11,7 @@ pytest_plugins = ["pytester"]
 
 TRANSLATE = "return bytes(data).translate(bytes((byte - self.shift)"
 DECODE = "decoded_size: int | None) -> bytes:\n"
-ENCODE = "def encode(self, data: Buffer) -> bytes:\n"
+ENCODE = "def encode(self, data: Buffer, decoded_size: int | None) -> bytes:\n"
 SHARED = """        import time
         SHARED[:] = data
         time.sleep(1e-4)
@@ -99,7 +99,7 @@ MUTANTS = [
         "copies_of_documents_are_kept_or_refused",
     ),
     ("format", "strictjson.loads(value, where)", "json.loads(value)", "damaged_documents_are_metadata_errors"),
-    ("format", "    def foreign_key", NO_CHILDREN + "    def foreign_key", "groups_have_members"),
+    ("format", "    def unmanaged_key", NO_CHILDREN + "    def unmanaged_key", "groups_have_members"),
     ("format", "return next((key for", "return None and next((key for", "what_is_foreign_is_found"),
     (
         "format",
@@ -111,7 +111,7 @@ MUTANTS = [
     ("extension", "return []", "return ()", "documents_are_left_as_they_are"),
     ("extension", "            return [", "            return [] and [", "nodes_that_may_not_have_it_are_refused"),
     ("extension", "not self.least <= value", "not value", "contradictions_are_refused"),
-    ("extension", 'Problem("/fill_value"', 'Problem("fill_value"', "contradictions_are_refused"),
+    ("extension", 'ValidationProblem("/fill_value"', 'ValidationProblem("fill_value"', "contradictions_are_refused"),
     ("extension", "if self.least > self.greatest", "if False", "bad_configurations_are_refused"),
     ("hooks", "    @hookimpl\n", "", "every_hook_is_marked"),
     ("hooks", "zarr_check_metadata", "zarr_check_metdata", "it_is_installed"),
@@ -124,6 +124,12 @@ MUTANTS = [
     ("hooks", HOOK, SUPPLY + HOOK, "other_names_are_left_to_others"),
     ("hooks", HOOK, FALLBACK + HOOK, "fallbacks_are_chosen_among_those_given"),
     ("hooks", HOOK, USED + HOOK, "it_may_be_told_of_anything_in_any_thread"),
+    ("display", "def html(", "def htm(", "it_is_installed"),
+    ("display", "{escape(text)}", "{text}", "names_and_values_are_escaped"),
+    ("display", 'escape_controls(repr(shown), keep="\\n")', "repr(shown) + (''.join(shown) if hasattr(shown, 'keys') else '')", "names_and_values_are_escaped"),
+    ("display", "text = ", "len(list(shown.store.list())) if hasattr(shown, 'store') else 0; text = ", "arrays_are_shown_without_the_store"),
+    ("display", "return Text(repr(shown))", "return Text('')", "rich_prints_tables_and_trees"),
+    ("display", "most: int", "cut: int", "chunks_have_a_map"),
     ("bridge", 'distribution="', 'distribution="no-such-', "it_says_who_provides_what"),
     ("bridge", '("crc32",', '("crc32", "crc32",', "it_says_who_provides_what"),
     ("bridge", 'kind="codec",', 'kind="codec", version=__import__("uuid").uuid4().hex,', "it_says_the_same_each_time"),

@@ -3,7 +3,8 @@
 import zarr_core as zarr
 from zarr_conformance.kit import BytesToBytesCodecTests
 from zarr_conformance.kit.specification import broken_cases, cases_of
-from zarr_core.extension import ExtensionDefinition, make_extension
+from zarr_core.extension import ExtensionDefinition
+from zarr_core.tools import make_extension
 
 ZSTD = type(make_extension("codec", ExtensionDefinition("zstd", {"level": 1})))
 
@@ -18,7 +19,7 @@ class Wrong(ZSTD):
 
 def test_a_wrong_codec_breaks_cases_of_its_text():
     assert broken_cases("codec", "zstd") == {}
-    with zarr.extensions({"codec": {"zstd": Wrong}}):
+    with zarr.override_extensions({"codec": {"zstd": Wrong}}):
         broken = broken_cases("codec", "zstd")
     assert "ext-codecs/zstd/level-1" in broken
     assert "ext-codecs/zstd/no-level-left-out" in broken

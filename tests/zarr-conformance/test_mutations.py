@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from waits import PATIENCE
 from zarr_conformance.adapters.zarr_core import ZarrCore
 from zarr_conformance.corpus.build import all_cases, build
 from zarr_conformance.corpus.case import Accept, Either, Reject
-from zarr_conformance.plugin_cases import asked_for, put
-from zarr_conformance.running.conversation import Limits
-from zarr_conformance.running.run import Implementation, run
+from zarr_conformance.plugin_cases import capabilities_of, run_case
+from zarr_conformance.runner.adapter_process import Limits
+from zarr_conformance.runner.run import Implementation, run
 
 CASES = tuple(all_cases())
 
@@ -52,24 +53,24 @@ def works(case):
 
 
 class AcceptsEverything(ZarrCore):
-    def answer(self, asked):
-        reply = super().answer(asked)
-        return reply if "result" in reply else {"id": asked["id"], "result": {}}
+    def respond(self, request):
+        reply = super().respond(request)
+        return reply if "result" in reply else {"id": request["id"], "result": {}}
 
-    def validate(self, asked):
+    def validate(self, request):
         return []
 
 
 class RefusesEverything(ZarrCore):
-    def answer(self, asked):
-        if asked["operation"] == "capabilities":
-            return super().answer(asked)
-        return {"id": asked["id"], "error": {"category": "metadata", "type": "E", "message": ""}}
+    def respond(self, request):
+        if request["operation"] == "capabilities":
+            return super().respond(request)
+        return {"id": request["id"], "error": {"category": "metadata", "type": "E", "message": ""}}
 
 
 class PointsAtTheDocument(ZarrCore):
-    def validate(self, asked):
-        return [it | {"pointer": "/"} for it in super().validate(asked)]
+    def validate(self, request):
+        return [it | {"pointer": "/"} for it in super().validate(request)]
 
 
 class SaysOther(ZarrCore):
@@ -83,8 +84,8 @@ class Reads(ZarrCore):
     def wrong(self, elements):
         raise AssertionError
 
-    def read(self, asked):
-        told, elements = super().read(asked)
+    def read(self, request):
+        told, elements = super().read(request)
         return told, self.wrong(elements)
 
 
@@ -119,8 +120,8 @@ class AllFill(Reads):
 
 
 class WholeArray(ZarrCore):
-    def read(self, asked):
-        return super().read({**asked, "selection": None})
+    def read(self, request):
+        return super().read({**request, "selection": None})
 
 
 class Tells(ZarrCore):
@@ -129,11 +130,11 @@ class Tells(ZarrCore):
     def wrong(self, told):
         raise AssertionError
 
-    def open(self, asked):
-        return self.wrong(super().open(asked))
+    def open(self, request):
+        return self.wrong(super().open(request))
 
-    def read(self, asked):
-        told, elements = super().read(asked)
+    def read(self, request):
+        told, elements = super().read(request)
         return self.wrong(told), elements
 
 
@@ -166,10 +167,10 @@ class NoNames(Tells):
 class WrongFill(ZarrCore):
     """Reads what is missing as another value, that of a document with another fill value."""
 
-    def read(self, asked):
+    def read(self, request):
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / "store"
-            shutil.copytree(asked["store"], copy)
+            shutil.copytree(request["store"], copy)
             for file in [*copy.rglob("zarr.json"), *copy.rglob(".zarray")]:
                 document = json.loads(file.read_bytes())
                 old = document.get("fill_value")
@@ -177,19 +178,19 @@ class WrongFill(ZarrCore):
                 document["fill_value"] = (0 if old else 1) if one else not old
                 file.write_text(json.dumps(document))
             try:
-                return super().read({**asked, "store": str(copy)})
+                return super().read({**request, "store": str(copy)})
             except Exception:
-                return super().read(asked)
+                return super().read(request)
 
 
 class ListsTooMuch(ZarrCore):
-    def list(self, asked):
-        return {**super().list(asked), "nobody": "group"}
+    def list(self, request):
+        return {**super().list(request), "nobody": "group"}
 
 
 class ListsTooLittle(ZarrCore):
-    def list(self, asked):
-        found = super().list(asked)
+    def list(self, request):
+        found = super().list(request)
         return {name: found[name] for name in sorted(found)[1:]}
 
 
@@ -199,13 +200,13 @@ class Changes(ZarrCore):
     def wrong(self, folder):
         raise AssertionError
 
-    def update(self, asked):
-        super().update(asked)
-        self.wrong(asked["store"])
+    def update(self, request):
+        super().update(request)
+        self.wrong(request["store"])
 
-    def create(self, asked, values):
-        super().create(asked, values)
-        self.wrong(asked["store"])
+    def create(self, request, values):
+        super().create(request, values)
+        self.wrong(request["store"])
 
 
 def documents(folder):
@@ -249,8 +250,8 @@ class WritesWrongBytes(Changes):
 
 
 class WritesNoElements(ZarrCore):
-    def create(self, asked, values):
-        super().create(asked, None)
+    def create(self, request, values):
+        super().create(request, None)
 
 
 def updates(case):
@@ -307,12 +308,12 @@ MUTANTS = [
 def survivors(mutant, concerned, caught=lambda outcome: outcome.verdict.grade == "fail"):
     """Topics in which nothing notices."""
     adapter = mutant()
-    capabilities = asked_for(adapter)
+    capabilities = capabilities_of(adapter)
     found = {}
     for topic, cases in topics().items():
         mine = [case for case in cases if concerned(case)]
         if mine:
-            found[topic] = any(caught(put(case, adapter, capabilities)) for case in mine)
+            found[topic] = any(caught(run_case(case, adapter, capabilities)) for case in mine)
     assert found, "no case is about that"
     return [topic for topic, noticed in found.items() if not noticed]
 
@@ -334,9 +335,9 @@ def test_is_caught_in_every_topic_that_it_concerns(mutant, concerned):
 )
 def test_is_caught_in_every_text_that_it_concerns(mutant, specification):
     adapter = mutant()
-    capabilities = asked_for(adapter)
+    capabilities = capabilities_of(adapter)
     mine = [case for case in CASES if reads(case) and case.id.startswith(f"{specification}/")]
-    assert any(put(case, adapter, capabilities).verdict.grade == "fail" for case in mine)
+    assert any(run_case(case, adapter, capabilities).verdict.grade == "fail" for case in mine)
 
 
 def test_numbers_that_are_rounded_are_caught():
@@ -348,7 +349,7 @@ def test_another_place_is_remarked_and_is_no_failure():
     pointed = [case for case in CASES if refuses(case) and case.expect.pointers]
     assert len(pointed) > 50
     for case in pointed:
-        verdict = put(case, adapter, asked_for(adapter)).verdict
+        verdict = run_case(case, adapter, capabilities_of(adapter)).verdict
         assert (verdict.grade, verdict.remark != "") == ("pass", True), case.id
 
 
@@ -362,7 +363,7 @@ def test_another_category_is_remarked_and_is_no_failure():
     assert remarked == []
     adapter = SaysOther()
     refusal = next(case for case in CASES if refuses(case))
-    assert put(refusal, adapter, asked_for(adapter)).verdict.grade == "pass"
+    assert run_case(refusal, adapter, capabilities_of(adapter)).verdict.grade == "pass"
 
 
 ENDS = """
@@ -370,9 +371,9 @@ import os, sys, time
 from zarr_conformance.adapters.zarr_core import ZarrCore
 
 class Ends(ZarrCore):
-    def answer(self, asked):
-        reply = super().answer(asked)
-        if asked["operation"] != "capabilities":
+    def respond(self, request):
+        reply = super().respond(request)
+        if request["operation"] != "capabilities":
             {how}
         return reply
 
@@ -395,7 +396,7 @@ def test_whatever_ends_it_is_caught_whatever_was_expected(how, outcome, tmp_path
     script = tmp_path / "ends.py"
     script.write_text(ENDS.format(how=how))
     implementation = Implementation("ends", [sys.executable, str(script)])
-    limits = Limits(seconds=1 if outcome == "timeout" else 30, memory=400 << 20)
+    limits = Limits(seconds=1 if outcome == "timeout" else PATIENCE, memory=400 << 20)
     done = run(implementation, tmp_path / "corpus", cases, limits=limits)
-    assert [it.answer.outcome for it in done.outcomes] == [outcome] * len(cases)
+    assert [it.response.outcome for it in done.outcomes] == [outcome] * len(cases)
     assert {it.verdict.grade for it in done.outcomes} == {"crash"}

@@ -1,4 +1,4 @@
-"""The plugin of pytest: cases as tests of an adapter in this process."""
+"""The pytest plugin."""
 
 import subprocess
 import sys
@@ -20,9 +20,9 @@ class Careless(ZarrCore):
     implementation = "careless"
     operations = ("open", "read")
 
-    def answer(self, asked):
-        reply = super().answer(asked)
-        return reply if "result" in reply else {"id": asked["id"], "result": {}}
+    def respond(self, request):
+        reply = super().respond(request)
+        return reply if "result" in reply else {"id": request["id"], "result": {}}
 """
 ONLY = ("--zarr-conformance-only", "v3-core/array/shape-*")
 
@@ -45,7 +45,7 @@ def counted(done, **wanted):
         assert f"{count} {grade}" in last, done.outlines + done.errlines
 
 
-def test_every_case_is_a_test_beside_those_of_others(tests):
+def test_every_case_is_a_test(tests):
     done = tests(*OURS, *ONLY, "-v")
     assert done.ret == 0, done.outlines + done.errlines
     assert "zarr-conformance: zarr_conformance.adapters.zarr_core:ZarrCore, zarr-core" in str(
@@ -55,24 +55,24 @@ def test_every_case_is_a_test_beside_those_of_others(tests):
     assert "zarr-conformance::v3-core/array/shape-true PASSED" in str(done.stdout)
 
 
-def test_what_is_wrong_is_told_with_the_case(tests):
+def test_failures_show_the_case(tests):
     done = tests(*CARELESS, "--zarr-conformance-only", "v3-core/array/shape-true")
     assert done.ret == 1
     counted(done, failed=1, passed=1)
     for part in (
-        "accepted; expected a refusal (metadata)",
+        "accepted; expected an error (metadata)",
         '"shape": [true]',
         "v3-core.array.shape",
     ):
         assert part in str(done.stdout)
 
 
-def test_what_is_not_supported_is_skipped(tests):
+def test_unsupported_cases_are_skipped(tests):
     done = tests(*CARELESS, "--zarr-conformance-only", "v3-core/hierarchy/*", "-rs")
-    assert "does not offer list" in str(done.stdout)
+    assert "does not support list" in str(done.stdout)
 
 
-def test_clauses_are_marks_and_keywords(tests):
+def test_clauses_are_markers_and_keywords(tests):
     by_mark = tests(*OURS, *ONLY, "-m", "clause(id='v3-core.array.shape')")
     counted(by_mark, deselected=1)
     assert "test_own" not in str(by_mark.stdout)
@@ -82,7 +82,7 @@ def test_clauses_are_marks_and_keywords(tests):
     assert by_level.ret in (0, 5)
 
 
-def test_a_baseline_makes_them_fail_as_expected(tests, pytester):
+def test_baseline(tests, pytester):
     one = ("--zarr-conformance-only", "v3-core/array/shape-true", "--zarr-conformance-baseline")
     (pytester.path / "known.toml").write_text(
         'version = 1\n[failures.careless]\n"v3-core/array/shape-true" = "it is so"\n'
@@ -94,17 +94,17 @@ def test_a_baseline_makes_them_fail_as_expected(tests, pytester):
     repaired = tests(*OURS, *one, "known.toml")
     assert repaired.ret == 1
     assert "[XPASS(strict)] it was so" in str(repaired.stdout)
-    assert "no TOML" in str(tests(*OURS, *one, "test_own.py").stderr)
+    assert "not valid TOML" in str(tests(*OURS, *one, "test_own.py").stderr)
 
 
 @pytest.mark.parametrize("place", ["careless", "careless:No", "no_such_module:X"])
-def test_an_adapter_that_is_none_is_told(place, tests):
+def test_invalid_adapter(place, tests):
     done = tests("--zarr-conformance", place)
     assert done.ret == 4
     assert f"--zarr-conformance {place}: " in str(done.stderr)
 
 
-def test_without_the_option_it_costs_nothing(tests):
+def test_inactive_without_the_option(tests):
     done = tests("test_own.py", "-v")
     assert done.ret == 0
     assert "conformance:" not in str(done.stdout)

@@ -1,4 +1,4 @@
-"""Results as JSON, JUnit XML, a badge, a line; what of strangers comes into them."""
+"""Results as JSON, JUnit XML, badges and text."""
 
 import json
 from dataclasses import replace
@@ -7,24 +7,24 @@ from xml.etree import ElementTree
 import pytest
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Accept, Case, Node
-from zarr_conformance.judging.answer import Answer, Verdict
-from zarr_conformance.reporting.badge import badge
-from zarr_conformance.reporting.coverage import coverage
-from zarr_conformance.reporting.details import details
-from zarr_conformance.reporting.junit import junit
-from zarr_conformance.reporting.plain import plain, pretty, short
-from zarr_conformance.reporting.results import (
-    Judged,
+from zarr_conformance.evaluation.response import Response, Verdict
+from zarr_conformance.report.badge import badge
+from zarr_conformance.report.coverage import coverage
+from zarr_conformance.report.details import details
+from zarr_conformance.report.junit import junit
+from zarr_conformance.report.results import (
+    ImplementationResults,
     Result,
     ResultsError,
-    digest,
+    collect_results,
+    corpus_digest,
     from_json,
-    judged,
-    own_name,
     to_json,
+    with_unique_name,
 )
-from zarr_conformance.reporting.summary import line, summary
-from zarr_conformance.running.run import Outcome, Run
+from zarr_conformance.report.summary import summary, summary_line
+from zarr_conformance.report.text import pretty_json, printable, truncate
+from zarr_conformance.runner.run import Outcome, Run
 
 CORPUS = list(all_cases())[:40]
 CASES = {case.id: case for case in CORPUS}
@@ -39,16 +39,18 @@ def some(name="some", **grades):
         Result(case.id, grade, "" if grade == "pass" else f"{HOSTILE} {grade}", seconds=0.5)
         for case, grade in zip(CORPUS, order, strict=True)
     ]
-    return Judged(name, "impl", "1.2", (3,), ("open",), ("node", "a.mjs"), 2.0, tuple(results))
+    return ImplementationResults(
+        name, "impl", "1.2", (3,), ("open",), ("node", "a.mjs"), 2.0, tuple(results)
+    )
 
 
-def observed(answer, grade="fail"):
+def observed(response, grade="fail"):
     capabilities = {"implementation": "i", "version": "1", "formats": [3], "operations": ["open"]}
-    outcome = Outcome(CORPUS[0], answer, Verdict(grade, "why", "remark"))
-    return judged(Run("i", capabilities, (outcome,), 1.0), ()).results[0]
+    outcome = Outcome(CORPUS[0], response, Verdict(grade, "why", "remark"))
+    return collect_results(Run("i", capabilities, (outcome,), 1.0), ()).results[0]
 
 
-def test_results_come_back_from_json():
+def test_results_round_trip_as_json():
     runs = (some("a", fail=2, crash=1, unsupported=3), some("b"))
     text = json.dumps(to_json(runs, CORPUS), allow_nan=False)
     assert from_json(json.loads(text), CORPUS) == runs
@@ -59,14 +61,17 @@ def test_results_come_back_from_json():
     [
         (lambda it: it.update(version=2), "version 2"),
         (lambda it: it["corpus"].update(digest="0"), "another version of the corpus"),
-        (lambda it: it.pop("corpus"), "no results"),
-        (lambda it: it["runs"][0].pop("version"), "no results"),
-        (lambda it: it["runs"][0]["results"][0].update(grade="great"), "no result of a case"),
-        (lambda it: it["runs"][0]["results"][0].update(case="x"), "no result of a case"),
-        (lambda it: it["runs"][0].update(results=3), "no results"),
+        (lambda it: it.pop("corpus"), "not valid results"),
+        (lambda it: it["runs"][0].pop("version"), "not valid results"),
+        (
+            lambda it: it["runs"][0]["results"][0].update(grade="great"),
+            "not a valid result of a case",
+        ),
+        (lambda it: it["runs"][0]["results"][0].update(case="x"), "not a valid result of a case"),
+        (lambda it: it["runs"][0].update(results=3), "not valid results"),
     ],
 )
-def test_what_are_no_results_is_told(spoil, told):
+def test_invalid_results(spoil, told):
     value = to_json([some()], CORPUS)
     spoil(value)
     with pytest.raises(ResultsError, match=told):
@@ -75,60 +80,62 @@ def test_what_are_no_results_is_told(spoil, told):
         from_json([], CORPUS)
 
 
-def test_members_of_a_later_version_are_ignored():
+def test_unknown_members_are_ignored():
     value = to_json([some()], CORPUS)
     value["runs"][0]["results"][0]["later"] = value["runs"][0]["later"] = 1
     assert from_json(value, CORPUS) == (some(),)
 
 
-def test_the_digest_is_of_all_that_a_case_says():
+def test_digest_depends_on_all_parts_of_a_case():
     first = CORPUS[0]
     changed = [
-        replace(first, says="Another."),
+        replace(first, summary="Another."),
         replace(first, expect=Accept(Node("group"))),
         replace(first, store={**first.store, "c/0": b""}),
         replace(first, path="a"),
     ]
-    assert len({digest([it]) for it in [first, *changed]}) == 5
+    assert len({corpus_digest([it]) for it in [first, *changed]}) == 5
 
 
-def test_what_was_answered_is_kept_as_far_as_it_can_be_shown():
+def test_responses_are_truncated():
     deep = []
     for _ in range(100_000):
         deep = [deep]
     got = observed(
-        Answer("result", {"attributes": {"nan": float("nan")}, "members": {"x" * 9000: "y"}},
+        Response("result", {"attributes": {"nan": float("nan")}, "members": {"x" * 9000: "y"}},
                values=bytes(1000), documents={"zarr.json": deep}, stored={"zarr.json": b"", "c/0": b"ab"})
     ).observed  # fmt: skip
     text = json.dumps(got, allow_nan=False)
     assert len(text) < 6000
     assert got["values"] == {"bytes": 1000, "head": "00" * 64}
     assert got["stored"] == {"c/0": {"bytes": 2, "head": "6162"}}
-    assert got["documents"] == {"zarr.json": "(nested too deeply to be shown)"}
-    assert observed(Answer("result", {"a": 1}), "pass").observed == {}
-    refused = observed(Answer("error", category="metadata", message="no"), "pass").observed
+    assert got["documents"] == {"zarr.json": "(nested too deeply)"}
+    assert observed(Response("result", {"a": 1}), "pass").observed == {}
+    refused = observed(Response("error", category="metadata", message="no"), "pass").observed
     assert refused == {"outcome": "error", "category": "metadata", "message": "no"}
 
 
-def test_names_are_told_apart():
+def test_names_are_made_unique():
     runs = []
     for _ in range(4):
-        runs.append(own_name(some(), runs))
+        runs.append(with_unique_name(some(), runs))
     assert [it.name for it in runs] == ["some", "some 1.2", "some 1.2 #2", "some 1.2 #3"]
 
 
-def test_the_line():
-    assert line(some(), CASES) == f"some 1.2: {len(CORPUS)} of {len(CORPUS)} pass (100 %)"
+def test_summary_line():
+    assert summary_line(some(), CASES) == f"some 1.2: {len(CORPUS)} of {len(CORPUS)} pass (100 %)"
     run = some(fail=1, crash=1, unsupported=4)
     told = summary(run, CASES)
     wrong = {name for case in CORPUS[:2] for name in case.clauses}
     assert {it for group in told.failing.values() for it in group} == wrong
     musts = len(told.failing["must"])
-    assert line(run, CASES).startswith(f"some 1.2: 34 of 36 pass (94 %), {musts} musts fail")
-    assert line(run, CASES).endswith(", 1 crash; 4 not supported")
+    assert summary_line(run, CASES).startswith(
+        f"some 1.2: 34 of 36 pass (94 %), {musts} musts fail"
+    )
+    assert summary_line(run, CASES).endswith(", 1 crash; 4 not supported")
 
 
-def test_almost_all_is_not_all():
+def test_percentage_is_rounded_down():
     run = some(fail=1)
     many = replace(run, results=run.results[:1] + run.results[1:] * 30)
     assert summary(many, CASES).percent == 99
@@ -153,7 +160,7 @@ def test_junit():
     assert tests[0].find("skipped").get("message").startswith("known: long known; ")
     failure = tests[1].find("failure")
     assert "\\x1b[31m" in failure.get("message")
-    assert CORPUS[1].says in failure.text
+    assert CORPUS[1].summary in failure.text
     assert f"--only {CORPUS[1].id}" in failure.text
     assert tests[2].find("error").get("type") == "crash"
     assert list(tests[-1]) == []
@@ -161,7 +168,7 @@ def test_junit():
 
 @pytest.mark.parametrize(
     ("grades", "state"),
-    [({}, "100 %"), ({"fail": 1}, "97 %, "), ({"unsupported": 40}, "nothing asked")],
+    [({}, "100 %"), ({"fail": 1}, "97 %, "), ({"unsupported": 40}, "no supported cases")],
 )
 def test_badge(grades, state):
     drawn = badge(some(HOSTILE, **grades), CASES)
@@ -173,7 +180,7 @@ def test_badge(grades, state):
     assert ("#2a7d3f" in drawn) == (not grades)
 
 
-def test_coverage_tells_what_is_missing():
+def test_coverage_has_gaps():
     covered = coverage(CORPUS)
     shape = covered["v3-core.array.shape"]
     assert "v3-core/array/plain" in shape.positive
@@ -182,10 +189,10 @@ def test_coverage_tells_what_is_missing():
     assert coverage([])["v3-core.array.shape"].gaps == ("positive", "negative")
     may = coverage([])["v3-core.hierarchy.root-array"]
     assert may.gaps == ("positive",)
-    assert replace(may, clause=replace(may.clause, judged=False)).gaps == ()
+    assert replace(may, clause=replace(may.clause, tested=False)).gaps == ()
 
 
-def test_a_document_is_shown_as_it_is_stored_if_json_hides_something():
+def test_documents_are_not_formatted_if_details_would_be_lost():
     def texts(data):
         case = Case("a/b/c", (), "It is.", "open", Accept(), {"zarr.json": data})
         return details(case)["texts"], details(case)["stored"]
@@ -199,14 +206,14 @@ def test_a_document_is_shown_as_it_is_stored_if_json_hides_something():
 
 def test_pretty_json():
     value = {"a": {"b": list(range(60))}, "c": [], "d": "x" * 100}
-    assert json.loads(pretty(value)) == value
-    assert '"c": []' in pretty(value)
-    assert pretty({"a": 1}) == '{"a": 1}'
+    assert json.loads(pretty_json(value)) == value
+    assert '"c": []' in pretty_json(value)
+    assert pretty_json({"a": 1}) == '{"a": 1}'
 
 
-def test_text_of_strangers_is_harmless():
-    assert plain("a\tb\nc é 🌍") == "a\tb\nc é 🌍"
-    assert plain(HOSTILE) == "\\x1b[31m\\x00\\ud800]]></failure><&\"' \\u202e\\ufffe"
-    assert plain(HOSTILE).encode()
-    assert short("abc", 3) == "abc"
-    assert short("abcd", 3) == "abc… (1 more characters)"
+def test_untrusted_text_is_escaped():
+    assert printable("a\tb\nc é 🌍") == "a\tb\nc é 🌍"
+    assert printable(HOSTILE) == "\\x1b[31m\\x00\\ud800]]></failure><&\"' \\u202e\\ufffe"
+    assert printable(HOSTILE).encode()
+    assert truncate("abc", 3) == "abc"
+    assert truncate("abcd", 3) == "abc… (1 more characters)"

@@ -1,4 +1,4 @@
-"""The template: for every kind a distribution whose tests pass as it is."""
+"""The templates of distributions for each kind of extension."""
 
 import re
 import subprocess
@@ -6,7 +6,7 @@ import sys
 import tomllib
 
 import pytest
-import zarr_core.registry.points
+import zarr_core.registry.extension_points
 from zarr_conformance.__main__ import main
 from zarr_conformance.template import KINDS, new_distribution
 
@@ -25,7 +25,7 @@ def distributions(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_tests_of_every_kind_pass_once_it_is_installed(distributions, tmp_path):
+def test_tests_of_every_template_pass(distributions, tmp_path):
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
     pip += ["--disable-pip-version-check", "--no-build-isolation", "--target", str(tmp_path)]
     editable = [word for folder in distributions for word in ("--editable", str(folder))]
@@ -52,7 +52,7 @@ def test_the_tests_of_every_kind_pass_once_it_is_installed(distributions, tmp_pa
     assert int(run.stdout.split(" passed")[0].split()[-1]) > 200
 
 
-def test_what_is_written_is_in_the_common_form(distributions):
+def test_templates_are_formatted(distributions):
     for folder in distributions:
         project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
         assert project["name"] == folder.name
@@ -66,7 +66,7 @@ def test_what_is_written_is_in_the_common_form(distributions):
 
 
 @pytest.mark.slow
-def test_the_code_has_strict_types(distributions, tmp_path):
+def test_templates_pass_strict_type_checks(distributions, tmp_path):
     mypy = pytest.importorskip("mypy.api")
     sources = [str(folder / "src") for folder in distributions]
     output, errors, status = mypy.run(
@@ -76,25 +76,27 @@ def test_the_code_has_strict_types(distributions, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "Acme.x", "acme..x", "../x", "acme/x", "1x", "x.", "a b"])
-def test_bad_names_are_refused(name, tmp_path, capsys):
+def test_invalid_names(name, tmp_path, capsys):
     assert main(["new", "codec", name, "--into", str(tmp_path)]) == 2
-    assert "is no name" in capsys.readouterr().err
+    assert "is not a valid name" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_overwritten(tmp_path, capsys):
+def test_existing_directories_are_not_overwritten(tmp_path, capsys):
     folder = new_distribution("codec", "acme.x", tmp_path)
     (folder / "README.md").write_text("mine")
     assert main(["new", "codec", "acme.x", "--into", str(tmp_path)]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert (folder / "README.md").read_text() == "mine"
 
 
-def test_there_is_a_template_of_every_kind_of_extension():
-    assert {kind.replace("-", "_") for kind in KINDS} == set(zarr_core.registry.points.KINDS)
+def test_every_kind_of_extension_has_a_template():
+    assert {kind.replace("-", "_") for kind in KINDS} == set(
+        zarr_core.registry.extension_points.EXTENSION_POINTS
+    )
 
 
-def test_kinds_are_named(capsys):
+def test_unknown_kind(capsys):
     with pytest.raises(SystemExit):
         main(["new", "hook", "acme.x"])
     refusal = capsys.readouterr().err
@@ -106,7 +108,7 @@ def test_kinds_are_named(capsys):
         assert kind in help_text
 
 
-def test_kinds_may_be_spelt_as_the_groups_of_entry_points(tmp_path):
+def test_kinds_with_underscores(tmp_path):
     assert main(["new", "chunk_key_encoding", "acme.x", "--into", str(tmp_path)]) == 0
     project = tomllib.loads((tmp_path / "acme-x" / "pyproject.toml").read_text())["project"]
     assert list(project["entry-points"]) == ["zarr_core.chunk_key_encoding"]

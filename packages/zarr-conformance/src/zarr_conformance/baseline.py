@@ -1,4 +1,4 @@
-"""Failures that are known, each with its reason, for continuous integration.
+"""Known failures, each with a reason, for continuous integration.
 
 A baseline is a TOML file::
 
@@ -7,8 +7,7 @@ A baseline is a TOML file::
     [failures.zarr-python]
     "v3-core/array/json-deep" = "https://example.org/issues/1: gives up with a RecursionError"
 
-New failures fail.  What does not fail any more must be taken out, so that it cannot come back
-unseen.
+A run fails for new failures, and for entries that no longer fail and must be removed.
 """
 
 from __future__ import annotations
@@ -18,41 +17,41 @@ import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from zarr_conformance.reporting.plain import plain, short
+from zarr_conformance.report.text import printable, truncate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from zarr_conformance.reporting.results import Judged
+    from zarr_conformance.report.results import ImplementationResults
 
 BASELINE_VERSION = 1
 
 Baseline: TypeAlias = "Mapping[str, Mapping[str, str]]"
-"""Reasons by the names of implementations, then by the ids of cases."""
+"""Reasons by the name of the implementation, then by the id of the case."""
 
 NOT_EXAMINED = "not examined yet: "
-"""How a reason begins that nobody has given."""
+"""The prefix of generated reasons."""
 
 
 class BaselineError(ValueError):
-    """A file is no baseline."""
+    """A file is not a baseline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a baseline has to say of a run.
+    """The comparison of a run with a baseline.
 
     Parameters
     ----------
-    run : Judged
-        The run, with the reason of every failure that is known.
+    run : ImplementationResults
+        The run, with the reasons of known failures.
     new : tuple of str
-        Ids of cases that fail, and should not.
+        Ids of cases that fail and are not in the baseline.
     repaired : tuple of str
-        Ids of the baseline that do not fail any more, or are of no case.
+        Ids in the baseline that no longer fail or do not exist.
     """
 
-    run: Judged
+    run: ImplementationResults
     new: tuple[str, ...]
     repaired: tuple[str, ...]
 
@@ -63,14 +62,14 @@ def read_baseline(text: str) -> Baseline:
     Raises
     ------
     BaselineError
-        If it is none.
+        If the text is not a baseline.
     """
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BaselineError(f"no TOML: {error}") from error
+        raise BaselineError(f"not valid TOML: {error}") from error
     if content.get("version") != BASELINE_VERSION:
-        raise BaselineError(f"version is {content.get('version')!r}, not {BASELINE_VERSION}")
+        raise BaselineError(f"version is {content.get('version')!r}, expected {BASELINE_VERSION}")
     failures = content.get("failures", {})
     for name, known in _table(failures, "failures").items():
         for case, reason in _table(known, name).items():
@@ -81,25 +80,25 @@ def read_baseline(text: str) -> Baseline:
 
 def _table(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise BaselineError(f"{name} is no table")
+        raise BaselineError(f"{name} is not a table")
     return value
 
 
-def compare(run: Judged, baseline: Baseline, corpus: Collection[str]) -> Comparison:
-    """Hold a run against a baseline.
+def compare(run: ImplementationResults, baseline: Baseline, corpus: Collection[str]) -> Comparison:
+    """Compare a run with a baseline.
 
     Parameters
     ----------
-    run : Judged
-        What came out, of all cases or of some.
+    run : ImplementationResults
+        The results of all or some cases.
     baseline : mapping
-        What is known.
+        The known failures.
     corpus : collection of str
-        Ids of all cases, also of those that were not asked.
+        Ids of all cases, including those that were not run.
     """
     known = baseline.get(run.name, {})
     failing = {it.case for it in run.results if it.grade in ("fail", "crash")}
-    asked = {it.case for it in run.results}
+    executed = {it.case for it in run.results}
     results = tuple(
         replace(it, known=known[it.case]) if it.case in failing and it.case in known else it
         for it in run.results
@@ -107,20 +106,20 @@ def compare(run: Judged, baseline: Baseline, corpus: Collection[str]) -> Compari
     return Comparison(
         replace(run, results=results),
         tuple(it.case for it in run.results if it.case in failing - known.keys()),
-        tuple(it for it in known if it not in failing and (it in asked or it not in corpus)),
+        tuple(it for it in known if it not in failing and (it in executed or it not in corpus)),
     )
 
 
-def write_baseline(runs: Iterable[Judged], before: Baseline) -> str:
-    """A baseline of what fails now.
+def write_baseline(runs: Iterable[ImplementationResults], before: Baseline) -> str:
+    """Return a baseline of the current failures as TOML.
 
     Parameters
     ----------
-    runs : iterable of Judged
-        What came out.
+    runs : iterable of ImplementationResults
+        The results.
     before : mapping
-        An older one; its reasons are kept, and so are implementations and cases that were
-        not asked.
+        The previous baseline; its reasons are kept, and so are its implementations and cases
+        that were not run.
     """
     kept = {name: dict(known) for name, known in before.items()}
     for run in runs:
@@ -128,8 +127,8 @@ def write_baseline(runs: Iterable[Judged], before: Baseline) -> str:
         for result in run.results:
             reason = known.pop(result.case, None)
             if result.grade in ("fail", "crash"):
-                told = short(result.reason.replace("\n", " "), 200)
-                known[result.case] = reason or f"{NOT_EXAMINED}{told}"
+                message = truncate(result.reason.replace("\n", " "), 200)
+                known[result.case] = reason or f"{NOT_EXAMINED}{message}"
     lines = [f"version = {BASELINE_VERSION}"]
     for name in sorted(kept):
         lines += ["", f"[failures.{_quoted(name)}]"]
@@ -138,5 +137,5 @@ def write_baseline(runs: Iterable[Judged], before: Baseline) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of TOML, whose escapes are those of JSON; ``plain`` leaves none that differ."""
-    return json.dumps(plain(text), ensure_ascii=False)
+    """Return a TOML string; after ``printable``, its escapes are those of JSON."""
+    return json.dumps(printable(text), ensure_ascii=False)

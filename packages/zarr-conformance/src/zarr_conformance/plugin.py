@@ -1,7 +1,7 @@
-"""A plugin of pytest that puts every case to an implementation in Python.
+"""A pytest plugin that runs the cases with a Python implementation.
 
-``pytest --zarr-conformance module:AdapterClass`` makes every case a test.  Without the option
-it does nothing, and loads nothing.
+With ``pytest --zarr-conformance module:AdapterClass`` every case is a test.  Without the option,
+nothing is imported.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Say what the plugin takes."""
+    """Add the options."""
     group = parser.getgroup("zarr-conformance")
     group.addoption(
         "--zarr-conformance",
         metavar="MODULE:CLASS",
-        help="put the cases of zarr-conformance to this adapter, each case a test",
+        help="run the cases of zarr-conformance as tests, with this adapter",
     )
     group.addoption(
         "--zarr-conformance-only",
         action="append",
         default=[],
         metavar="TEXT",
-        help="only cases with this id, or whose ids or clauses have it in them",
+        help="only cases with this text in their id or clauses",
     )
     group.addoption(
         "--zarr-conformance-baseline",
         metavar="FILE",
-        help="failures that are known (TOML): tests that have to fail",
+        help="known failures (TOML), which are expected to fail",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Become active if there is an adapter."""
+    """Activate the plugin if an adapter is passed."""
     if config.getoption("zarr_conformance"):
-        made = import_module("zarr_conformance.plugin_cases").Cases(config)
-        config.pluginmanager.register(made, "zarr-conformance-cases")
+        cases = import_module("zarr_conformance.plugin_cases").Cases(config)
+        config.pluginmanager.register(cases, "zarr-conformance-cases")

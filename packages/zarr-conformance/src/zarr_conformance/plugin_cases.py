@@ -1,4 +1,4 @@
-"""Cases as tests of pytest, in the process that pytest runs in."""
+"""Cases as pytest tests, in the process of pytest."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ import pytest
 from zarr_conformance.baseline import BaselineError, read_baseline
 from zarr_conformance.clauses.clause import clauses
 from zarr_conformance.corpus.build import all_cases
-from zarr_conformance.judging.judge import judge
-from zarr_conformance.reporting.plain import plain
-from zarr_conformance.reporting.showing import show_case
-from zarr_conformance.reporting.summary import strength_of
-from zarr_conformance.running.asking import answer_of, lay_down, request, values_of
-from zarr_conformance.running.choosing import chosen
-from zarr_conformance.running.knowing import Knowledge
-from zarr_conformance.running.run import Outcome, refused_unasked
+from zarr_conformance.evaluation.evaluate import evaluate
+from zarr_conformance.report.summary import strength_of
+from zarr_conformance.report.terminal import show_case
+from zarr_conformance.report.text import printable
+from zarr_conformance.runner.case_filter import select_cases
+from zarr_conformance.runner.extension_support import ExtensionSupport
+from zarr_conformance.runner.protocol import (
+    case_values,
+    create_request,
+    parse_response,
+    write_store,
+)
+from zarr_conformance.runner.run import Outcome, unsupported_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,27 +34,27 @@ if TYPE_CHECKING:
     from zarr_conformance.corpus.case import Case
 
 
-class WrongAnswerError(Exception):
-    """An implementation does not do what a case expects."""
+class CaseFailedError(Exception):
+    """A case failed."""
 
 
 class Cases:
-    """Makes tests of the cases, for one adapter.
+    """Creates tests from the cases, for one adapter.
 
     Parameters
     ----------
     config : pytest.Config
-        With the options.
+        The configuration, with the options.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         for line in (
             "zarr_conformance: a case of zarr-conformance",
-            "clause(id, level): the clause that a case of zarr-conformance shows",
+            "clause(id, level): a clause that a case of zarr-conformance tests",
         ):
             config.addinivalue_line("markers", line)
-        self._place = config.getoption("zarr_conformance")
-        self._adapter = _adapter(self._place)
+        self._adapter_name = config.getoption("zarr_conformance")
+        self._adapter = _adapter(self._adapter_name)
         self._only = config.getoption("zarr_conformance_only")
         self._known = _known(config.getoption("zarr_conformance_baseline"), self._adapter)
 
@@ -57,9 +62,9 @@ class Cases:
     def pytest_collection_modifyitems(
         self, session: pytest.Session, items: list[pytest.Item]
     ) -> None:
-        """Put the cases behind the tests that were found."""
+        """Append the cases to the collected tests."""
         collector = Corpus.from_parent(session, name="zarr-conformance", nodeid="zarr-conformance")
-        collector.cases = chosen(all_cases(), self._only)
+        collector.cases = select_cases(all_cases(), self._only)
         collector.adapter = self._adapter
         collector.known = self._known
         report = session.ihook.pytest_make_collect_report(collector=collector)
@@ -67,26 +72,28 @@ class Cases:
         items.extend(report.result)
 
     def pytest_report_header(self) -> str:
-        """Say who is judged."""
-        can = asked_for(self._adapter)
-        return f"zarr-conformance: {self._place}, {can['implementation']} {can['version']}"
+        """Print the implementation."""
+        can = capabilities_of(self._adapter)
+        return f"zarr-conformance: {self._adapter_name}, {can['implementation']} {can['version']}"
 
 
 class Corpus(pytest.Collector):
-    """All cases that were asked for."""
+    """The selected cases."""
 
     cases: list[Case]
     adapter: Any
     known: dict[str, str]
 
     def collect(self) -> Iterator[pytest.Item]:
-        """The cases as tests."""
-        capabilities = asked_for(self.adapter)
-        knows = Knowledge(lambda it: put(it, self.adapter, capabilities).answer, capabilities)
+        """Create the tests."""
+        capabilities = capabilities_of(self.adapter)
+        supports = ExtensionSupport(
+            lambda it: run_case(it, self.adapter, capabilities).response, capabilities
+        )
         for case in self.cases:
             item = CaseItem.from_parent(self, name=case.id)
             item.case, item.adapter, item.capabilities = case, self.adapter, capabilities
-            item.knows = knows
+            item.supports = supports
             item.add_marker(pytest.mark.zarr_conformance)
             for name in case.clauses:
                 item.add_marker(pytest.mark.clause(id=name, level=clauses()[name].level))
@@ -103,74 +110,74 @@ class CaseItem(pytest.Item):
     case: Case
     adapter: Any
     capabilities: dict[str, Any]
-    knows: Callable[[str], bool]
+    supports: Callable[[str], bool]
 
     def runtest(self) -> None:
-        """Ask, judge."""
-        outcome = put(self.case, self.adapter, self.capabilities, self.knows)
-        told = plain(outcome.verdict.reason)
+        """Run the case."""
+        outcome = run_case(self.case, self.adapter, self.capabilities, self.supports)
+        reason = printable(outcome.verdict.reason)
         if outcome.verdict.grade == "unsupported":
-            pytest.skip(told)
+            pytest.skip(reason)
         if outcome.verdict.grade != "pass":
-            raise WrongAnswerError(told)
+            raise CaseFailedError(reason)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What is wrong, then the case in full."""
-        if isinstance(excinfo.value, WrongAnswerError):
+        """Return the reason and the case."""
+        if isinstance(excinfo.value, CaseFailedError):
             return f"{excinfo.value}\n\n{show_case(self.case)}"
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Where the test stands: nowhere."""
+        """Return the location; cases have no source line."""
         return Path("zarr-conformance"), None, self.case.id
 
 
-def asked_for(adapter: Any) -> dict[str, Any]:
-    """What an adapter says it can do."""
-    return dict(adapter.answer({"id": 0, "operation": "capabilities"})["result"])
+def capabilities_of(adapter: Any) -> dict[str, Any]:
+    """Return the capabilities of an adapter."""
+    return dict(adapter.respond({"id": 0, "operation": "capabilities"})["result"])
 
 
-def put(
+def run_case(
     case: Case,
     adapter: Any,
     capabilities: dict[str, Any],
-    knows: Callable[[str], bool] = lambda _: True,
+    supports: Callable[[str], bool] = lambda _: True,
 ) -> Outcome:
-    """Put a case to an adapter in this process.
+    """Run a case with an adapter in this process.
 
     Parameters
     ----------
     case : Case
-        What is asked.
+        The case.
     adapter : object
-        Has a method ``answer``, as that of :class:`~zarr_conformance.adapters.serving.Adapter`.
+        Has a method ``respond`` like :class:`~zarr_conformance.adapters.adapter.Adapter`.
     capabilities : dict
-        What it can do.
-    knows : callable, optional
-        As :func:`~zarr_conformance.judging.judge.judge` takes it.
+        Its capabilities.
+    supports : callable, optional
+        As for :func:`~zarr_conformance.evaluation.evaluate.evaluate`.
     """
-    if (unasked := refused_unasked(case, capabilities)) is not None:
-        return unasked
+    if (excluded := unsupported_outcome(case, capabilities)) is not None:
+        return excluded
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         store, into, values = (Path(folder) / it for it in ("store", "read", "values"))
-        lay_down(case, store)
-        if (elements := values_of(case)) is not None:
+        write_store(case, store)
+        if (elements := case_values(case)) is not None:
             values.write_bytes(elements.data)
-        asked = request(case, store, into, values)
+        request = create_request(case, store, into, values)
         start = time.perf_counter()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a warning is no refusal, whatever pytest makes of it
-            reply = adapter.answer({"id": 1, "operation": case.operation, **asked})
-        answer = answer_of(case, reply, store, into, time.perf_counter() - start)
-    return Outcome(case, answer, judge(case, answer, knows))
+            warnings.simplefilter("ignore")  # pytest may turn warnings into errors
+            reply = adapter.respond({"id": 1, "operation": case.operation, **request})
+        response = parse_response(case, reply, store, into, time.perf_counter() - start)
+    return Outcome(case, response, evaluate(case, response, supports))
 
 
-def _adapter(place: str) -> Any:
-    module, _, name = place.partition(":")
+def _adapter(spec: str) -> Any:
+    module, _, name = spec.partition(":")
     try:
         return getattr(import_module(module), name)()
     except (ImportError, AttributeError, ValueError) as error:
-        raise pytest.UsageError(f"--zarr-conformance {place}: {error}") from error
+        raise pytest.UsageError(f"--zarr-conformance {spec}: {error}") from error
 
 
 def _known(file: str | None, adapter: Any) -> dict[str, str]:
@@ -180,4 +187,4 @@ def _known(file: str | None, adapter: Any) -> dict[str, str]:
         baseline = read_baseline(Path(file).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, BaselineError) as error:
         raise pytest.UsageError(f"{file}: {error}") from error
-    return dict(baseline.get(asked_for(adapter)["implementation"], {}))
+    return dict(baseline.get(capabilities_of(adapter)["implementation"], {}))

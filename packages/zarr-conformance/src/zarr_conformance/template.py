@@ -1,4 +1,4 @@
-"""Complete distributions for authors to begin with."""
+"""Templates of distributions for authors of extensions."""
 
 from __future__ import annotations
 
@@ -21,22 +21,27 @@ KINDS = {
     "format": "format",
     "store": "store",
     "bridge": "bridge",
+    "display": "display",
     "hooks": "hooks",
 }
-"""What there is a template of, with its words: the kinds of extension of zarr-core."""
+"""The kinds of extension with a template, and their names in text."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*").fullmatch
 _IN_URLS = ("store", "format")
-_POINTS = {"chunk-memory-layout": "https://example.org/NAME/1.0"}  # the draft names by URIs
+_POINTS = {
+    "chunk-memory-layout": "https://example.org/NAME/1.0",  # the draft uses URIs as names
+    "display": "default",  # the only name of this kind
+}
 _TESTS_NEED = {
-    "codec": ', "zarr-sharding"',  # codecs are tried in shards, too
+    "codec": ', "zarr-sharding"',  # codecs are tested in shards too
     "bridge": ', "zarr-sharding"',
+    "display": ', "rich"',
     "chunk-memory-layout": ', "zarr-formats"',
 }
 
 
 def new_distribution(kind: str, name: str, into: Path) -> Path:
-    """Write a distribution whose tests pass as it is.
+    """Write a distribution whose tests pass.
 
     Parameters
     ----------
@@ -46,7 +51,7 @@ def new_distribution(kind: str, name: str, into: Path) -> Path:
         Name of the extension, such as ``"acme.delta"``; for a store the scheme of
         its URLs, such as ``"acme-log"``.
     into : Path
-        The directory in which that of the distribution is made.
+        The parent of the directory of the distribution.
 
     Returns
     -------
@@ -56,26 +61,26 @@ def new_distribution(kind: str, name: str, into: Path) -> Path:
     Raises
     ------
     ValueError
-        If there is no such kind, or the name is none.
+        If the kind is unknown or the name is not valid.
     FileExistsError
-        If the directory is there already.
+        If the directory already exists.
     """
     kind = kind.replace("_", "-")  # as in the group of its entry point
     if kind not in KINDS:
-        raise ValueError(f"there is no kind {kind!r}; known: {', '.join(KINDS)}")
+        raise ValueError(f"unknown kind {kind!r}; expected one of {', '.join(KINDS)}")
     if not _NAME(name):
         raise ValueError(
-            f"{name!r} is no name for an extension: lower-case letters, digits, and single "
-            "'.', '_' or '-' between them"
+            f"{name!r} is not a valid name: use lower-case letters and digits, separated by single "
+            "'.', '_' or '-'"
         )
     if kind in _IN_URLS and "_" in name:
-        raise ValueError(f"{name!r}: the name of a {kind} has no '_'")
+        raise ValueError(f"{name!r}: the name of a {kind} must not contain '_'")
     words = re.split(r"[._-]", name)
     distribution, package = "-".join(words), "_".join(words)
     class_name = "".join(word.capitalize() for word in words)
     folder = into / distribution
     if folder.exists():
-        raise FileExistsError(f"{folder} is there already")
+        raise FileExistsError(f"{folder} already exists")
     values = {
         "@NAME@": name,
         "@DISTRIBUTION@": distribution,
@@ -88,17 +93,17 @@ def new_distribution(kind: str, name: str, into: Path) -> Path:
         "@TESTS_NEED@": _TESTS_NEED.get(kind, ""),
     }
     templates = files("zarr_conformance") / "templates"
-    values["@USE@"] = _filled((templates / kind / "use.md.txt").read_text("utf-8"), values)
+    values["@USE@"] = _substitute((templates / kind / "use.md.txt").read_text("utf-8"), values)
     for source in ("common", kind):
         for file in (templates / source).iterdir():
-            if file.name != "use.md.txt":  # a part of the README
+            if file.name != "use.md.txt":  # part of the README
                 _write(file, folder, values)
     (folder / "src" / package / "py.typed").touch()
     return folder
 
 
-# Where the files of a template go; they end in .txt, since they are no code yet.
-_PLACES = {
+# The paths of the files of a template; these end in .txt because they contain placeholders.
+_PATHS = {
     "pyproject.toml": "pyproject.toml",
     "README.md": "README.md",
     "LICENSE": "LICENSE",
@@ -109,12 +114,12 @@ _PLACES = {
 
 
 def _write(file: Traversable, folder: Path, values: dict[str, str]) -> None:
-    target = folder / _filled(_PLACES[file.name.removesuffix(".txt")], values)
+    target = folder / _substitute(_PATHS[file.name.removesuffix(".txt")], values)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(_filled(file.read_text(encoding="utf-8"), values), encoding="utf-8")
+    target.write_text(_substitute(file.read_text(encoding="utf-8"), values), encoding="utf-8")
 
 
-def _filled(text: str, values: dict[str, str]) -> str:
+def _substitute(text: str, values: dict[str, str]) -> str:
     for word, value in values.items():
         text = text.replace(word, value)
     return text

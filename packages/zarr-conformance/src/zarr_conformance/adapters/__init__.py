@@ -1,1 +1,1 @@
-"""Implementations that take part, each a program with an input, an output."""
+"""Adapters for implementations; each is a program."""

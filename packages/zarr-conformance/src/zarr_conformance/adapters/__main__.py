@@ -1,7 +1,7 @@
-"""Starts one adapter by its module's name, by an interpreter that need not have this package.
+"""Start an adapter by the name of its module, without an installation of this package.
 
-``python a/path/to/zarr_conformance/adapters zarr_python_2`` takes the package from where this
-file is, without anything that is installed beside it: an older NumPy, say, stays as it is.
+``python a/path/to/zarr_conformance/adapters zarr_python_2`` imports this package from the
+directory of this file; other packages are those of the interpreter.
 """
 
 import importlib.util

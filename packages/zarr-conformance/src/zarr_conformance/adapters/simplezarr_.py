@@ -1,4 +1,4 @@
-"""simplezarr (https://github.com/canpute/simplezarr), which looks at codecs once it needs them."""
+"""simplezarr (https://github.com/canpute/simplezarr), which resolves codecs when they are needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.adapters.serving import Adapter, UnsupportedError, as_elements, index
+from zarr_conformance.adapters.adapter import Adapter, UnsupportedError, as_elements, index
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ simplezarr: Any = import_module("simplezarr")
 
 
 class SimpleZarr(Adapter):
-    """Arrays and groups of format 3; attributes cannot be set once a node is made."""
+    """Arrays and groups of format 3; attributes cannot be changed after creation."""
 
     implementation = "simplezarr"
     formats = (3,)
@@ -26,43 +26,43 @@ class SimpleZarr(Adapter):
     def version(self) -> str:
         return str(simplezarr.__version__)
 
-    def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return told(_open(asked))
+    def open(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return describe(_open(request))
 
-    def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        array = _open(asked)
-        return told(array), np.asarray(array[index(asked)].get_now())
+    def read(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        array = _open(request)
+        return describe(array), np.asarray(array[index(request)].get_now())
 
-    def list(self, asked: Mapping[str, Any]) -> dict[str, str]:
+    def list(self, request: Mapping[str, Any]) -> dict[str, str]:
         found: dict[str, str] = {}
-        groups = [_open(asked)]
-        start = len(f"{asked['path']}/".lstrip("/"))
+        groups = [_open(request)]
+        start = len(f"{request['path']}/".lstrip("/"))
         for group in groups:
             for node in group.children:
-                found[node.path[start:]] = told(node)["node_type"]
+                found[node.path[start:]] = describe(node)["node_type"]
                 if isinstance(node, simplezarr.ZarrGroup):
                     groups.append(node)
         return found
 
-    def create(self, asked: Mapping[str, Any], values: Any) -> None:
-        document = asked["document"]
+    def create(self, request: Mapping[str, Any], values: Any) -> None:
+        document = request["document"]
         if "shape" not in document:
             simplezarr.ZarrGroup.create(
-                simplezarr.LocalStore(asked["store"]),
-                asked["path"],
+                simplezarr.LocalStore(request["store"]),
+                request["path"],
                 attributes=document.get("attributes"),
             )
             return
         grid, keys = document["chunk_grid"], document["chunk_key_encoding"]
         if grid["name"] != "regular" or keys["name"] != "default":
-            raise UnsupportedError("makes regular grids with default keys")
+            raise UnsupportedError("only regular grids with default keys are supported")
         data_type, fill_value = document["data_type"], document["fill_value"]
         array = simplezarr.ZarrArray.create(
-            simplezarr.LocalStore(asked["store"]),
-            asked["path"],
+            simplezarr.LocalStore(request["store"]),
+            request["path"],
             document["shape"],
             data_type,
-            # Complex numbers are taken as pairs, names of floats as they are.
+            # Complex numbers are passed as pairs, NaN and infinities as strings.
             fill_value=bytes(fill_value) if str(data_type).startswith("r") else fill_value,
             chunk_shape=grid["configuration"]["chunk_shape"],
             chunk_path_separator=keys.get("configuration", {}).get("separator"),
@@ -71,7 +71,7 @@ class SimpleZarr(Adapter):
             attributes=document.get("attributes"),
         )
         if values is not None:
-            elements = as_elements(values, asked, np.dtype(array.dtype), array.shape)
+            elements = as_elements(values, request, np.dtype(array.dtype), array.shape)
             array[...].set_now(elements)
 
     def category(self, error: BaseException) -> str:
@@ -86,12 +86,12 @@ class SimpleZarr(Adapter):
         return super().category(error)
 
 
-def _open(asked: Mapping[str, Any]) -> Any:
-    return simplezarr.open_zarr(simplezarr.LocalStore(asked["store"]), asked["path"])
+def _open(request: Mapping[str, Any]) -> Any:
+    return simplezarr.open_zarr(simplezarr.LocalStore(request["store"]), request["path"])
 
 
-def told(node: Any) -> dict[str, Any]:
-    """What is told of a node."""
+def describe(node: Any) -> dict[str, Any]:
+    """Return the description of a node."""
     if isinstance(node, simplezarr.ZarrGroup):
         return {"node_type": "group", "attributes": node.attributes}
     return {

@@ -1,4 +1,4 @@
-"""tensorstore (https://github.com/google/tensorstore), which has arrays, no groups."""
+"""tensorstore (https://github.com/google/tensorstore), which supports arrays, but not groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.adapters.serving import Adapter, UnsupportedError, as_elements, index
+from zarr_conformance.adapters.adapter import Adapter, UnsupportedError, as_elements, index
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,13 +25,13 @@ _UNKNOWN = (
 _UNSUPPORTED = (
     "UNIMPLEMENTED",
     'but received: "group"',  # for a node_type
-    'Must specify a "field"',  # structures are read one field at a time
+    'Must specify a "field"',  # fields of structures are read separately
     "filters are not supported",
 )
 
 
 class TensorStore(Adapter):
-    """Its drivers ``zarr`` for format 2, ``zarr3`` for format 3."""
+    """The drivers ``zarr`` for format 2 and ``zarr3`` for format 3."""
 
     implementation = "tensorstore"
     formats = (2, 3)
@@ -40,29 +40,32 @@ class TensorStore(Adapter):
     def version(self) -> str:
         return version("tensorstore")
 
-    def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        if asked["zarr_format"] == 2 and Path(asked["store"], asked["path"], ".zattrs").exists():
-            raise UnsupportedError("has no attributes in format 2")
-        return told(_open(asked), asked["zarr_format"])
+    def open(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        if (
+            request["zarr_format"] == 2
+            and Path(request["store"], request["path"], ".zattrs").exists()
+        ):
+            raise UnsupportedError("attributes of format 2 are not supported")
+        return describe(_open(request), request["zarr_format"])
 
-    def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        array = _open(asked)
-        elements = array[index(asked)].read().result()
-        return told(array, asked["zarr_format"]), np.asarray(elements)
+    def read(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        array = _open(request)
+        elements = array[index(request)].read().result()
+        return describe(array, request["zarr_format"]), np.asarray(elements)
 
-    def create(self, asked: Mapping[str, Any], values: Any) -> None:
-        document = {**asked["document"]}
+    def create(self, request: Mapping[str, Any], values: Any) -> None:
+        document = {**request["document"]}
         if "shape" not in document:
-            raise UnsupportedError("makes no groups")
-        if asked["zarr_format"] == 2:
-            document.pop("attributes", None)  # which that driver does not have
-        array = _open(asked, metadata=document, create=True, open=False)
+            raise UnsupportedError("groups are not supported")
+        if request["zarr_format"] == 2:
+            document.pop("attributes", None)  # not supported by this driver
+        array = _open(request, metadata=document, create=True, open=False)
         if values is not None:
-            # Raw bits have one more dimension here, that of their bytes.
-            array.write(as_elements(values, asked, array.dtype.numpy_dtype, array.shape)).result()
+            # Raw bits have an additional dimension for their bytes.
+            array.write(as_elements(values, request, array.dtype.numpy_dtype, array.shape)).result()
 
     def category(self, error: BaseException) -> str:
-        """By the status with which its messages begin, then by what it was doing."""
+        """Return the category by the status at the start of the message, then by its text."""
         if isinstance(error, UnsupportedError):
             return super().category(error)
         message = str(error)
@@ -77,16 +80,16 @@ class TensorStore(Adapter):
         return super().category(error)
 
 
-def _open(asked: Mapping[str, Any], **more: Any) -> Any:
-    parts = asked["path"].split("/") if asked["path"] else []
+def _open(request: Mapping[str, Any], **more: Any) -> Any:
+    parts = request["path"].split("/") if request["path"] else []
     if any(part in ("", ".", "..") or "\\" in part for part in parts):
-        raise UnsupportedError("has no paths of its own, only those of files")
-    folder = Path(asked["store"], *parts)
-    if (folder / ".zgroup").exists():  # which it tells by the same words as nothing at all
-        raise UnsupportedError("has no groups")
+        raise UnsupportedError("paths are not supported, only files")
+    folder = Path(request["store"], *parts)
+    if (folder / ".zgroup").exists():  # its message is the same as for missing nodes
+        raise UnsupportedError("groups are not supported")
     spec = {
-        "driver": "zarr" if asked["zarr_format"] == 2 else "zarr3",
-        # Whether a crash of the machine loses what was written is not asked.
+        "driver": "zarr" if request["zarr_format"] == 2 else "zarr3",
+        # Durability after a crash of the machine is not tested.
         "kvstore": {
             "driver": "file",
             "path": f"{folder}/",
@@ -99,8 +102,8 @@ def _open(asked: Mapping[str, Any], **more: Any) -> Any:
     return tensorstore.open(spec, **(more or {"open": True})).result()
 
 
-def told(array: Any, zarr_format: int) -> dict[str, Any]:
-    """What is told of an array: by its document as tensorstore gives it back."""
+def describe(array: Any, zarr_format: int) -> dict[str, Any]:
+    """Return the description of an array, from the metadata that tensorstore returns."""
     metadata = array.spec().to_json()["metadata"]
     known = {"node_type": "array", "shape": metadata["shape"]}
     if zarr_format == 3:

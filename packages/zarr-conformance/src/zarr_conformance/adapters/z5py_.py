@@ -1,11 +1,11 @@
-"""z5py (https://github.com/constantinpape/z5), whose files are groups with arrays below them."""
+"""z5py (https://github.com/constantinpape/z5), whose files are groups that contain arrays."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from zarr_conformance.adapters.serving import Adapter, index
+from zarr_conformance.adapters.adapter import Adapter, index
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +16,8 @@ z5py: Any = import_module("z5py")
 class Z5Py(Adapter):
     """Arrays and groups of format 3.
 
-    It opens format 2 where the root is a group, as it is in hardly any case; it makes files in
-    directories that are not there yet, while stores are.  So neither is offered.
+    Format 2 and ``create`` are not supported: z5py requires a group as the root in format 2, and
+    creates files only in new directories, whereas stores are existing directories.
     """
 
     implementation = "z5py"
@@ -27,24 +27,24 @@ class Z5Py(Adapter):
     def version(self) -> str:
         return str(z5py.__version__)
 
-    def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return told(_node(asked, "r"))
+    def open(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return describe(_node(request, "r"))
 
-    def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        array = _node(asked, "r")
-        return told(array), array[index(asked)]
+    def read(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        array = _node(request, "r")
+        return describe(array), array[index(request)]
 
-    def list(self, asked: Mapping[str, Any]) -> dict[str, str]:
+    def list(self, request: Mapping[str, Any]) -> dict[str, str]:
         found: dict[str, str] = {}
 
         def see(path: str, node: Any) -> None:
-            found[path] = told(node)["node_type"]
+            found[path] = describe(node)["node_type"]
 
-        _node(asked, "r").visititems(see)
+        _node(request, "r").visititems(see)
         return found
 
-    def update(self, asked: Mapping[str, Any]) -> None:
-        _node(asked, "r+").attrs.update(asked["attributes"])
+    def update(self, request: Mapping[str, Any]) -> None:
+        _node(request, "r+").attrs.update(request["attributes"])
 
     def category(self, error: BaseException) -> str:
         message = str(error)
@@ -59,19 +59,19 @@ class Z5Py(Adapter):
         return super().category(error)
 
 
-def _node(asked: Mapping[str, Any], mode: str) -> Any:
-    file = z5py.File(asked["store"], mode)
+def _node(request: Mapping[str, Any], mode: str) -> Any:
+    file = z5py.File(request["store"], mode)
     try:
-        return file[asked["path"]]
+        return file[request["path"]]
     except RuntimeError as error:
-        # A file is also its root as a group, of which it has read the document.
-        if asked["path"] or not str(error).endswith("node_type is not 'array'"):
+        # A file is also its root group.
+        if request["path"] or not str(error).endswith("node_type is not 'array'"):
             raise
         return file
 
 
-def told(node: Any) -> dict[str, Any]:
-    """What is told of a node; names of dimensions it does not know."""
+def describe(node: Any) -> dict[str, Any]:
+    """Return the description of a node, without dimension names."""
     if isinstance(node, z5py.Group):
         return {"node_type": "group", "attributes": dict(node.attrs)}
     return {"node_type": "array", "attributes": dict(node.attrs), "shape": list(node.shape)}

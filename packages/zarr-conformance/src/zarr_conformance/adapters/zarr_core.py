@@ -1,4 +1,4 @@
-"""zarr-core, with whatever of its extensions is installed."""
+"""Adapter for zarr-core with its installed extensions."""
 
 from __future__ import annotations
 
@@ -8,31 +8,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
-from zarr_core.extension import (
-    ArrayToBytesCodec,
-    ByteRange,
+from zarr_core.errors import (
     CodecChainError,
-    CodecError,
-    ExtensionDefinition,
     ExtensionError,
     MetadataError,
     NodeNameError,
-    NodeNotFoundError,
     NodeTypeError,
-    StoreKeyError,
-    make_extension,
 )
+from zarr_core.extension import (
+    ArrayToBytesCodec,
+    ByteRange,
+    CodecError,
+    ExtensionDefinition,
+    NodeNotFoundError,
+    StoreKeyError,
+)
+from zarr_core.tools import make_extension
 
-from zarr_conformance.adapters.serving import Adapter, as_elements
+from zarr_conformance.adapters.adapter import Adapter, as_elements, index
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_conformance.adapters.serving import Problems
+    from zarr_conformance.adapters.adapter import Problems
 
 
 class ZarrCore(Adapter):
-    """Everything that the protocol asks for."""
+    """All operations of the protocol."""
 
     implementation = "zarr-core"
     formats = (0, 1, 2, 3)
@@ -41,51 +43,49 @@ class ZarrCore(Adapter):
     def version(self) -> str:
         return version("zarr-core")
 
-    def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return told(_open(asked, "r"))
+    def open(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return describe(_open(request, "r"))
 
-    def validate(self, asked: Mapping[str, Any]) -> Problems:
+    def validate(self, request: Mapping[str, Any]) -> Problems:
         try:
-            _open(asked, "r")
+            _open(request, "r")
         except MetadataError as error:
             return [{"pointer": it.pointer, "message": it.message} for it in error.problems]
         return []
 
-    def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        array: Any = _open(asked, "r")
-        selection = asked.get("selection")
-        index = ... if selection is None else tuple(slice(*part) for part in selection)
-        return told(array), np.asarray(array[index])
+    def read(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        array: Any = _open(request, "r")
+        return describe(array), np.asarray(array[index(request)])
 
-    def list(self, asked: Mapping[str, Any]) -> dict[str, str]:
-        group: Any = _open(asked, "r")
+    def list(self, request: Mapping[str, Any]) -> dict[str, str]:
+        group: Any = _open(request, "r")
         return {
             path: "array" if isinstance(node, zarr_core.Array) else "group"
             for path, node in group.members(max_depth=None)
         }
 
-    def update(self, asked: Mapping[str, Any]) -> None:
-        _open(asked, "r+").attrs.update(asked["attributes"])
+    def update(self, request: Mapping[str, Any]) -> None:
+        _open(request, "r+").attrs.update(request["attributes"])
 
-    def create(self, asked: Mapping[str, Any], values: Any) -> None:
-        if "shape" not in asked["document"]:
+    def create(self, request: Mapping[str, Any], values: Any) -> None:
+        if "shape" not in request["document"]:
             zarr_core.create_group(
-                asked["store"],
-                path=asked["path"] or None,
-                zarr_format=asked["zarr_format"],
-                attributes=asked["document"].get("attributes"),
+                request["store"],
+                path=request["path"] or None,
+                zarr_format=request["zarr_format"],
+                attributes=request["document"].get("attributes"),
             )
             return
-        array: Any = _made(asked)
+        array: Any = _create_array(request)
         if values is None:
             return
-        array[...] = as_elements(values, asked, array.dtype, array.shape)
+        array[...] = as_elements(values, request, array.dtype, array.shape)
 
-    def erase(self, asked: Mapping[str, Any]) -> None:
-        del zarr_core.open_group(asked["store"], mode="r+")[asked["path"]]
+    def erase(self, request: Mapping[str, Any]) -> None:
+        del zarr_core.open_group(request["store"], mode="r+")[request["path"]]
 
-    def call(self, asked: Mapping[str, Any], operation: str, *arguments: Any) -> Any:
-        store, _ = zarr_core.locate(asked["store"])
+    def call(self, request: Mapping[str, Any], operation: str, *arguments: Any) -> Any:
+        store, _ = zarr_core.resolve_store_path(request["store"])
         if operation == "get_partial_values":
             ranges = [(key, ByteRange(*part)) for key, part in arguments[0]]
             return [_text(it) for it in store.get_partial_values(ranges)]
@@ -96,12 +96,12 @@ class ZarrCore(Adapter):
             parts = [(key, start, b64decode(it)) for key, start, it in arguments[0]]
             store.set_partial_values(parts)
             return None
-        given = getattr(store, operation)(*arguments)
+        result = getattr(store, operation)(*arguments)
         if operation == "get":
-            return _text(given)
+            return _text(result)
         if operation == "list_dir":
-            return [sorted(given[0]), sorted(given[1])]
-        return None if given is None else sorted(given)
+            return [sorted(result[0]), sorted(result[1])]
+        return None if result is None else sorted(result)
 
     def category(self, error: BaseException) -> str:
         kinds: tuple[tuple[Any, str], ...] = (
@@ -124,31 +124,31 @@ def _text(value: Any) -> str | None:
     return None if value is None else b64encode(value).decode()
 
 
-def _open(asked: Mapping[str, Any], mode: Any) -> Any:
-    return zarr_core.open(asked["store"], mode, path=asked["path"] or None)
+def _open(request: Mapping[str, Any], mode: Any) -> Any:
+    return zarr_core.open(request["store"], mode, path=request["path"] or None)
 
 
-def _made(asked: Mapping[str, Any]) -> Any:
-    """Make an array as a user does, with what its document says."""
-    document = asked["document"]
+def _create_array(request: Mapping[str, Any]) -> Any:
+    """Create an array with the arguments that a user would pass."""
+    document = request["document"]
     common = {
-        "name": asked["path"] or None,
+        "name": request["path"] or None,
         "shape": document["shape"],
         "attributes": document.get("attributes"),
-        "zarr_format": asked["zarr_format"],
+        "zarr_format": request["zarr_format"],
     }
-    if asked["zarr_format"] == 2:
-        return zarr_core.create_array(asked["store"], **_version_2(document), **common)
-    if asked["zarr_format"] == 0:
+    if request["zarr_format"] == 2:
+        return zarr_core.create_array(request["store"], **_version_2(document), **common)
+    if request["zarr_format"] == 0:
         common["zarr_format"] = "draft"
-        return zarr_core.create_array(asked["store"], **_draft(document), **common)
+        return zarr_core.create_array(request["store"], **_draft(document), **common)
     data_type = ExtensionDefinition.from_json(document["data_type"])
     chain = [ExtensionDefinition.from_json(it) for it in document["codecs"]]
     kinds = [type(make_extension("codec", it)) for it in chain]
     serial = next(n for n, it in enumerate(kinds) if issubclass(it, ArrayToBytesCodec))
     kind: Any = make_extension("data_type", data_type)
     return zarr_core.create_array(
-        asked["store"],
+        request["store"],
         dtype=data_type,
         chunks=ExtensionDefinition.from_json(document["chunk_grid"]),
         filters=chain[:serial],
@@ -195,8 +195,8 @@ def _draft(document: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def told(node: Any) -> dict[str, Any]:
-    """What is told of a node."""
+def describe(node: Any) -> dict[str, Any]:
+    """Return the description of a node."""
     if not isinstance(node, zarr_core.Array):
         return {"node_type": "group", "attributes": dict(node.attrs)}
     return {

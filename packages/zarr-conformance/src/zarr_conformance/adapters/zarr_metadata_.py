@@ -1,4 +1,4 @@
-"""zarr-metadata (https://pypi.org/project/zarr-metadata), which has documents, no arrays."""
+"""zarr-metadata (https://pypi.org/project/zarr-metadata), which supports metadata documents only."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zarr_conformance.adapters.serving import Adapter, UnsupportedError
+from zarr_conformance.adapters.adapter import Adapter, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_conformance.adapters.serving import Problems
+    from zarr_conformance.adapters.adapter import Problems
 
 model: Any = import_module("zarr_metadata.model")
 
 
 class ZarrMetadata(Adapter):
-    """Documents of format 3 with everything that is wrong with them."""
+    """Validation of metadata documents of format 3."""
 
     implementation = "zarr-metadata"
     formats = (3,)
@@ -28,17 +28,17 @@ class ZarrMetadata(Adapter):
     def version(self) -> str:
         return version("zarr-metadata")
 
-    def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        raise UnsupportedError("it opens nothing")
+    def open(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        raise UnsupportedError("opening nodes is not supported")
 
-    def validate(self, asked: Mapping[str, Any]) -> Problems:
-        text = Path(asked["store"], asked["path"], "zarr.json").read_text("utf-8")
+    def validate(self, request: Mapping[str, Any]) -> Problems:
+        text = Path(request["store"], request["path"], "zarr.json").read_text("utf-8")
         problems = model.read_node_metadata_v3(json.loads(text)).problems
         return [{"pointer": _pointer(it.loc), "message": it.message} for it in problems]
 
 
 def _pointer(place: tuple[str | int, ...]) -> str:
-    """A path into a document as a JSON pointer."""
+    """Return a path in a document as a JSON pointer."""
     return "".join(f"/{str(it).replace('~', '~0').replace('/', '~1')}" for it in place)
 
 

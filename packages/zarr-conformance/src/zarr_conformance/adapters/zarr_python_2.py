@@ -1,4 +1,4 @@
-"""zarr-python 2.18 (https://github.com/zarr-developers/zarr-python), in an environment of its own."""
+"""zarr-python 2.18 (https://github.com/zarr-developers/zarr-python), in its own environment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.adapters.serving import Adapter, as_elements, dtype_of, index
+from zarr_conformance.adapters.adapter import Adapter, as_elements, dtype_of, index
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ numcodecs: Any = import_module("numcodecs")
 
 
 class ZarrPython2(Adapter):
-    """Arrays and groups of format 2; its experimental version 3 is not that of any text."""
+    """Arrays and groups of format 2; its experimental version 3 follows no specification."""
 
     implementation = "zarr-python 2"
     formats = (2,)
@@ -28,29 +28,29 @@ class ZarrPython2(Adapter):
     def version(self) -> str:
         return str(zarr.__version__)
 
-    def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return told(_open(asked, "r"))
+    def open(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return describe(_open(request, "r"))
 
-    def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        array = _open(asked, "r")
-        return told(array), np.asarray(array[index(asked)])
+    def read(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        array = _open(request, "r")
+        return describe(array), np.asarray(array[index(request)])
 
-    def list(self, asked: Mapping[str, Any]) -> dict[str, str]:
+    def list(self, request: Mapping[str, Any]) -> dict[str, str]:
         found: dict[str, str] = {}
 
         def see(path: str, node: Any) -> None:
-            found[path] = told(node)["node_type"]
+            found[path] = describe(node)["node_type"]
 
-        _open(asked, "r").visititems(see)
+        _open(request, "r").visititems(see)
         return found
 
-    def update(self, asked: Mapping[str, Any]) -> None:
-        _open(asked, "r+").attrs.update(asked["attributes"])
+    def update(self, request: Mapping[str, Any]) -> None:
+        _open(request, "r+").attrs.update(request["attributes"])
 
-    def create(self, asked: Mapping[str, Any], values: Any) -> None:
-        document = asked["document"]
+    def create(self, request: Mapping[str, Any], values: Any) -> None:
+        document = request["document"]
         if "shape" not in document:
-            group = zarr.group(_store(asked), path=asked["path"] or None)
+            group = zarr.group(_store(request), path=request["path"] or None)
             group.attrs.update(document.get("attributes", {}))
             return
         dtype = np.dtype(dtype_of(document["dtype"]))
@@ -65,14 +65,14 @@ class ZarrPython2(Adapter):
             compressor=None if compressor is None else numcodecs.get_codec(compressor),
             filters=None if filters is None else [numcodecs.get_codec(it) for it in filters],
             dimension_separator=document.get("dimension_separator", "."),
-            store=_store(asked),
-            path=asked["path"],
+            store=_store(request),
+            path=request["path"],
         )
         attributes = document.get("attributes")
         if attributes is not None:
             array.attrs.update(attributes)
         if values is not None:
-            array[...] = as_elements(values, asked, array.dtype, array.shape)
+            array[...] = as_elements(values, request, array.dtype, array.shape)
 
     def category(self, error: BaseException) -> str:
         kind = type(error).__name__
@@ -85,16 +85,16 @@ class ZarrPython2(Adapter):
         return super().category(error)
 
 
-def _store(asked: Mapping[str, Any]) -> Any:
-    return zarr.DirectoryStore(asked["store"])
+def _store(request: Mapping[str, Any]) -> Any:
+    return zarr.DirectoryStore(request["store"])
 
 
-def _open(asked: Mapping[str, Any], mode: str) -> Any:
-    return zarr.open(_store(asked), mode=mode, path=asked["path"])
+def _open(request: Mapping[str, Any], mode: str) -> Any:
+    return zarr.open(_store(request), mode=mode, path=request["path"])
 
 
-def told(node: Any) -> dict[str, Any]:
-    """What is told of a node."""
+def describe(node: Any) -> dict[str, Any]:
+    """Return the description of a node."""
     if isinstance(node, zarr.hierarchy.Group):
         return {"node_type": "group", "attributes": node.attrs.asdict()}
     return {

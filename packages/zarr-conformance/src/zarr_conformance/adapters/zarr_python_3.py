@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.adapters.serving import (
+from zarr_conformance.adapters.adapter import (
     Adapter,
     UnsupportedError,
     as_elements,
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 zarr: Any = import_module("zarr")
 
-_SWITCHED_ON = {"array.rectilinear_chunks": True}
-"""What it can do and does not by default."""
+_ENABLED_FEATURES = {"array.rectilinear_chunks": True}
+"""Features that are disabled by default."""
 
 
 class ZarrPython3(Adapter):
-    """Arrays and groups of formats 2 and 3, through its public interface."""
+    """Arrays and groups of formats 2 and 3, with its public interface."""
 
     implementation = "zarr-python"
     formats = (2, 3)
@@ -36,19 +36,19 @@ class ZarrPython3(Adapter):
     def version(self) -> str:
         return str(zarr.__version__)
 
-    def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return told(_open(asked, "r"))
+    def open(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return describe(_open(request, "r"))
 
-    def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        array = _open(asked, "r")
-        return told(array), np.asarray(array[index(asked)])
+    def read(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        array = _open(request, "r")
+        return describe(array), np.asarray(array[index(request)])
 
-    def list(self, asked: Mapping[str, Any]) -> dict[str, str]:
+    def list(self, request: Mapping[str, Any]) -> dict[str, str]:
         group = zarr.open_group(
-            asked["store"],
-            path=asked["path"],
+            request["store"],
+            path=request["path"],
             mode="r",
-            zarr_format=asked["zarr_format"],
+            zarr_format=request["zarr_format"],
             use_consolidated=False,
         )
         return {
@@ -56,33 +56,33 @@ class ZarrPython3(Adapter):
             for path, node in group.members(max_depth=None)
         }
 
-    def update(self, asked: Mapping[str, Any]) -> None:
-        node = _open(asked, "r+")
-        with zarr.config.set(_SWITCHED_ON):
-            node.attrs.update(asked["attributes"])
+    def update(self, request: Mapping[str, Any]) -> None:
+        node = _open(request, "r+")
+        with zarr.config.set(_ENABLED_FEATURES):
+            node.attrs.update(request["attributes"])
 
-    def create(self, asked: Mapping[str, Any], values: Any) -> None:
-        if "shape" not in asked["document"]:
+    def create(self, request: Mapping[str, Any], values: Any) -> None:
+        if "shape" not in request["document"]:
             zarr.create_group(
-                asked["store"],
-                path=asked["path"],
-                zarr_format=asked["zarr_format"],
-                attributes=asked["document"].get("attributes"),
+                request["store"],
+                path=request["path"],
+                zarr_format=request["zarr_format"],
+                attributes=request["document"].get("attributes"),
             )
             return
-        described = _version_2 if asked["zarr_format"] == 2 else _version_3
+        described = _version_2 if request["zarr_format"] == 2 else _version_3
         array = zarr.create_array(
-            asked["store"],
-            name=asked["path"] or None,
-            zarr_format=asked["zarr_format"],
-            **described(asked["document"]),
+            request["store"],
+            name=request["path"] or None,
+            zarr_format=request["zarr_format"],
+            **described(request["document"]),
         )
         if values is not None:
-            array[...] = as_elements(values, asked, array.dtype, array.shape)
+            array[...] = as_elements(values, request, array.dtype, array.shape)
 
-    def erase(self, asked: Mapping[str, Any]) -> None:
-        group = zarr.open_group(asked["store"], mode="r+", zarr_format=asked["zarr_format"])
-        del group[asked["path"]]
+    def erase(self, request: Mapping[str, Any]) -> None:
+        group = zarr.open_group(request["store"], mode="r+", zarr_format=request["zarr_format"])
+        del group[request["path"]]
 
     def category(self, error: BaseException) -> str:
         kind = type(error).__name__
@@ -96,15 +96,15 @@ class ZarrPython3(Adapter):
         return super().category(error)
 
 
-def _open(asked: Mapping[str, Any], mode: str) -> Any:
-    with zarr.config.set(_SWITCHED_ON):
+def _open(request: Mapping[str, Any], mode: str) -> Any:
+    with zarr.config.set(_ENABLED_FEATURES):
         return zarr.open(
-            asked["store"], path=asked["path"], mode=mode, zarr_format=asked["zarr_format"]
+            request["store"], path=request["path"], mode=mode, zarr_format=request["zarr_format"]
         )
 
 
 def _fill_value(data_type: Any, value: Any, zarr_format: int) -> Any:
-    """The scalar that a user passes; JSON has no NaN, no complex number."""
+    """Return the scalar that a user would pass; JSON has no NaN and no complex numbers."""
     if value is None:
         return None
     kind = import_module("zarr.dtype").parse_dtype(data_type, zarr_format=zarr_format)
@@ -112,8 +112,8 @@ def _fill_value(data_type: Any, value: Any, zarr_format: int) -> Any:
 
 
 def _version_2(array: Mapping[str, Any]) -> dict[str, Any]:
-    """What a user passes to have an array of this document made."""
-    made = import_module("numcodecs").get_codec
+    """Return the arguments that a user would pass to create an array."""
+    get_codec = import_module("numcodecs").get_codec
     data_type = dtype_of(array["dtype"])
     filters = array["filters"]
     separator = array.get("dimension_separator", ".")
@@ -122,8 +122,8 @@ def _version_2(array: Mapping[str, Any]) -> dict[str, Any]:
         "chunks": tuple(array["chunks"]),
         "dtype": data_type,
         "order": array["order"],
-        "compressors": None if array["compressor"] is None else made(array["compressor"]),
-        "filters": None if filters is None else [made(it) for it in filters],
+        "compressors": None if array["compressor"] is None else get_codec(array["compressor"]),
+        "filters": None if filters is None else [get_codec(it) for it in filters],
         "fill_value": _fill_value(data_type, array["fill_value"], 2),
         "chunk_key_encoding": {"name": "v2", "configuration": {"separator": separator}},
         "attributes": array.get("attributes"),
@@ -133,13 +133,15 @@ def _version_2(array: Mapping[str, Any]) -> dict[str, Any]:
 def _version_3(document: Mapping[str, Any]) -> dict[str, Any]:
     grid = document["chunk_grid"]
     if _name(grid) != "regular" or document.get("storage_transformers"):
-        raise UnsupportedError("create_array makes regular chunks, without transformers")
+        raise UnsupportedError(
+            "create_array supports only regular chunks without storage transformers"
+        )
     codecs = document["codecs"]
     classes = [_codec_class(_name(it)) for it in codecs]
     kinds = import_module("zarr.abc.codec")
     serial = [n for n, it in enumerate(classes) if issubclass(it, kinds.ArrayBytesCodec)]
     if len(serial) != 1:
-        raise UnsupportedError("create_array takes exactly one serializer")
+        raise UnsupportedError("create_array requires exactly one serializer")
     return {
         "shape": document["shape"],
         "chunks": tuple(grid["configuration"]["chunk_shape"]),
@@ -158,15 +160,15 @@ def _codec_class(name: str) -> Any:
     try:
         return zarr.registry.get_codec_class(name)
     except KeyError as error:
-        raise UnsupportedError(f"has no codec {name}") from error
+        raise UnsupportedError(f"codec {name} is not supported") from error
 
 
 def _name(definition: Any) -> str:
     return definition if isinstance(definition, str) else str(definition["name"])
 
 
-def told(node: Any) -> dict[str, Any]:
-    """What is told of a node."""
+def describe(node: Any) -> dict[str, Any]:
+    """Return the description of a node."""
     if not isinstance(node, zarr.Array):
         return {"node_type": "group", "attributes": dict(node.attrs)}
     names = getattr(node.metadata, "dimension_names", None)

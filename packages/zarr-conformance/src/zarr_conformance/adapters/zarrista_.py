@@ -1,4 +1,4 @@
-"""zarrista (https://github.com/developmentseed/zarrista): zarrs by an interface in Python."""
+"""zarrista (https://github.com/developmentseed/zarrista): a Python interface of zarrs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.adapters.serving import (
+from zarr_conformance.adapters.adapter import (
     Adapter,
     UnsupportedError,
     as_elements,
@@ -22,7 +22,7 @@ zarrista: Any = import_module("zarrista")
 
 
 class Zarrista(Adapter):
-    """Arrays and groups; makes arrays of format 3."""
+    """Arrays and groups; creates arrays of format 3."""
 
     implementation = "zarrista"
     formats = (2, 3)
@@ -31,49 +31,49 @@ class Zarrista(Adapter):
     def version(self) -> str:
         return str(zarrista.__version__)
 
-    def open(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return told(_open(asked))
+    def open(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return describe(_open(request))
 
-    def read(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        array = zarrista.Array.open(*_place(asked))
-        selection = asked.get("selection")
+    def read(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        array = zarrista.Array.open(*_place(request))
+        selection = request.get("selection")
         part: Any = ... if selection is None else tuple(slice(*it) for it in selection)
         tensor = array.retrieve_array_subset(part)
         if isinstance(tensor, zarrista.VariableLengthTensor):
-            return told(array), tensor.to_numpy()
-        # As bytes: NumPy has not all data types that it reads.
+            return describe(array), tensor.to_numpy()
+        # As bytes, because NumPy does not have all of its data types.
         elements = np.frombuffer(tensor.buffer(), "u1")
         name = array.metadata.get("data_type", "")  # documents of format 2 have none
-        return told(array), without_unused_bits(elements, str(name))
+        return describe(array), without_unused_bits(elements, str(name))
 
-    def list(self, asked: Mapping[str, Any]) -> dict[str, str]:
-        group = zarrista.Group.open(*_place(asked))
+    def list(self, request: Mapping[str, Any]) -> dict[str, str]:
+        group = zarrista.Group.open(*_place(request))
         start = len(group.path.rstrip("/")) + 1
-        return {node.path[start:]: told(node)["node_type"] for node in group.traverse()}
+        return {node.path[start:]: describe(node)["node_type"] for node in group.traverse()}
 
-    def update(self, asked: Mapping[str, Any]) -> None:
-        node = _open(asked)
-        node.with_attrs({**node.attrs, **asked["attributes"]}).store_metadata()
+    def update(self, request: Mapping[str, Any]) -> None:
+        node = _open(request)
+        node.with_attrs({**node.attrs, **request["attributes"]}).store_metadata()
 
-    def create(self, asked: Mapping[str, Any], values: Any) -> None:
-        if asked["zarr_format"] != 3:
-            raise UnsupportedError("makes arrays of format 3 only")
-        if "shape" not in asked["document"]:
-            raise UnsupportedError("makes no groups of nothing")
-        array = zarrista.Array.from_metadata(asked["document"], *_place(asked))
+    def create(self, request: Mapping[str, Any], values: Any) -> None:
+        if request["zarr_format"] != 3:
+            raise UnsupportedError("only arrays of format 3 can be created")
+        if "shape" not in request["document"]:
+            raise UnsupportedError("groups cannot be created")
+        array = zarrista.Array.from_metadata(request["document"], *_place(request))
         array.store_metadata()
         if values is None:
             return
-        if asked["kind"] == "raw":
+        if request["kind"] == "raw":
             array.store_array_subset(..., zarrista.ArrayBytes(values))
             return
-        elements = as_elements(values, asked, np.dtype("O"), (-1,))
+        elements = as_elements(values, request, np.dtype("O"), (-1,))
         parts = [it.encode() if isinstance(it, str) else it for it in elements]
         offsets = [0, *itertools.accumulate(map(len, parts))]
         array.store_array_subset(..., zarrista.ArrayBytes(b"".join(parts), offsets=offsets))
 
     def category(self, error: BaseException) -> str:
-        """By its messages, for its classes say what was being done."""
+        """Return the category by the message; classes of errors only identify the operation."""
         message = str(error)
         if message.endswith("metadata is missing"):
             return "missing"
@@ -89,24 +89,24 @@ class Zarrista(Adapter):
         return super().category(error)
 
 
-def _place(asked: Mapping[str, Any]) -> tuple[Any, str]:
-    return zarrista.store.FilesystemStore(asked["store"]), f"/{asked['path']}"
+def _place(request: Mapping[str, Any]) -> tuple[Any, str]:
+    return zarrista.store.FilesystemStore(request["store"]), f"/{request['path']}"
 
 
-def _open(asked: Mapping[str, Any]) -> Any:
-    """An array if it is one; of two refusals, that which looked at the document's members."""
+def _open(request: Mapping[str, Any]) -> Any:
+    """Open an array or a group; of two errors, raise the more specific one."""
     try:
-        return zarrista.Array.open(*_place(asked))
+        return zarrista.Array.open(*_place(request))
     except zarrista.exceptions.ArrayCreateError as error:
         try:
-            return zarrista.Group.open(*_place(asked))
+            return zarrista.Group.open(*_place(request))
         except zarrista.exceptions.GroupCreateError as other:
             is_group = 'string "group", expected' in str(error)
             raise (other if is_group else error) from None
 
 
-def told(node: Any) -> dict[str, Any]:
-    """What is told of a node."""
+def describe(node: Any) -> dict[str, Any]:
+    """Return the description of a node."""
     if isinstance(node, zarrista.Group):
         return {"node_type": "group", "attributes": node.attrs}
     names = node.dimension_names

@@ -1,19 +1,19 @@
-// zarrita.js (https://github.com/manzt/zarrita.js) on Node: arrays and groups by their paths, for
-// it neither lists nor changes attributes.  `npm install zarrita`, then start this with NODE_PATH
-// set to that node_modules folder, or in the folder that has it.
+// zarrita.js (https://github.com/manzt/zarrita.js) on Node.js.  It can neither list nodes nor
+// change attributes.  Run `npm install zarrita`, then start this in the same folder, or with
+// NODE_PATH set to its node_modules folder.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-console.log = console.info = console.error; // standard output is for answers
+console.log = console.info = console.error; // standard output is for responses
 
 function find(name) {
-  const places = (process.env.NODE_PATH ?? "").split(":").filter(Boolean);
-  for (const place of [...places, "node_modules"]) {
+  const folders = (process.env.NODE_PATH ?? "").split(":").filter(Boolean);
+  for (const parent of [...folders, "node_modules"]) {
     try {
-      const folder = resolve(place, name);
+      const folder = resolve(parent, name);
       return [folder, JSON.parse(readFileSync(join(folder, "package.json"), "utf-8"))];
     } catch {
       continue;
@@ -35,15 +35,15 @@ const CATEGORIES = {
   UnsupportedError: "unsupported",
 };
 
-const location = (asked) => zarr.root(new files.default(asked.store)).resolve(`/${asked.path}`);
+const location = (request) => zarr.root(new files.default(request.store)).resolve(`/${request.path}`);
 
-async function opened(asked) {
-  if (asked.zarr_format === 3) return zarr.open.v3(location(asked));
+async function opened(request) {
+  if (request.zarr_format === 3) return zarr.open.v3(location(request));
   try {
-    return await zarr.open.v2(location(asked), { kind: "array" });
+    return await zarr.open.v2(location(request), { kind: "array" });
   } catch (error) {
-    if (error?.name !== "NotFoundError") throw error; // or else it says that there is no group
-    return zarr.open.v2(location(asked), { kind: "group" });
+    if (error?.name !== "NotFoundError") throw error; // otherwise it reports a missing group
+    return zarr.open.v2(location(request), { kind: "group" });
   }
 }
 
@@ -56,13 +56,13 @@ function categoryOf(error) {
 
 // JSON.stringify() rounds large integers once more; what stands between marks is put in as it is.
 const written = (n) => (Number.isInteger(n) && !Number.isSafeInteger(n) ? `#${BigInt(n)}#` : n);
-const json = (answer) => JSON.stringify(answer).replace(/"#(-?\d+)#"/g, "$1");
+const json = (response) => JSON.stringify(response).replace(/"#(-?\d+)#"/g, "$1");
 
-function told(node, asked) {
+function describe(node, request) {
   const known = { node_type: node.kind, attributes: node.attrs ?? {} };
   if (node.kind === "array") {
     known.shape = Array.isArray(node.shape) ? node.shape.map(written) : node.shape;
-    if (asked.zarr_format === 3) known.dimension_names = node.dimensionNames ?? null;
+    if (request.zarr_format === 3) known.dimension_names = node.dimensionNames ?? null;
   }
   return known;
 }
@@ -75,40 +75,40 @@ function places(shape, stride, from = 0) {
   );
 }
 
-async function read(asked) {
-  const array = await opened(asked);
+async function read(request) {
+  const array = await opened(request);
   if (array.kind !== "array") throw new Error("not an array");
-  const part = asked.selection?.map((it) => zarr.slice(...it)) ?? null;
+  const part = request.selection?.map((it) => zarr.slice(...it)) ?? null;
   const { data, shape, stride } = array.shape.length
     ? await zarr.get(array, part)
     : await array.getChunk([]);
   const order = places(shape, stride);
   if (Array.isArray(data)) {
-    writeFileSync(asked.into, JSON.stringify(order.map((n) => data[n])));
-    return { ...told(array, asked), kind: "json" };
+    writeFileSync(request.into, JSON.stringify(order.map((n) => data[n])));
+    return { ...describe(array, request), kind: "json" };
   }
   const size = data.BYTES_PER_ELEMENT;
   const bytes = Buffer.from(data.buffer, data.byteOffset ?? 0, data.byteLength);
-  writeFileSync(asked.into, Buffer.concat(order.map((n) => bytes.subarray(n * size, (n + 1) * size))));
-  return { ...told(array, asked), kind: "raw" };
+  writeFileSync(request.into, Buffer.concat(order.map((n) => bytes.subarray(n * size, (n + 1) * size))));
+  return { ...describe(array, request), kind: "raw" };
 }
 
 const NUMBERS = { NaN: Number.NaN, Infinity: Number.POSITIVE_INFINITY, "-Infinity": -Infinity };
 
-async function create(asked) {
-  if (!("shape" in asked.document)) {
-    const { zarr_format, attributes } = asked.document;
-    if (zarr_format !== 3) throw Object.assign(new Error("makes groups of format 3"), { name: "UnsupportedError" });
-    await zarr.create(location(asked), { attributes });
+async function create(request) {
+  if (!("shape" in request.document)) {
+    const { zarr_format, attributes } = request.document;
+    if (zarr_format !== 3) throw Object.assign(new Error("only groups of format 3 can be created"), { name: "UnsupportedError" });
+    await zarr.create(location(request), { attributes });
     return {};
   }
-  const { shape, data_type, chunk_grid, codecs, ...rest } = asked.document;
+  const { shape, data_type, chunk_grid, codecs, ...rest } = request.document;
   const keys = rest.chunk_key_encoding;
-  const said = asked.zarr_format === 3 && chunk_grid.name === "regular" && keys.name === "default";
-  if (!said || rest.storage_transformers?.length) {
-    throw Object.assign(new Error("create() cannot be told that"), { name: "UnsupportedError" });
+  const isSupported = request.zarr_format === 3 && chunk_grid.name === "regular" && keys.name === "default";
+  if (!isSupported || rest.storage_transformers?.length) {
+    throw Object.assign(new Error("create() does not support this metadata"), { name: "UnsupportedError" });
   }
-  const array = await zarr.create(location(asked), {
+  const array = await zarr.create(location(request), {
     shape,
     dtype: data_type,
     chunkShape: chunk_grid.configuration.chunk_shape,
@@ -118,13 +118,13 @@ async function create(asked) {
     dimensionNames: rest.dimension_names,
     attributes: rest.attributes,
   });
-  if (!asked.values) return {};
-  // A chunk that is not stored yet tells the kind of its elements.
+  if (!request.values) return {};
+  // A missing chunk determines the type of its elements.
   const { data: sample } = await array.getChunk(shape.map(() => 0));
   const data = new sample.constructor(shape.reduce((a, b) => a * b, 1));
   const stride = shape.map((_, n) => shape.slice(n + 1).reduce((a, b) => a * b, 1));
-  const values = readFileSync(asked.values);
-  if (asked.kind === "json") JSON.parse(values).forEach((it, n) => (data[n] = it));
+  const values = readFileSync(request.values);
+  if (request.kind === "json") JSON.parse(values).forEach((it, n) => (data[n] = it));
   else Buffer.from(data.buffer, data.byteOffset ?? 0, data.byteLength).set(values);
   await zarr.set(array, shape.length ? null : [], shape.length ? { data, shape, stride } : scalar(data));
   return {};
@@ -139,23 +139,23 @@ const WORK = {
     formats: [2, 3],
     operations: ["open", "read", "create"],
   }),
-  open: async (asked) => told(await opened(asked), asked),
+  open: async (request) => describe(await opened(request), request),
   read,
   create,
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const asked = JSON.parse(line);
-  let answer;
+  const request = JSON.parse(line);
+  let response;
   try {
-    answer = json({ id: asked.id, result: await WORK[asked.operation](asked) });
+    response = json({ id: request.id, result: await WORK[request.operation](request) });
   } catch (error) {
-    const told = {
+    const details = {
       category: categoryOf(error),
       type: error?.name ?? "unknown",
       message: [error?.message ?? error, error?.cause?.message].filter(Boolean).join(": "),
     };
-    answer = json({ id: asked.id, error: told });
+    response = json({ id: request.id, error: details });
   }
-  process.stdout.write(`${answer}\n`);
+  process.stdout.write(`${response}\n`);
 }

@@ -1,4 +1,4 @@
-"""zarrs-python (https://github.com/zarrs/zarrs-python): zarr-python with zarrs to code chunks."""
+"""zarrs-python (https://github.com/zarrs/zarrs-python): zarr-python with codecs of zarrs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zarr_conformance.adapters.zarr_python_3 import ZarrPython3, zarr
 
 
 class ZarrsPython(ZarrPython3):
-    """Documents are zarr-python's business, chunks are that of zarrs."""
+    """Metadata is handled by zarr-python, chunks by zarrs."""
 
     implementation = "zarrs-python"
 
@@ -17,7 +17,7 @@ class ZarrsPython(ZarrPython3):
         return f"{version('zarrs')} on zarr-python {super().version()}"
 
     def category(self, error: BaseException) -> str:
-        # In its strict mode it says what it does not do, where it would go back to zarr-python.
+        # In strict mode it raises errors instead of falling back to zarr-python.
         kind = type(error).__name__
         if kind.startswith("Unsupported") or kind == "DiscontiguousArrayError":
             return "unsupported"

@@ -1,1 +1,1 @@
-"""What specifications demand, kept as data."""
+"""The clauses of the specifications, as TOML files."""

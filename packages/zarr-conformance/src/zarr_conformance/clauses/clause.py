@@ -1,4 +1,4 @@
-"""One demand of a specification."""
+"""Clauses: the testable statements of the specifications."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from importlib.resources import files
 from typing import Any
 
 LEVELS = ("must", "must not", "should", "should not", "may")
-"""The words of RFC 2119 that the texts use, the strongest first."""
+"""The key words of RFC 2119, strongest first."""
 
 _ID = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*\Z").match
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One demand.
+    """A statement of a specification.
 
     Parameters
     ----------
     id : str
-        Ours, never changed once published: ``<specification>.<what it is about>``.
+        ``<specification>.<name>``; ids are stable.
     specification : str
-        The text: the name of the file it is kept in.
+        The name of the specification: the name of its TOML file.
     section : str
-        The heading under which it stands.
+        The section of the specification.
     level : {"must", "must not", "should", "should not", "may"}
-        How strong it is.
+        The requirement level.
     text : str
-        What is demanded, in one sentence of our own.
-    judged : bool
-        Whether behaviour can show it.  A demand on authors of specifications, or on people,
-        is listed and not judged.
+        A summary in one sentence.
+    tested : bool
+        Whether cases can test the clause. Requirements on specifications and on users are
+        listed, but not tested.
     negative : bool
-        Whether there is something to be refused, so that a case must show that it is.
+        Whether the clause excludes something, so that it needs a case that must fail.
     """
 
     id: str
@@ -43,13 +43,13 @@ class Clause:
     section: str
     level: str
     text: str
-    judged: bool = True
+    tested: bool = True
     negative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """A text with its demands, in the order of the text."""
+    """A specification with its clauses."""
 
     name: str
     title: str
@@ -59,60 +59,60 @@ class Specification:
 
 @cache
 def specifications() -> dict[str, Specification]:
-    """All texts by their names.
+    """Return all specifications by name.
 
     Raises
     ------
     ValueError
-        If one of the files is wrong; says which, and where.
+        If a TOML file is invalid.
     """
     found = {}
     for file in sorted(files("zarr_conformance.clauses").iterdir(), key=lambda it: it.name):
         if file.name.endswith(".toml"):
             name = file.name.removesuffix(".toml")
-            found[name] = read(name, file.read_text("utf-8"))
+            found[name] = parse_specification(name, file.read_text("utf-8"))
     return found
 
 
 @cache
 def clauses() -> dict[str, Clause]:
-    """Every clause of every text by its id."""
-    return {clause.id: clause for text in specifications().values() for clause in text.clauses}
+    """Return all clauses by id."""
+    return {clause.id: clause for it in specifications().values() for clause in it.clauses}
 
 
-def read(name: str, text: str) -> Specification:
-    """Read the clauses of one text.
+def parse_specification(name: str, text: str) -> Specification:
+    """Parse the clauses of one specification.
 
     Parameters
     ----------
     name : str
-        Of the specification; every id begins with it and a dot.
+        The name of the specification, the prefix of all ids.
     text : str
         TOML: ``title``, ``url``, then ``[[clause]]`` tables.
 
     Raises
     ------
     ValueError
-        If something is wrong with it.
+        If the TOML is invalid.
     """
     content = tomllib.loads(text)
     found: list[Clause] = []
     seen: set[str] = set()
     for entry in content.pop("clause"):
-        clause = Clause(specification=name, **_checked(name, entry))
+        clause = Clause(specification=name, **_validate(name, entry))
         if clause.id in seen:
-            raise ValueError(f"{name}.toml: {clause.id} is there twice")
+            raise ValueError(f"{name}.toml: duplicate id {clause.id}")
         seen.add(clause.id)
         found.append(clause)
     return Specification(name, content.pop("title"), content.pop("url"), tuple(found))
 
 
-def _checked(name: str, entry: dict[str, Any]) -> dict[str, Any]:
+def _validate(name: str, entry: dict[str, Any]) -> dict[str, Any]:
     where = f"{name}.toml: {entry.get('id', entry)}"
     if not _ID(entry["id"]) or not entry["id"].startswith(f"{name}."):
-        raise ValueError(f"{where}: an id is lower-case words after {name!r} and a dot")
+        raise ValueError(f"{where}: id must be {name!r}, a period and lower-case words")
     if entry["level"] not in LEVELS:
-        raise ValueError(f"{where}: no such level as {entry['level']!r}")
+        raise ValueError(f"{where}: unknown level {entry['level']!r}")
     if not entry["text"].endswith("."):
-        raise ValueError(f"{where}: is not said in a sentence")
+        raise ValueError(f"{where}: text must end with a period")
     return entry

@@ -1,1 +1,1 @@
-"""Cases that show what the clauses demand, declared without the library that they judge."""
+"""Test cases for the clauses, written without the code of zarr-core."""

@@ -1,7 +1,7 @@
-"""The corpus as a folder that takes no Python to use.
+"""Build the corpus: all cases, as Python objects or as files for other languages.
 
-``manifest.json`` lists clauses and cases; ``stores/<case id>/`` is a directory store for each
-case, ``values/<case id>`` the elements that are to be read or written.
+``manifest.json`` lists clauses and cases. ``stores/<case id>/`` is the directory store of a
+case, ``values/<case id>`` contains the elements to read or write.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.clauses.clause import specifications
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject
-from zarr_conformance.corpus.needed import with_needs
+from zarr_conformance.corpus.required_extensions import add_required_extensions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,54 +28,55 @@ TOPICS = (
     "v3_validate",
     "v3_extensions",
     "v3_data_types",
+    "fill_value_rounding",
     "v3_chunks",
     "v3_codecs",
     "v3_blosc",
-    "v3_chains",
+    "v3_codec_chains",
     "v3_sharding",
-    "v3_shard_damage",
+    "v3_sharding_corrupt",
     "v3_stores",
     "v2_array",
     "v2_data_types",
     "v2_codecs",
     "v2_group",
-    "draft_entry",
+    "draft_entry_point",
     "draft_hierarchy",
     "draft_array",
     "draft_data_types",
     "draft_chunks",
     "draft_sharding",
-    "draft_created",
+    "draft_create",
     "ext_zstd",
-    "ext_rounding",
+    "ext_bitround_scale_offset",
     "ext_cast_value",
-    "ext_cast_refused",
+    "ext_cast_value_invalid",
     "ext_packbits",
     "ext_reshape",
     "ext_vlen",
     "ext_conditional",
     "ext_n5_default",
     "ext_zfp",
-    "ext_numbers",
-    "ext_times",
-    "ext_records",
+    "ext_numeric_types",
+    "ext_datetime",
+    "ext_struct",
     "ext_utf32",
     "ext_rectilinear",
-    "ext_rectilinear_refused",
+    "ext_rectilinear_invalid",
 )
-"""Modules of this package that declare cases, each by a function ``cases``."""
+"""Modules of this package with a function ``cases``."""
 
-_CHOSEN = ("ext-", "v3-chunks/")
-"""What nobody has to have all of; data types and codecs of the core should be there."""
+_OPTIONAL = ("ext-", "v3-chunks/")
+"""Prefixes of cases with optional extensions; core data types and codecs are expected."""
 
 
 def all_cases() -> Iterator[Case]:
-    """Every case, topic by topic.
+    """Return all cases, ordered by topic.
 
     Raises
     ------
     ValueError
-        If two cases have one id.
+        If two cases have the same id.
     """
     return iter(_cases())
 
@@ -86,30 +87,32 @@ def _cases() -> tuple[Case, ...]:
     for topic in TOPICS:
         for case in import_module(f"zarr_conformance.corpus.{topic}").cases():
             if case.id in found:
-                raise ValueError(f"{topic}: there are two cases {case.id}")
-            found[case.id] = with_needs(case) if case.id.startswith(_CHOSEN) else case
+                raise ValueError(f"{topic}: duplicate case id {case.id}")
+            found[case.id] = (
+                add_required_extensions(case) if case.id.startswith(_OPTIONAL) else case
+            )
     return tuple(found.values())
 
 
 def build(folder: Path, cases: Iterable[Case] | None = None) -> int:
-    """Write the corpus; the same bytes every time.
+    """Write the corpus to a directory. The output is reproducible.
 
     Parameters
     ----------
     folder : Path
-        Where; made if need be, must be empty.
+        The directory; created if it does not exist.
     cases : iterable of Case, optional
-        Which; all of them by default.
+        The cases to write; all of them if omitted.
 
     Returns
     -------
     int
-        How many cases were written.
+        The number of cases.
 
     Raises
     ------
     FileExistsError
-        If the folder holds something.
+        If the directory is not empty.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
@@ -146,11 +149,11 @@ def build(folder: Path, cases: Iterable[Case] | None = None) -> int:
 
 
 def as_json(case: Case) -> dict[str, Any]:
-    """A case as the manifest has it; members without a value are left out."""
+    """Return a case as JSON for the manifest; members without a value are omitted."""
     entry: dict[str, Any] = {
         "id": case.id,
         "clauses": list(case.clauses),
-        "says": case.says,
+        "summary": case.summary,
         "operation": case.operation,
         "zarr_format": case.zarr_format,
         "store": f"stores/{case.id}",

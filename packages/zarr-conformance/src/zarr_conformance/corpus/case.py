@@ -1,4 +1,4 @@
-"""One case: what is laid down in a store, what is asked, what the answer has to be."""
+"""A test case: the contents of a store, an operation and the expected result."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ JSON: TypeAlias = Any
 Operation: TypeAlias = Literal[
     "open", "validate", "read", "list", "update", "create", "erase", "store"
 ]
-"""What an implementation is asked to do.
+"""The operation that an implementation performs.
 
 ``open``
-    Open the node, looking at its documents only.
+    Open the node and read its metadata only.
 ``validate``
-    Say whether the document of the node is valid; if not, what is wrong with it, and where.
+    Validate the metadata document of the node and report the location of errors.
 ``read``
-    Open the array, read its elements, or the part in ``selection``.
+    Open the array and read its elements, or those of ``selection``.
 ``list``
-    Open the group, name all that is below it.
+    Open the group and list all nodes below it.
 ``update``
-    Set the attribute ``harness`` to 1, keep everything else.
+    Set the attribute ``harness`` to 1 and keep everything else.
 ``create``
-    Make the node that ``document`` describes, write the elements, if any.
+    Create the node with the metadata ``document`` and write the elements, if any.
 ``erase``
-    Remove the node with everything below it.
+    Delete the node and everything below it.
 ``store``
-    Do ``calls`` with the store itself.
+    Perform ``calls`` on the store.
 """
 
 CATEGORIES = ("metadata", "extension", "chunk", "missing", "unsupported", "other")
-"""Kinds of refusals: the document is wrong; it names what nobody here knows; a stored chunk is
-damaged; there is no node; the implementation says that it does not do that; anything else."""
+"""Categories of errors: invalid metadata; an unknown extension; a corrupt chunk; a missing node;
+an operation that the implementation declares as unsupported; any other error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Elements that are to be read or written.
+    """Elements to read or write.
 
     Parameters
     ----------
     data : bytes
-        Fixed size: in C order, little-endian, complex numbers as two floats, structures
-        without padding, numbers of less than a byte with zeros above.  Variable size: a JSON
-        list in C order, bytes as base64.
+        Data types of fixed size: in C order, little-endian, complex numbers as two floats,
+        structs without padding, numbers of less than a byte with zero high bits.
+        Data types of variable size: a JSON list in C order, bytes in base64.
     kind : {"raw", "json"}
-        Which of the two.
+        The format of the data: fixed or variable size.
     """
 
     data: bytes
@@ -58,9 +58,9 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What is known of a node; only what is given here is compared.
+    """The expected node; only the given members are compared.
 
-    So a case gives what its clauses are about, and nothing else.
+    A case gives only the members that its clauses define.
     """
 
     node_type: Literal["array", "group"] | None = None
@@ -69,32 +69,38 @@ class Node:
     dimension_names: tuple[str | None, ...] | None = None
     values: Values | None = None
     members: Mapping[str, str] | None = None
-    """Paths below a group, each with its node type; exactly these."""
+    """All paths below a group with their node types."""
     results: tuple[JSON, ...] | None = None
-    """What the calls of ``store`` give: values as base64, None for a missing key, keys sorted."""
+    """The results of ``calls``: values in base64, None for a missing key, sorted keys."""
     documents: Mapping[str, JSON] | None = None
-    """JSON documents that the store holds afterwards, by their keys: these members, these
-    attributes, and more if the implementation likes."""
+    """JSON documents in the store after the operation, by key; the stored documents may have more
+    members and attributes."""
     stored: Mapping[str, bytes] | None = None
-    """Values that the store holds afterwards, byte for byte, by their keys."""
+    """Exact values in the store after the operation, by key."""
     absent: tuple[str, ...] = ()
-    """Keys that the store does not hold afterwards."""
+    """Keys that are missing from the store after the operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """It has to work, with this for an answer."""
+    """The operation must succeed with this result."""
 
     node: Node = Node()
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """It has to be refused, by an error that falls into this category.
+    """The operation must fail with an error, not with a crash.
 
-    Any error is a refusal, a crash is not.  Another category is remarked, not held against
-    anybody.  Where one may see it either way, ``also`` is as good.  So it is with ``pointers``,
-    for ``validate``: JSON pointers of what is wrong, one of them or a place below it.
+    Parameters
+    ----------
+    category : str
+        The expected category; another one is reported, but is not a failure.
+    also : str
+        An equally valid category.
+    pointers : tuple of str
+        For ``validate``: JSON pointers to the errors. The reported location must be one of
+        them or below one of them.
     """
 
     category: str
@@ -104,7 +110,7 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """It may be refused; if not, this has to be the answer."""
+    """The operation may fail; if it succeeds, this must be the result."""
 
     node: Node = Node()
 
@@ -112,43 +118,52 @@ class Either:
 Expectation: TypeAlias = Accept | Reject | Either
 
 
+def refused_fill_value(value: JSON, category: str, also: str = "") -> Reject | Either:
+    """Return the expected result for metadata of version 3 with an invalid fill value.
+
+    No data type permits null, but zarrita.js writes it if no fill value is given, and readers
+    may accept it.
+    """
+    return Either(Node("array")) if value is None else Reject(category, also)
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case.
+    """A test case.
 
     Parameters
     ----------
     id : str
-        ``<specification>/<topic>/<what>``, never changed once published.
+        ``<specification>/<topic>/<name>``; ids are stable.
     clauses : tuple of str
-        Ids of the clauses that it shows.
-    says : str
-        What it shows, in one sentence.
+        Ids of the tested clauses.
+    summary : str
+        A summary in one sentence.
     operation : str
-        What is asked.
+        The operation.
     expect : Accept, Reject or Either
-        What the answer has to be.
+        The expected result.
     store : mapping of str to bytes
-        What the store holds before, by keys.
+        The initial contents of the store.
     path : str
-        The node, without a slash at either end.
+        The path of the node, without leading and trailing slashes.
     zarr_format : int
-        2 or 3, or 0 for the draft: which implementations are asked at all.
+        2, 3, or 0 for the draft; implementations without this format skip the case.
     needs : tuple of str
-        Extensions beyond the core specification that it takes, such as ``codec:zstd``; who
-        does not have them is not at fault.
+        Required extensions beyond the core specification, such as ``codec:zstd``;
+        implementations without them skip the case.
     selection : tuple of (int, int, int), optional
-        Start, stop, step in each dimension: the part to read.
+        Start, stop and step along each dimension, for ``read``.
     document : JSON
-        What to create, for ``create``.
+        The metadata to create, for ``create``.
     calls : tuple of tuple, optional
-        What to do, for ``store``, each the name of an operation of the abstract store
-        interface with its arguments; values as base64.
+        The calls for ``store``: each the name of an operation of the abstract store interface
+        with its arguments; values in base64.
     """
 
     id: str
     clauses: tuple[str, ...]
-    says: str
+    summary: str
     operation: Operation
     expect: Expectation
     store: Mapping[str, bytes] = field(default_factory=dict)

@@ -1,12 +1,12 @@
-"""Documents of arrays of the draft of version 3 that are refused, or leave something open."""
+"""Array metadata of the draft of version 3: invalid documents, and documents with open results."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject
-from zarr_conformance.corpus.documents import LEFT_OUT
-from zarr_conformance.corpus.draft_documents import (
+from zarr_conformance.corpus.draft_entry_point import extension_objects
+from zarr_conformance.corpus.draft_metadata import (
     DATA_TYPES,
     SHARDING,
     UNKNOWN,
@@ -15,8 +15,8 @@ from zarr_conformance.corpus.draft_documents import (
     codec,
     regular,
 )
-from zarr_conformance.corpus.draft_entry import extension_objects
-from zarr_conformance.corpus.encode import document
+from zarr_conformance.corpus.encode import document, json_text
+from zarr_conformance.corpus.metadata import OMITTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,26 +24,30 @@ if TYPE_CHECKING:
 _TIME = {"extension": f"{DATA_TYPES}/datetime/1.0", "type": "<M8[ns]"}
 
 
-def _refused(what: str, clauses: Any, says: str, told: Any, also: str = "extension") -> Case:
-    """An array with this document is refused."""
+def _reject_case(
+    what: str, clauses: Any, summary: str, metadata: Any, also: str = "extension"
+) -> Case:
+    """Return a case: array metadata that must be rejected."""
     return case(
-        f"array/{what}", clauses, says, Reject("metadata", also), {"meta/a.array.json": told}
+        f"array/{what}", clauses, summary, Reject("metadata", also), {"meta/a.array.json": metadata}
     )
 
 
-def _unknown(what: str, clauses: Any, says: str, told: Any) -> Case:
-    """An array with this document takes something that nobody has."""
-    return case(f"array/{what}", clauses, says, Reject("extension"), {"meta/a.array.json": told})
+def _unknown(what: str, clauses: Any, summary: str, metadata: Any) -> Case:
+    """Return a case: array metadata with an unknown extension."""
+    return case(
+        f"array/{what}", clauses, summary, Reject("extension"), {"meta/a.array.json": metadata}
+    )
 
 
-def _open(what: str, clauses: Any, says: str, told: Any, expect: Any = None) -> Case:
-    """An array with this document is opened."""
+def _open(what: str, clauses: Any, summary: str, metadata: Any, expect: Any = None) -> Case:
+    """Return a case: array metadata that must open."""
     chosen = expect or Accept(Node("array", (4,)))
-    return case(f"array/{what}", clauses, says, chosen, {"meta/a.array.json": told})
+    return case(f"array/{what}", clauses, summary, chosen, {"meta/a.array.json": metadata})
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _documents()
     yield from _shapes()
     yield from _grids()
@@ -64,18 +68,18 @@ def _documents() -> Iterator[Case]:
         ("utf-16", document(array()).decode().encode("utf-16")),
         ("two-objects", document(array()) * 2),
     ):
-        yield _refused(
+        yield _reject_case(
             f"no-json-{kind}",
             ("documents-encoding", "array-members"),
-            "The document of an array is one JSON object.",
+            "Array metadata is one JSON object.",
             text,
         )
     for name in array():
-        yield _refused(
+        yield _reject_case(
             f"without-{name.replace('_', '-')}",
             ("array-members", "fill-required") if name == "fill_value" else "array-members",
             f"{name} is mandatory.",
-            array(**{name: LEFT_OUT}),
+            array(**{name: OMITTED}),
         )
     for name, value in (
         ("nobodys", 1),
@@ -88,10 +92,10 @@ def _documents() -> Iterator[Case]:
         ("filters", None),
         ("must_understand", False),
     ):
-        yield _refused(
+        yield _reject_case(
             f"further-member-{name.replace('_', '-')}",
             ("array-others", "unknown-members"),
-            f"{name} is no member of the document of an array.",
+            f"{name} is not a permitted member of array metadata.",
             array(**{name: value}),
         )
 
@@ -108,13 +112,16 @@ def _shapes() -> Iterator[Case]:
         ("object", {"0": 4}),
         ("list-in-list", [[4]]),
     ):
-        yield _refused(
-            f"shape-{kind}", "shape", f"{value!r} is not a list of lengths.", array(shape=value)
+        yield _reject_case(
+            f"shape-{kind}",
+            "shape",
+            f"{json_text(value)} is not a valid shape.",
+            array(shape=value),
         )
     yield _open(
         "shape-without-elements",
         ("shape", "non-zero-chunks", "array-members", "grid-type", "unknown-members"),
-        "A dimension may have length 0; a chunk length there may be 0 as well.",
+        "A dimension may have length 0; its chunk length may be 0 as well.",
         array(shape=[0], chunk_grid=regular(0)),
         Accept(Node("array", (0,))),
     )
@@ -148,13 +155,16 @@ def _grids() -> Iterator[Case]:
         ("extension-number", {"extension": 1, "type": "a"}, "grid-extension-object"),
         ("of-version-3", {"name": "regular", "configuration": plain}, "grid-object"),
     ):
-        yield _refused(
-            f"grid-{kind}", clause, f"{value!r} is no chunk grid.", array(chunk_grid=value)
+        yield _reject_case(
+            f"grid-{kind}",
+            clause,
+            f"{json_text(value)} is not a valid chunk grid.",
+            array(chunk_grid=value),
         )
     yield _unknown(
         "grid-unknown",
         ("grid-extension-object", "transformer-required"),
-        "A grid of an extension that nobody has is always required.",
+        "An unknown extension chunk grid must be understood.",
         array(chunk_grid={"extension": UNKNOWN, "type": "a", "configuration": {}}),
     )
 
@@ -171,26 +181,26 @@ def _layouts() -> Iterator[Case]:
         ("without-extension", {"type": "C"}, "layout-extension-object"),
         ("extension-number", {"extension": 1, "type": "a"}, "layout-extension-object"),
     ):
-        yield _refused(
+        yield _reject_case(
             f"layout-{kind}",
             clause,
-            f"{value!r} is no memory layout.",
+            f"{json_text(value)} is not a valid chunk memory layout.",
             array(chunk_memory_layout=value),
         )
     yield _unknown(
         "layout-unknown",
         ("layout-extension-object", "transformer-required"),
-        "A layout of an extension that nobody has is always required.",
+        "An unknown extension layout must be understood.",
         array(chunk_memory_layout={"extension": UNKNOWN, "type": "hilbert"}),
     )
 
 
 def _data_types() -> Iterator[Case]:
     for name in ("int31", "Int32", "float80", "int", "", "r", "r0", "r12", "r-8", "r8.0", "bool_"):
-        yield _refused(
+        yield _reject_case(
             f"data-type-no-{name.lower() or 'empty'}" + ("-capital" if name == "Int32" else ""),
             ("data-type-name", "type-names"),
-            f"{name!r} is no core data type.",
+            f"{name!r} is not a core data type.",
             array(data_type=name),
         )
     for kind, value, clause in (
@@ -206,37 +216,40 @@ def _data_types() -> Iterator[Case]:
         ("fallback-empty", {"extension": UNKNOWN, "type": "a", "fallback": []}, "fallback-form"),
         ("of-version-3", {"name": "int32"}, "data-type-object"),
     ):
-        yield _refused(
-            f"data-type-{kind}", clause, f"{value!r} is no data type.", array(data_type=value)
+        yield _reject_case(
+            f"data-type-{kind}",
+            clause,
+            f"{json_text(value)} is not a valid data type.",
+            array(data_type=value),
         )
     unknown = {"extension": UNKNOWN, "type": "a"}
     yield _unknown(
         "data-type-unknown",
         ("fallback-used", "transformer-required"),
-        "A data type that nobody has, without a fallback, is required.",
+        "An unknown data type without fallback must be understood.",
         array(data_type=unknown),
     )
     yield _unknown(
         "data-type-unknown-fallbacks",
         "fallback-used",
-        "Fallbacks that nobody has are none.",
+        "Unknown fallbacks are ignored.",
         array(data_type=unknown | {"fallback": ["int31", unknown]}),
     )
 
 
 def _extensions() -> Iterator[Case]:
     for kind, value in (("object", {}), ("null", None), ("string", UNKNOWN)):
-        yield _refused(
+        yield _reject_case(
             f"extensions-{kind}",
             "array-extensions",
             "extensions is a list.",
             array(extensions=value),
         )
     for kind, value, clause in extension_objects():
-        yield _refused(
+        yield _reject_case(
             f"extension-{kind}",
             ("array-extensions", clause),
-            f"{value!r} does not describe an extension.",
+            f"{json_text(value)} is not a valid extension.",
             array(extensions=[value]),
         )
     required = {"extension": UNKNOWN, "must_understand": True}
@@ -244,13 +257,13 @@ def _extensions() -> Iterator[Case]:
     yield _unknown(
         "extension-required",
         ("array-extensions", "extension-refused"),
-        "An extension that nobody knows and that must be understood ends it.",
+        "An unknown extension with must_understand true is an error.",
         array(extensions=[required]),
     )
     yield _open(
         "extension-ignored",
         ("array-extensions", "extension-ignored"),
-        "An extension that nobody knows may be ignored if it says so.",
+        "An unknown extension with must_understand false may be ignored.",
         array(extensions=[optional]),
         Either(Node("array", (4,))),
     )
@@ -258,14 +271,14 @@ def _extensions() -> Iterator[Case]:
 
 def _attributes() -> Iterator[Case]:
     for kind, value in (("null", None), ("list", []), ("string", "a"), ("number", 1)):
-        yield _refused(
+        yield _reject_case(
             f"attributes-{kind}", "attributes", "attributes is an object.", array(attributes=value)
         )
     some = {"": 0, "é": [None, True, {"a": {"b": []}}], "c": 2**60, "d": 0.1, "harness": 0}
     yield _open(
         "attributes-any",
         ("attributes", "attribute-keys"),
-        "Attributes are any JSON.",
+        "Attribute values may be any JSON value.",
         array(attributes=some),
         Accept(Node("array", attributes=some)),
     )
@@ -282,7 +295,7 @@ def _attributes() -> Iterator[Case]:
         yield case(
             f"array/kept-{kind}",
             ("attributes", "attribute-keys", "array-others", "codecs-objects", "fill-null"),
-            "To set an attribute changes that attribute, and nothing else of the document.",
+            "Setting an attribute changes only this attribute in the metadata.",
             Accept(
                 Node(
                     documents={"meta/a.array.json": before | {"attributes": some | {"harness": 1}}}
@@ -316,8 +329,11 @@ def _codecs() -> Iterator[Case]:
         ("endian-null", [codec("endian", endian=None)], "endian"),
         ("endian-capital", [codec("endian", endian="Big")], "endian"),
     ):
-        yield _refused(
-            f"codecs-{kind}", clause, f"{value!r} is no list of codecs.", array(codecs=value)
+        yield _reject_case(
+            f"codecs-{kind}",
+            clause,
+            f"{json_text(value)} is not a valid list of codecs.",
+            array(codecs=value),
         )
     number: Any
     blosc: dict[str, Any] = {"cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}
@@ -333,22 +349,22 @@ def _codecs() -> Iterator[Case]:
         ("blocksize", -1),
         ("blocksize", 0.5),
     ):
-        yield _refused(
+        yield _reject_case(
             f"codecs-blosc-{name}-{str(number).lower().replace('-', 'minus-').replace('.', '-')}",
             "blosc-members",
-            f"{name} of Blosc cannot be {number!r}.",
+            f"{json_text(number)} is not a valid {name} of Blosc.",
             array(codecs=[codec("blosc", **(blosc | {name: number}))]),
         )
     yield _unknown(
         "codecs-unknown",
         "codec-uri",
-        "A codec that nobody has cannot be undone.",
+        "A chunk with an unknown codec cannot be decoded.",
         array(codecs=[{"type": UNKNOWN, "configuration": {}}]),
     )
-    yield _refused(
+    yield _reject_case(
         "codecs-unknown-ignored",
         "codec-uri",
-        "must_understand is no matter of codecs.",
+        "must_understand is not a member of codecs.",
         array(codecs=[{"type": UNKNOWN, "must_understand": False}]),
     )
 
@@ -372,21 +388,21 @@ def _transformers() -> Iterator[Case]:
         ("shard-number", [plain | {"configuration": {"chunks_per_shard": 2}}], "shard-counts"),
         ("shard-without", [plain | {"configuration": {}}], "shard-counts"),
     ):
-        yield _refused(
+        yield _reject_case(
             f"transformers-{kind}",
             clause,
-            f"{value!r} is no list of storage transformers.",
+            f"{json_text(value)} is not a valid list of storage transformers.",
             array(storage_transformers=value),
         )
     yield _unknown(
         "transformers-unknown",
         ("transformers-objects", "transformer-required"),
-        "A storage transformer that nobody has is always required.",
+        "An unknown storage transformer must be understood.",
         array(storage_transformers=[{"extension": UNKNOWN, "type": "a"}]),
     )
     yield _open(
         "transformers-empty",
         "transformers-optional",
-        "An empty list is none.",
+        "An empty list means no storage transformers.",
         array(storage_transformers=[]),
     )

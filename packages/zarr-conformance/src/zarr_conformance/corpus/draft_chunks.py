@@ -1,4 +1,4 @@
-"""Chunks of arrays of the draft of version 3: grids, layouts, codecs, damage."""
+"""Chunks of arrays of the draft of version 3: chunk grids, layouts, codecs, corrupt chunks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.draft_documents import array, case, codec, regular
+from zarr_conformance.corpus.draft_metadata import array, case, codec, regular
 from zarr_conformance.corpus.encode import blocks, gzip, raw
 from zarr_conformance.corpus.v3_blosc import compressed
 
@@ -23,7 +23,7 @@ _GZIP = ("codec:gzip",)
 def read(
     what: str,
     clauses: Any,
-    says: str,
+    summary: str,
     chunks: dict[str, bytes],
     values: Any = VALUES,
     *,
@@ -32,14 +32,14 @@ def read(
     selection: Any = None,
     **members: Any,
 ) -> Case:
-    """An array, by default of shape (4, 6) in chunks of (2, 3), is read."""
-    told = array(**({"shape": [4, 6], "chunk_grid": regular(2, 3)} | members))
+    """Return a case that reads an array, by default of shape (4, 6) in chunks of (2, 3)."""
+    metadata = array(**({"shape": [4, 6], "chunk_grid": regular(2, 3)} | members))
     return case(
         f"chunks/{what}",
         clauses,
-        says,
+        summary,
         expect or Accept(Node("array", values=Values(raw(values)))),
-        {"meta/a.array.json": told, **{f"data/a/{key}": it for key, it in chunks.items()}},
+        {"meta/a.array.json": metadata, **{f"data/a/{key}": it for key, it in chunks.items()}},
         "read",
         needs=needs,
         selection=selection,
@@ -47,16 +47,16 @@ def read(
 
 
 def _keys(parts: Any, separator: str = "/", encode: Any = raw) -> dict[str, bytes]:
-    """Chunks under their keys."""
+    """Return the chunks by their keys."""
     return {f"c{separator.join(map(str, at))}": encode(part) for at, part in parts.items()}
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _grids()
     yield from _layouts()
     yield from _codecs()
-    yield from _damage()
+    yield from _corrupt()
 
 
 def _grids() -> Iterator[Case]:
@@ -65,14 +65,14 @@ def _grids() -> Iterator[Case]:
         yield read(
             f"separator-{kind}",
             ("separator", "grid-separator", "grid-object", "grid-shape", "keys-chunks", "files"),
-            f"Indices are joined by {separator}, with c right before the first of them.",
+            f"Chunk indices are joined by {separator}; c precedes the first without a separator.",
             _keys(parts, separator),
             chunk_grid=regular(2, 3, separator=separator),
         )
     yield read(
         "key-of-version-3",
         ("keys-chunks", "uninitialised"),
-        "c/0/0 is no key of a chunk of the draft.",
+        "c/0/0 is not a chunk key of the draft.",
         {"c/0/0": raw(parts[0, 0])},
         np.zeros((4, 6), "<i4"),
     )
@@ -80,7 +80,7 @@ def _grids() -> Iterator[Case]:
     yield read(
         "border",
         ("grid-border", "grid-origin", "grid-shape"),
-        "Chunks at the border are whole; what lies beyond the array is no matter.",
+        "Chunks at the edge have the full chunk shape; elements beyond the array are ignored.",
         _keys(blocks(border, (2, 3), 99)),
         border,
         shape=[5, 7],
@@ -88,7 +88,7 @@ def _grids() -> Iterator[Case]:
     yield read(
         "border-cut",
         "grid-border",
-        "A chunk at the border that holds only what lies within the array is too short.",
+        "A chunk at the edge that contains only the elements within the array is too short.",
         {"c2/2": raw(border[4:, 6:])},
         shape=[5, 7],
         expect=Reject("chunk"),
@@ -107,7 +107,7 @@ def _grids() -> Iterator[Case]:
         yield read(
             f"missing-{kind}",
             "uninitialised",
-            "Chunks that are not stored have the fill value.",
+            "Missing chunks read as the fill value.",
             _keys({at: part for at, part in parts.items() if at not in missing}),
             values,
             fill_value=-5,
@@ -115,7 +115,7 @@ def _grids() -> Iterator[Case]:
     yield read(
         "part",
         ("grid-origin",),
-        "A part across four chunks.",
+        "A selection across four chunks.",
         _keys(parts),
         VALUES[1:3, 2:5:2],
         selection=((1, 3, 1), (2, 5, 2)),
@@ -124,7 +124,7 @@ def _grids() -> Iterator[Case]:
     yield read(
         "indices-of-two-digits",
         ("keys-chunks", "grid-origin"),
-        "Indices are decimal numbers.",
+        "Chunk indices are decimal numbers.",
         {f"c{n}": raw(many[2 * n : 2 * n + 2]) for n in range(12)},
         many,
         shape=[24],
@@ -134,7 +134,7 @@ def _grids() -> Iterator[Case]:
     yield read(
         "no-dimensions",
         ("scalar", "keys-chunks"),
-        "The chunk of an array without dimensions is c.",
+        "The chunk key of a zero-dimensional array is c.",
         {"c": raw(scalar)},
         scalar,
         shape=[],
@@ -152,11 +152,11 @@ def _grids() -> Iterator[Case]:
 
 def _layouts() -> Iterator[Case]:
     parts = blocks(VALUES, (2, 3))
-    yield read("c", ("layout-c", "layout-value"), "Rows one after the other.", _keys(parts))
+    yield read("c", ("layout-c", "layout-value"), "Elements in row-major order.", _keys(parts))
     yield read(
         "f",
         ("layout-f", "layout-value"),
-        "Columns one after the other.",
+        "Elements in column-major order.",
         _keys(parts, encode=lambda part: raw(np.ascontiguousarray(part.T))),
         chunk_memory_layout="F",
     )
@@ -164,7 +164,7 @@ def _layouts() -> Iterator[Case]:
     yield read(
         "f-three-dimensions",
         "layout-f",
-        "With F all dimensions are reversed.",
+        "Layout F reverses all dimensions.",
         {"c0/0/0": raw(np.ascontiguousarray(cube.T))},
         cube,
         shape=[2, 3, 4],
@@ -174,7 +174,7 @@ def _layouts() -> Iterator[Case]:
     yield read(
         "f-big-gzip",
         ("layout-f", "codec-order", "endian-format"),
-        "The layout comes first, then the codecs.",
+        "The layout is applied before the codecs.",
         _keys(parts, encode=lambda part: gzip(raw(np.ascontiguousarray(part.T), "big"))),
         chunk_memory_layout="F",
         codecs=[codec("endian", endian="big"), codec("gzip", level=1)],
@@ -187,7 +187,7 @@ def _codecs() -> Iterator[Case]:
     yield read(
         "codecs-none",
         ("codecs-none", "codec-list", "codecs-optional"),
-        "An empty list of codecs is none.",
+        "An empty list means no codecs.",
         _keys(parts),
         codecs=[],
     )
@@ -203,7 +203,7 @@ def _codecs() -> Iterator[Case]:
                 "codec-uri",
             )
             + (("gzip-level-zero",) if level == 0 else ()),
-            "Chunks are files of gzip.",
+            "Chunks are gzip files.",
             _keys(parts, encode=lambda part, level=level: gzip(raw(part), level)),
             codecs=[codec("gzip", level=level)],
             needs=_GZIP,
@@ -212,7 +212,7 @@ def _codecs() -> Iterator[Case]:
         yield read(
             f"blosc-{cname}",
             ("blosc-members", "blosc-format", "codecs-configuration"),
-            f"Chunks are containers of Blosc with {cname} in them.",
+            f"Chunks are Blosc containers with the compressor {cname}.",
             _keys(parts, encode=lambda part, cname=cname: compressed(raw(part), cname=cname)),
             codecs=[codec("blosc", cname=cname, clevel=5, shuffle=1, blocksize=0)],
             needs=("codec:blosc",),
@@ -234,7 +234,7 @@ def _codecs() -> Iterator[Case]:
         yield read(
             f"chain-{kind}",
             ("codec-order", "codec-list", "array-to-bytes", "endian-default"),
-            "Codecs are undone in reverse order.",
+            "Codecs are decoded in reverse order.",
             _keys(parts, encode=encode),
             codecs=codecs,
             needs=("codec:endian", "codec:gzip"),
@@ -242,7 +242,7 @@ def _codecs() -> Iterator[Case]:
     yield read(
         "chain-gzip-endian",
         ("codec-order", "incompatible"),
-        "Bytes may be taken for elements again by a codec for arrays, or this is an error.",
+        "A codec for arrays after a codec for bytes may receive the decoded array or be an error.",
         {},
         np.zeros((4, 6), "<i4"),
         expect=Either(Node("array")),
@@ -254,7 +254,7 @@ def _codecs() -> Iterator[Case]:
 _FORMATS = {"gzip": "gzip-format", "blosc": "blosc-format", "endian": "endian-format"}
 
 
-def _damage() -> Iterator[Case]:
+def _corrupt() -> Iterator[Case]:
     data = raw(VALUES[:2, :3])
     members: dict[str, Any] = {"codecs": [codec("gzip", level=5)], "needs": _GZIP}
     configured = codec("blosc", cname="lz4", clevel=5, shuffle=1, blocksize=0)
@@ -278,7 +278,7 @@ def _damage() -> Iterator[Case]:
         yield read(
             f"damage-{kind}",
             (_FORMATS.get(kind.partition("-")[0], "codecs-none"), "codec-order"),
-            "A chunk that does not decode to its shape is refused.",
+            "A chunk with a wrong decoded size is an error.",
             {"c0/0": stored},
             expect=Reject("chunk"),
             **more,

@@ -1,4 +1,4 @@
-"""Elements, fill values, fallbacks of arrays of the draft of version 3."""
+"""Elements, fill values and fallbacks of arrays of the draft of version 3."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.draft_documents import DATA_TYPES, UNKNOWN, array, case, codec
-from zarr_conformance.corpus.encode import raw
+from zarr_conformance.corpus.draft_metadata import DATA_TYPES, UNKNOWN, array, case, codec
+from zarr_conformance.corpus.encode import json_text, raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,16 +35,16 @@ _EXAMPLES: dict[str, list[Any]] = {
 def _case(
     what: str,
     clauses: Any,
-    says: str,
+    summary: str,
     expect: Expectation,
     members: dict[str, Any],
     chunks: tuple[bytes, ...] = (),
     needs: tuple[str, ...] = (),
 ) -> Case:
-    """An array of four elements in two chunks is read."""
+    """Return a case that reads an array of four elements in two chunks."""
     stored = {f"data/a/c{n}": chunk for n, chunk in enumerate(chunks)}
     content = {"meta/a.array.json": array(**members), **stored}
-    return case(f"data-types/{what}", clauses, says, expect, content, "read", needs=needs)
+    return case(f"data-types/{what}", clauses, summary, expect, content, "read", needs=needs)
 
 
 def _values(values: Any) -> Node:
@@ -52,11 +52,11 @@ def _values(values: Any) -> Node:
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _core()
     yield from _raw()
     yield from _fills()
-    yield from _no_fills()
+    yield from _invalid_fills()
     yield from _times()
     yield from _strings()
     yield from _fallbacks()
@@ -73,7 +73,7 @@ def _core() -> Iterator[Case]:
         yield _case(
             f"{name}/default",
             (*always, "type-representation", "codecs-none", "codecs-optional"),
-            f"Elements of {name} are little-endian unless a codec says something else.",
+            f"Elements of {name} are little-endian without a codec.",
             Accept(_values(values)),
             members,
             little,
@@ -84,19 +84,19 @@ def _core() -> Iterator[Case]:
                 f"{name}/{endian}",
                 (*always, "endian", "endian-format", "endian-codec")
                 + (("endian-default",) if endian == "little" else ()),
-                f"Elements of {name} are {endian}-endian if the codec says so.",
+                f"Elements of {name} are {endian}-endian with the endian codec.",
                 Accept(_values(values)),
                 members | {"codecs": [codec("endian", endian=endian)]},
                 (raw(values[:2], endian), raw(values[2:], endian)),
                 ("codec:endian", *optional),
             )
-    # The table has no integers of 64 bits, the examples have names of NumPy.
+    # The table omits 64-bit integers; the examples use names of NumPy.
     for name, dtype in (("int64", "<i8"), ("uint64", "<u8"), ("<f8", "<f8"), ("<i4", "<i4")):
         values = np.array([1, 2, 3, 2**31 - 1], dtype)
         yield _case(
             f"open/{name.replace('<', 'lt-')}",
             "type-names",
-            f"{name} is not in the table, though nothing else can be meant by it.",
+            f"{name} is not in the table, but its meaning is clear.",
             Either(_values(values)),
             {"data_type": name},
             (raw(values[:2]), raw(values[2:])),
@@ -110,7 +110,7 @@ def _raw() -> Iterator[Case]:
         yield _case(
             f"raw/r{bits}",
             ("raw", "raw-fallback"),
-            f"r{bits} is {size} bytes that are passed through.",
+            f"r{bits} is stored as {size} bytes without change.",
             Accept(Node("array", (4,), values=Values(data))),
             {"data_type": f"r{bits}", "fill_value": f"0x{'00' * size}"},
             (data[: 2 * size], data[2 * size :]),
@@ -118,36 +118,43 @@ def _raw() -> Iterator[Case]:
         )
 
 
-def _filled(what: str, clauses: Any, name: str, told: Any, values: Any, **more: Any) -> Case:
-    """Nothing is stored, so all elements are the fill value."""
+def _fill_value(what: str, clauses: Any, name: str, value: Any, values: Any, **more: Any) -> Case:
+    """Yield a case without chunks: all elements are the fill value."""
     values = np.full(4, values, np.dtype(name).newbyteorder("<"))
     return _case(
         f"fill/{name}-{what}",
         clauses,
-        f"{told!r} is a fill value of {name}.",
+        f"{json_text(value)} is a fill value of {name}.",
         more.pop("expect", Accept)(_values(values)),
-        {"data_type": name, "fill_value": told},
+        {"data_type": name, "fill_value": value},
         **more,
     )
 
 
 def _fills() -> Iterator[Case]:
     always = ("uninitialised", "fill-required")
-    told: Any
-    for told in (False, True):
-        yield _filled(str(told).lower(), (*always, "fill-bool"), "bool", told, told)
+    fill_value: Any
+    for fill_value in (False, True):
+        yield _fill_value(
+            str(fill_value).lower(), (*always, "fill-bool"), "bool", fill_value, fill_value
+        )
     for name in ("int8", "int16", "int32", "uint8", "uint16", "uint32"):
         limits = np.iinfo(name)
-        for kind, told in (("smallest", int(limits.min)), ("largest", int(limits.max))):
-            yield _filled(kind, (*always, "fill-integer"), name, told, told)
-    for name, told in (("float32", 1.5), ("float64", 0.1), ("float32", 3), ("float64", -1e300)):
-        kind = str(told).replace(".", "-").replace("+", "").replace("--", "-minus-")
-        yield _filled(kind, always, name, told, told)
+        for kind, fill_value in (("smallest", int(limits.min)), ("largest", int(limits.max))):
+            yield _fill_value(kind, (*always, "fill-integer"), name, fill_value, fill_value)
+    for name, fill_value in (
+        ("float32", 1.5),
+        ("float64", 0.1),
+        ("float32", 3),
+        ("float64", -1e300),
+    ):
+        kind = str(fill_value).replace(".", "-").replace("+", "").replace("--", "-minus-")
+        yield _fill_value(kind, always, name, fill_value, fill_value)
     words = {"NaN": "nan", "+Infinity": "inf", "-Infinity": "-inf"}
     for name in ("float32", "float64"):
         for word, number in words.items():
-            if word != "NaN":  # the text does not say which of the many it is
-                yield _filled(
+            if word != "NaN":  # the specification does not define the NaN payload
+                yield _fill_value(
                     word.lower().replace("+", "plus-").replace("-i", "minus-i"),
                     (*always, "fill-words"),
                     name,
@@ -157,7 +164,7 @@ def _fills() -> Iterator[Case]:
         yield case(
             f"data-types/fill/{name}-nan",
             ("fill-words", "fill-required"),
-            "NaN is a fill value of floating-point numbers.",
+            "NaN is a fill value of floating-point data types.",
             Accept(Node("array", (4,))),
             {"meta/a.array.json": array(data_type=name, fill_value="NaN")},
         )
@@ -170,15 +177,15 @@ def _fills() -> Iterator[Case]:
         ("binary", "float32", "0b00111111110000000000000000000000", 1.5),
         ("hex-leading-zeros", "float64", "0x0000000000000001", 5e-324),
     ):
-        yield _filled(kind, digits, name, text, value)
+        yield _fill_value(kind, digits, name, text, value)
     for kind, name, text, value in (
         ("hex", "uint16", "0x0102", 258),
         ("binary", "uint8", "0b00000101", 5),
         ("hex-negative", "int8", "0xff", -1),
     ):
-        # Integers are numbers by one sentence, digits are accepted by another.
-        yield _filled(kind, ("fill-digits", "fill-integer"), name, text, value, expect=Either)
-    yield _filled(
+        # One sentence requires numbers, another permits digits.
+        yield _fill_value(kind, ("fill-digits", "fill-integer"), name, text, value, expect=Either)
+    yield _fill_value(
         "part-stored",
         ("uninitialised",),
         "int32",
@@ -188,8 +195,8 @@ def _fills() -> Iterator[Case]:
     )
 
 
-def _no_fills() -> Iterator[Case]:
-    for name, kind, told, clause in (
+def _invalid_fills() -> Iterator[Case]:
+    for name, kind, value, clause in (
         ("int32", "null", None, "fill-null"),
         ("float64", "null", None, "fill-null"),
         ("bool", "null", None, "fill-null"),
@@ -217,9 +224,9 @@ def _no_fills() -> Iterator[Case]:
         yield case(
             f"data-types/fill/{name}-no-{kind}",
             clause,
-            f"{told!r} is no fill value of {name}.",
+            f"{json_text(value)} is not a fill value of {name}.",
             Reject("metadata"),
-            {"meta/a.array.json": array(data_type=name, fill_value=told)},
+            {"meta/a.array.json": array(data_type=name, fill_value=value)},
         )
 
 
@@ -234,7 +241,7 @@ def _times() -> Iterator[Case]:
             yield _case(
                 f"{where}/{unit if unit != 'M' else 'month'}",
                 clause,
-                f"A {where} counts steps of {unit}.",
+                f"A {where} counts units of {unit}.",
                 Accept(_values(steps)),
                 {"data_type": {"extension": uri, "type": f"<{letter}8[{unit}]"}},
                 (raw(steps[:2]), raw(steps[2:])),
@@ -249,7 +256,7 @@ def _times() -> Iterator[Case]:
             (raw(steps[:2], "big"), raw(steps[2:], "big")),
             needs,
         )
-        for kind, told in (
+        for kind, value in (
             ("without-unit", f"<{letter}8"),
             ("without-byte-order", f"{letter}8[s]"),
             ("other-unit", f"<{letter}8[S]"),
@@ -259,9 +266,9 @@ def _times() -> Iterator[Case]:
             yield case(
                 f"data-types/{where}/no-{kind}",
                 clause,
-                f"{told!r} does not give byte order and unit.",
+                f"{json_text(value)} has no valid byte order and unit.",
                 Reject("metadata", "extension"),
-                {"meta/a.array.json": array(data_type={"extension": uri, "type": told})},
+                {"meta/a.array.json": array(data_type={"extension": uri, "type": value})},
             )
 
 
@@ -272,7 +279,7 @@ def _strings() -> Iterator[Case]:
     yield _case(
         "string/bytes",
         ("strings", "data-type-type", "data-type-object", "data-type-uri"),
-        "The example of the text: shorter ones are padded with zeros.",
+        "The example of the specification: shorter values are padded with zeros.",
         Accept(_values(some)),
         {"data_type": {**text, "type": "S4"}, "fill_value": ""},
         (b"a\0\0\0bcd\0", b"efgh\0\0\0\0"),
@@ -289,13 +296,13 @@ def _strings() -> Iterator[Case]:
             (characters[:2].tobytes(), characters[2:].tobytes()),
             needs,
         )
-    for kind, told in (("without-byte-order", "U4"), ("letter", "X4"), ("without-length", "S")):
+    for kind, value in (("without-byte-order", "U4"), ("letter", "X4"), ("without-length", "S")):
         yield case(
             f"data-types/string/no-{kind}",
             "strings",
-            f"{told!r} is no string.",
+            f"{json_text(value)} is not a valid string data type.",
             Reject("metadata", "extension"),
-            {"meta/a.array.json": array(data_type={**text, "type": told}, fill_value="")},
+            {"meta/a.array.json": array(data_type={**text, "type": value}, fill_value="")},
         )
     fields = [["age", "<i4"], ["weight", "<f4"], ["name", "<U2"]]
     dogs = np.array(
@@ -305,7 +312,7 @@ def _strings() -> Iterator[Case]:
     yield _case(
         "struct/fields",
         ("structures",),
-        "A structure is its fields one after the other; the form of its fill value is open.",
+        "The fields of a struct are stored one after another; the form of its fill value is undefined.",
         Either(Node("array", (4,), values=Values(dogs.tobytes()))),
         {
             "data_type": {"extension": f"{DATA_TYPES}/struct/1.0", "type": fields},
@@ -320,7 +327,7 @@ def _fallbacks() -> Iterator[Case]:
     values = np.array([1, -2, 3, 2**30], "<i4")
     unknown = {"extension": UNKNOWN, "type": "a"}
     chunks = (raw(values[:2]), raw(values[2:]))
-    for kind, told in (
+    for kind, value in (
         ("one", "int32"),
         ("list", ["int32"]),
         ("first-known", ["int31", unknown, "int32", "float32"]),
@@ -328,15 +335,15 @@ def _fallbacks() -> Iterator[Case]:
         yield _case(
             f"fallback/{kind}",
             ("fallback-form", "fallback-used", "data-type-object", "data-type-uri"),
-            "Where a data type is not known, the first known fallback may be used.",
+            "The first known fallback of an unknown data type may be used.",
             Either(_values(values)),
-            {"data_type": unknown | {"fallback": told}},
+            {"data_type": unknown | {"fallback": value}},
             chunks,
         )
     yield _case(
         "fallback/raw",
         ("fallback-raw", "raw-fallback", "fallback-used"),
-        "Raw bits are the last resort.",
+        "Raw bits as the last fallback.",
         Either(_values(values)),
         {"data_type": unknown | {"fallback": ["int31", "r32"]}, "fill_value": "0x00000000"},
         chunks,
@@ -344,7 +351,7 @@ def _fallbacks() -> Iterator[Case]:
     yield case(
         "data-types/fallback/kept",
         ("fallback-form", "fallback-used"),
-        "Who takes a fallback keeps the data type of the document.",
+        "An implementation that uses a fallback keeps the data type in the metadata.",
         Either(
             Node(
                 documents={

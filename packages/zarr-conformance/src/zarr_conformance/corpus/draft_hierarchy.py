@@ -1,4 +1,4 @@
-"""Groups, names, discovery in a hierarchy of the draft of version 3."""
+"""Groups, node names and discovery in hierarchies of the draft of version 3."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.draft_documents import UNKNOWN, array, case
+from zarr_conformance.corpus.draft_metadata import UNKNOWN, array, case
 from zarr_conformance.corpus.encode import document, raw
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ _TREE = {
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _root()
     yield from _groups()
     yield from _listed()
-    yield from _wrong_groups()
+    yield from _invalid_groups()
     yield from _names()
     yield from _changed()
 
@@ -40,7 +40,7 @@ def _root() -> Iterator[Case]:
     yield case(
         "root/array",
         ("root-array", "keys-documents", "keys-chunks"),
-        "An array at the root is meta/array.json, its chunks lie directly below data.",
+        "The metadata of a root array is meta/array.json; its chunks are directly below data.",
         Accept(Node("array", (4,), values=Values(raw(_VALUES)))),
         {"meta/array.json": array(), **_chunks("data/")},
         "read",
@@ -49,7 +49,7 @@ def _root() -> Iterator[Case]:
     yield case(
         "root/group",
         ("root-group", "keys-documents", "group-document"),
-        "A group at the root is meta/group.json.",
+        "The metadata of a root group is meta/group.json.",
         Accept(Node("group", attributes=_SOME)),
         {"meta/group.json": {"attributes": _SOME}},
         path="",
@@ -57,7 +57,7 @@ def _root() -> Iterator[Case]:
     yield case(
         "root/implied",
         ("implied-groups", "exists", "group-document"),
-        "An array implies the group at the root.",
+        "An array implies a group at the root.",
         Accept(Node("group", attributes={})),
         {"meta/a.array.json": array()},
         path="",
@@ -65,7 +65,7 @@ def _root() -> Iterator[Case]:
     yield case(
         "root/empty",
         "exists",
-        "The text leaves open whether there is a group where nothing but the entry point is.",
+        "The specification does not define whether an entry point alone implies a root group.",
         Either(Node("group", attributes={})),
         {},
         path="",
@@ -73,7 +73,7 @@ def _root() -> Iterator[Case]:
     yield case(
         "root/array-before-group",
         "exists",
-        "The document of an array is looked for first.",
+        "Array metadata takes precedence over group metadata.",
         Accept(Node("array")),
         {"meta/array.json": array(), "meta/group.json": {"attributes": {}}},
         path="",
@@ -81,7 +81,7 @@ def _root() -> Iterator[Case]:
     yield case(
         "root/of-an-older-dialect",
         ("keys-documents", "exists"),
-        "meta/root.array.json is an array called root, not the root.",
+        "meta/root.array.json is an array with the name root, not the root array.",
         Accept(Node("array", (4,))),
         {"meta/root.array.json": array()},
         path="root",
@@ -93,7 +93,7 @@ def _groups() -> Iterator[Case]:
         yield case(
             f"groups/implied-{path.replace('/', '-')}",
             ("implied-groups", "exists", "group-children"),
-            "A group is implied by what lies below it.",
+            "A group is implied by the nodes below it.",
             Accept(Node("group", attributes={})),
             _TREE,
             path=path,
@@ -101,7 +101,7 @@ def _groups() -> Iterator[Case]:
     yield case(
         "groups/explicit",
         ("keys-documents", "group-document", "group-attributes", "group-extensions"),
-        "A group may have a document with attributes.",
+        "A group may have a metadata document with attributes.",
         Accept(Node("group", attributes={"here": 1})),
         _TREE,
         path="foo/bar",
@@ -109,7 +109,7 @@ def _groups() -> Iterator[Case]:
     yield case(
         "groups/explicit-with-children",
         ("group-children", "group-document", "implied-groups"),
-        "A group with a document may have children.",
+        "A group with a metadata document may have children.",
         Accept(Node("group", attributes=_SOME)),
         {**_TREE, "meta/foo.group.json": {"attributes": _SOME}},
         path="foo",
@@ -118,7 +118,7 @@ def _groups() -> Iterator[Case]:
         yield case(
             f"groups/missing-{kind}",
             "exists",
-            "There is no node where neither a document nor a prefix is.",
+            "Without a metadata document or a prefix there is no node.",
             Reject("missing"),
             {**_TREE, "meta/a.array.json": array()},
             path=path,
@@ -126,7 +126,7 @@ def _groups() -> Iterator[Case]:
     yield case(
         "groups/data-is-no-node",
         ("exists", "keys-documents"),
-        "Chunks do not imply a node; documents do.",
+        "Only metadata documents imply nodes, chunks do not.",
         Reject("missing"),
         {**_TREE, **_chunks("data/ghost/")},
         path="ghost",
@@ -134,14 +134,14 @@ def _groups() -> Iterator[Case]:
     yield case(
         "groups/array-before-group",
         "exists",
-        "Where both documents are, the node is an array.",
+        "With both metadata documents, the node is an array.",
         Accept(Node("array", (4,))),
         {"meta/a.array.json": array(), "meta/a.group.json": {"attributes": {}}},
     )
     yield case(
         "groups/array-before-implied",
         ("exists", "array-children"),
-        "Where something lies below an array, the node is an array.",
+        "With nodes below an array, the node is an array.",
         Accept(Node("array", (4,))),
         {"meta/a.array.json": array(), "meta/a/b.array.json": array()},
     )
@@ -161,7 +161,7 @@ def _listed() -> Iterator[Case]:
         yield case(
             f"list/{kind}",
             ("children", "all-nodes", "implied-groups"),
-            "Children are what lies below the prefix of a group, implied groups among them.",
+            "The children of a group are the nodes below its prefix, including implied groups.",
             Accept(Node("group", members=members)),
             _TREE,
             "list",
@@ -170,7 +170,7 @@ def _listed() -> Iterator[Case]:
     yield case(
         "list/chunks-are-no-nodes",
         ("children", "all-nodes"),
-        "What lies below data is no node.",
+        "Keys below data do not imply nodes.",
         Accept(Node(members={"a": "array"})),
         {"meta/a.array.json": array(), **_chunks("data/a/"), **_chunks("data/ghost/")},
         "list",
@@ -179,7 +179,7 @@ def _listed() -> Iterator[Case]:
     yield case(
         "list/explicit-and-prefix",
         ("children", "all-nodes"),
-        "A group that has both a document and a prefix is one child.",
+        "A group with both a metadata document and a prefix is one child.",
         Accept(Node(members={"foo": "group", "foo/a": "array"})),
         {"meta/foo.group.json": {"attributes": {}}, "meta/foo/a.array.json": array()},
         "list",
@@ -188,7 +188,7 @@ def _listed() -> Iterator[Case]:
     yield case(
         "list/names-with-periods",
         ("children", "name-characters"),
-        "The kind of a node is what its key ends in; what comes before is its name.",
+        "The suffix of a metadata key gives the node type, the rest the name.",
         Accept(Node(members={"x.array": "array", "y.group": "group", "z.json": "array"})),
         {
             "meta/x.array.array.json": array(),
@@ -200,8 +200,8 @@ def _listed() -> Iterator[Case]:
     )
 
 
-def _wrong_groups() -> Iterator[Case]:
-    for kind, told, clause in (
+def _invalid_groups() -> Iterator[Case]:
+    for kind, value, clause in (
         ("empty", b"", "documents-encoding"),
         ("cut", document({"attributes": {}})[:-4], "documents-encoding"),
         ("list", b"[]", "group-attributes"),
@@ -209,7 +209,7 @@ def _wrong_groups() -> Iterator[Case]:
         ("attributes-null", {"attributes": None}, "attributes"),
         ("attributes-list", {"attributes": []}, "attributes"),
         ("attributes-string", {"attributes": "a"}, "attributes"),
-        ("further-member", {"attributes": {}, "nobodys": 1}, "group-others"),
+        ("further-member", {"attributes": {}, "unknown": 1}, "group-others"),
         ("extensions", {"attributes": {}, "extensions": []}, "group-extensions"),
         (
             "extension-ignored",
@@ -229,9 +229,9 @@ def _wrong_groups() -> Iterator[Case]:
         yield case(
             f"groups/refused-{kind}",
             (clause, *more),
-            "The document of a group is a JSON object with attributes, nothing else.",
+            "Group metadata is a JSON object with attributes only.",
             Reject("metadata", "extension"),
-            {"meta/a.group.json": told},
+            {"meta/a.group.json": value},
         )
 
 
@@ -255,7 +255,7 @@ def _names() -> Iterator[Case]:
         yield case(
             f"names/{kind}",
             ("name-characters", "keys-documents", "keys-chunks"),
-            f"{name[:9]!r} is a name.",
+            f"{name[:9]!r} is a valid node name.",
             Accept(Node("array", values=Values(raw(_VALUES)))),
             {f"meta/g/{name}.array.json": array(), **_chunks(f"data/g/{name}/")},
             "read",
@@ -264,7 +264,7 @@ def _names() -> Iterator[Case]:
     yield case(
         "names/case",
         ("names-case", "store-case"),
-        "foo is not FOO.",
+        "Node names are case-sensitive: foo and FOO differ.",
         Reject("missing"),
         {"meta/foo.array.json": array()},
         path="FOO",
@@ -273,7 +273,7 @@ def _names() -> Iterator[Case]:
         yield case(
             f"names/no-{kind}",
             "name-periods",
-            "A name does not consist of periods alone.",
+            "A node name does not consist of periods only.",
             Reject("metadata", "missing"),
             {"meta/g/a.array.json": array(), "meta/a.array.json": array()},
             path=f"g/{name}",
@@ -282,7 +282,7 @@ def _names() -> Iterator[Case]:
         yield case(
             f"names/case-{kind}",
             ("names-case", "store-case", "name-periods"),
-            "A name is what it is, in its case.",
+            "Node names keep their case.",
             Accept(Node(members={name: "array"})),
             {f"meta/{name}.array.json": array()},
             "list",
@@ -292,7 +292,7 @@ def _names() -> Iterator[Case]:
         yield case(
             f"names/other-{kind}",
             "name-characters",
-            "Such a name is not to be given; what becomes of one that is there is open.",
+            "The name is invalid; reading an existing node with it may succeed or fail.",
             Either(Node("array")),
             {f"meta/{name}.array.json": array()},
             path=name,
@@ -304,7 +304,7 @@ def _changed() -> Iterator[Case]:
     yield case(
         "groups/changed",
         ("group-attributes", "group-others", "attribute-keys"),
-        "To set an attribute of a group keeps the others.",
+        "Setting an attribute of a group keeps the others.",
         Accept(Node(documents={"meta/g.group.json": {"attributes": {**_SOME, "harness": 1}}})),
         {"meta/g.group.json": whole},
         "update",
@@ -317,7 +317,7 @@ def _changed() -> Iterator[Case]:
         yield case(
             f"groups/implied-{kind}-changed",
             ("make-explicit", "keys-documents"),
-            "An implied group may be made explicit, by a document with its attributes.",
+            "Setting an attribute may convert an implied group to an explicit group.",
             Either(Node(documents={key: {"attributes": {"harness": 1}}})),
             _TREE,
             "update",

@@ -1,4 +1,4 @@
-"""Shards of arrays of the draft of version 3, made by a storage transformer."""
+"""The sharding storage transformer of the draft of version 3."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from zarr_conformance.corpus.case import Reject
 from zarr_conformance.corpus.draft_chunks import read
-from zarr_conformance.corpus.draft_documents import SHARDING, codec, regular
+from zarr_conformance.corpus.draft_metadata import SHARDING, codec, regular
 from zarr_conformance.corpus.encode import EMPTY, blocks, gzip, raw, shard
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ _SHARDS = ("storage_transformer:sharding",)
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _shards()
-    yield from _odd_shards()
+    yield from _variable_shards()
 
 
 def _sharding(*counts: int) -> list[Any]:
@@ -67,7 +67,7 @@ def _shards() -> Iterator[Case]:
         yield read(
             f"shards-{kind}",
             ("shard-order", "shard-no-order"),
-            "Chunks may lie in any order.",
+            "Chunks may be stored in any order.",
             shards(order=order),
             values,
             **chosen,
@@ -75,7 +75,7 @@ def _shards() -> Iterator[Case]:
     yield read(
         "shards-gaps",
         "shard-order",
-        "There may be anything between chunks.",
+        "Gaps between chunks may contain any bytes.",
         shards(gap=b"what is this"),
         values,
         **chosen,
@@ -83,7 +83,7 @@ def _shards() -> Iterator[Case]:
     yield read(
         "shards-part",
         (*always, "shard-order"),
-        "A part across four shards.",
+        "A selection across four shards.",
         shards(),
         values[3:5, 3:7],
         selection=((3, 5, 1), (3, 7, 1)),
@@ -92,7 +92,7 @@ def _shards() -> Iterator[Case]:
     yield read(
         "shards-gzip",
         (*always, "codec-order"),
-        "Chunks are encoded, then put into shards.",
+        "Chunks are encoded before they are put into shards.",
         shards(encode=lambda part: gzip(raw(part))),
         values,
         **{**chosen, "codecs": [codec("gzip", level=5)], "needs": (*_SHARDS, "codec:gzip")},
@@ -100,7 +100,7 @@ def _shards() -> Iterator[Case]:
     yield read(
         "shards-period",
         (*always, "shard-separator"),
-        "Keys of shards have the separator of the grid.",
+        "Shard keys use the separator of the chunk grid.",
         {key.replace("/", "."): it for key, it in shards().items()},
         values,
         **{**chosen, "chunk_grid": regular(2, 2, separator=".")},
@@ -122,7 +122,7 @@ def _shards() -> Iterator[Case]:
     )
 
 
-def _odd_shards() -> Iterator[Case]:
+def _variable_shards() -> Iterator[Case]:
     values = np.arange(1, 11, dtype="<i4")
     parts = blocks(values, (2,))
     entries = {n: raw(parts[(n,)]) for n in range(5)}
@@ -139,7 +139,7 @@ def _odd_shards() -> Iterator[Case]:
     yield read(
         "shards-border",
         ("shard-index", "shard-empty", "shard-starts"),
-        "The index of a shard at the border has entries for all of its chunks.",
+        "The index of a shard at the edge has entries for all of its chunks.",
         whole,
         values,
         **chosen,
@@ -151,7 +151,7 @@ def _odd_shards() -> Iterator[Case]:
         yield read(
             f"shards-no-index-{kind}",
             "shard-index",
-            "A shard that is shorter than its index is damaged.",
+            "A shard that is shorter than its index is corrupt.",
             whole | {"c1": data},
             expect=Reject("chunk"),
             **chosen,
@@ -159,7 +159,7 @@ def _odd_shards() -> Iterator[Case]:
     yield read(
         "shards-index-of-the-array",
         "shard-index",
-        "An index of those chunks alone that the array has is none.",
+        "A shard index with entries only for chunks within the array is corrupt.",
         cut,
         expect=Reject("chunk"),
         **chosen,
@@ -174,7 +174,7 @@ def _odd_shards() -> Iterator[Case]:
         yield read(
             f"shards-entry-{kind}",
             ("shard-index", "shard-empty"),
-            "An entry that does not lie within the shard is damaged.",
+            "An index entry beyond the end of the shard is corrupt.",
             whole | {"c1": entries[3] + entries[4] + bad},
             expect=Reject("chunk"),
             **chosen,

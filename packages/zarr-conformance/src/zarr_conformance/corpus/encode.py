@@ -1,7 +1,7 @@
-"""Bytes of chunks by the texts of their codecs, without the library that is judged.
+"""Encoders for the stored chunks of the test cases, written without the code of zarr-core.
 
-NumPy lays out the elements, the standard library and numcodecs compress.  What is not said
-here is not needed for the corpus; a codec with a text of its own stands in a file of its own.
+They use NumPy, the standard library and numcodecs, and support only what the cases need.
+Registered codecs are encoded in the modules of their cases.
 """
 
 from __future__ import annotations
@@ -19,33 +19,49 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 EMPTY = 2**64 - 1
-"""Offset and length of an inner chunk that is not stored."""
+"""Offset and length of an empty inner chunk."""
 
 
 def document(value: Any) -> bytes:
-    """A JSON document."""
+    """Return a JSON document."""
     return json.dumps(value, ensure_ascii=False, indent=1).encode()
 
 
+def json_text(value: Any) -> str:
+    """Return JSON in one line, for summaries of cases."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+NUMBER = 424242
+"""Placeholder for a number of :func:`document_with`."""
+
+
+def document_with(value: Any, *numbers: str) -> bytes:
+    """Return a JSON document with each :data:`NUMBER` replaced by the text of a number."""
+    before, *after = document(value).decode().split(str(NUMBER))
+    pairs = zip(numbers, after, strict=True)
+    return (before + "".join(number + text for number, text in pairs)).encode()
+
+
 def raw(array: Array, endian: str = "little") -> bytes:
-    """The ``bytes`` codec: elements in C order, in one byte order."""
+    """Encode with the ``bytes`` codec: elements in C order, in one byte order."""
     return array.astype(array.dtype.newbyteorder("<" if endian == "little" else ">")).tobytes()
 
 
 def gzip(data: bytes, level: int = 5, seconds: int = 0) -> bytes:
-    """The ``gzip`` codec, the same bytes on every day, by every version of Python."""
+    """Encode with the ``gzip`` codec; the result does not depend on date and Python version."""
     member = bytearray(_gzip.compress(data, level, mtime=seconds))
-    member[9] = 255  # the operating system, which versions of Python give differently: unknown
+    member[9] = 255  # operating system "unknown"; the default depends on the Python version
     return bytes(member)
 
 
 def crc32c(data: bytes) -> bytes:
-    """The ``crc32c`` codec: the data with its checksum behind it."""
+    """Encode with the ``crc32c`` codec: the data followed by their checksum."""
     return data + struct.pack("<I", checksum(data))
 
 
 def checksum(data: bytes) -> int:
-    """CRC-32C (RFC 3720, appendix B.4), bit by bit from a table."""
+    """Return the CRC-32C (RFC 3720, appendix B.4)."""
     value = 0xFFFFFFFF
     for byte in data:
         value = _TABLE[(value ^ byte) & 0xFF] ^ (value >> 8)
@@ -74,24 +90,24 @@ def shard(
     checked: bool = True,
     endian: str = "little",
 ) -> bytes:
-    """A shard of the ``sharding_indexed`` codec.
+    """Return a shard of the ``sharding_indexed`` codec.
 
     Parameters
     ----------
     inner : mapping of int to bytes
-        Encoded inner chunks by their numbers in C order; those left out are empty.
+        Encoded inner chunks by their index in C order; missing ones are empty.
     count : int
-        Inner chunks of a whole shard.
+        The number of inner chunks in a full shard.
     index_location : {"end", "start"}
-        Where the index lies.
+        The location of the index.
     order : sequence of int, optional
-        In which order the inner chunks are stored; by their numbers if not given.
+        The order in which the inner chunks are stored; by index if omitted.
     gap : bytes
-        What lies between any two of them.
+        Bytes before each inner chunk.
     checked : bool
         Whether a CRC-32C follows the index.
     endian : {"little", "big"}
-        Of the index.
+        The byte order of the index.
     """
     index_size = 16 * count + (4 if checked else 0)
     offset = index_size if index_location == "start" else 0
@@ -108,7 +124,7 @@ def shard(
 
 
 def blocks(array: Array, lengths: Sequence[int], fill: Any = 0) -> dict[tuple[int, ...], Array]:
-    """The chunks of a regular grid by their coordinates, whole ones also at the edges."""
+    """Return the chunks of a regular grid by their coordinates, with full chunks at the edges."""
     counts = [-(-size // length) for size, length in zip(array.shape, lengths, strict=True)]
     padded = np.full([n * length for n, length in zip(counts, lengths, strict=True)], fill)
     padded = padded.astype(array.dtype)

@@ -1,4 +1,4 @@
-"""Cases of extensions that are registered, each an array in one chunk."""
+"""Helpers for the cases of registered extensions: arrays in one chunk."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.corpus.case import Accept, Case, Node, Reject, Values
-from zarr_conformance.corpus.documents import array, regular
+from zarr_conformance.corpus.case import Accept, Case, Node, Values, refused_fill_value
 from zarr_conformance.corpus.encode import document, raw
+from zarr_conformance.corpus.metadata import array, regular
 
 if TYPE_CHECKING:
     from zarr_conformance.corpus.case import Expectation
@@ -19,14 +19,14 @@ CRC32C = {"name": "crc32c"}
 VALUES = np.arange(24, dtype="<i4").reshape(4, 6) * 1000 - 7
 
 
-def named(name: str, **configuration: Any) -> dict[str, Any]:
-    """The definition of an extension with its configuration."""
+def extension(name: str, **configuration: Any) -> dict[str, Any]:
+    """Return the definition of an extension with its configuration."""
     return {"name": name, "configuration": configuration}
 
 
-def sharded(inner: list[Any], *lengths: int) -> dict[str, Any]:
-    """The codec that makes shards, with inner chunks of this shape."""
-    return named(
+def sharding_codec(inner: list[Any], *lengths: int) -> dict[str, Any]:
+    """Return the sharding codec with this inner chunk shape."""
+    return extension(
         "sharding_indexed",
         chunk_shape=list(lengths),
         codecs=inner,
@@ -36,12 +36,12 @@ def sharded(inner: list[Any], *lengths: int) -> dict[str, Any]:
 
 
 def as_values(values: Any) -> Values:
-    """Elements as a case has them: those of NumPy, or bytes as they are."""
+    """Return the elements as the values of a case: from NumPy, or raw bytes."""
     return Values(values) if isinstance(values, bytes) else Values(raw(values))
 
 
-def one(values: Any, **members: Any) -> dict[str, Any]:
-    """The document of an array in one chunk that has the data type of these elements."""
+def single_chunk(values: Any, **members: Any) -> dict[str, Any]:
+    """Return the metadata of an array in one chunk with the data type of these elements."""
     plain = {
         "shape": list(values.shape),
         "chunk_grid": regular(*values.shape),
@@ -50,10 +50,10 @@ def one(values: Any, **members: Any) -> dict[str, Any]:
     return array(**(plain | members))
 
 
-def read(
+def read_case(
     case_id: str,
     clauses: tuple[str, ...],
-    says: str,
+    summary: str,
     stored: bytes,
     expect: Expectation | None = None,
     *,
@@ -61,36 +61,36 @@ def read(
     needs: tuple[str, ...] = (),
     **members: Any,
 ) -> Case:
-    """An array in one chunk, stored like this, is read."""
+    """Return a case that reads an array in one chunk, stored as these bytes."""
     key = "/".join(("c", *("0" for _ in values.shape)))
     return Case(
         case_id,
         clauses,
-        says,
+        summary,
         "read",
         expect or Accept(Node(values=as_values(values))),
-        {"zarr.json": document(one(values, **members)), key: stored},
+        {"zarr.json": document(single_chunk(values, **members)), key: stored},
         needs=needs,
     )
 
 
-def created(
+def write_case(
     case_id: str,
     clauses: tuple[str, ...],
-    says: str,
+    summary: str,
     stored: bytes | None,
     *,
     values: Any = VALUES,
     needs: tuple[str, ...] = (),
     **members: Any,
 ) -> Case:
-    """An array in one chunk is written; a chunk whose bytes are known is compared."""
+    """Return a case that writes an array in one chunk; a given chunk is compared."""
     key = "/".join(("c", *("0" for _ in values.shape)))
-    told = one(values, **members)
+    metadata = single_chunk(values, **members)
     return Case(
         case_id,
         clauses,
-        says,
+        summary,
         "create",
         Accept(
             Node(
@@ -99,14 +99,14 @@ def created(
             )
         ),
         needs=needs,
-        document=told,
+        document=metadata,
     )
 
 
-def refused(
+def reject_case(
     case_id: str,
     clauses: tuple[str, ...],
-    says: str,
+    summary: str,
     expect: Expectation | None = None,
     *,
     values: Any = VALUES,
@@ -114,16 +114,16 @@ def refused(
     stored: bytes | None = None,
     **members: Any,
 ) -> Case:
-    """A document like this is refused; with a chunk, when that is read at the latest."""
+    """Return a case that rejects this metadata, at the latest when the chunk is read."""
     key = "/".join(("c", *("0" for _ in values.shape)))
     return Case(
         case_id,
         clauses,
-        says,
+        summary,
         "open" if stored is None else "read",
-        expect or Reject("metadata", "extension"),
+        expect or refused_fill_value(members.get("fill_value", 0), "metadata", "extension"),
         {
-            "zarr.json": document(one(values, **members)),
+            "zarr.json": document(single_chunk(values, **members)),
             **({} if stored is None else {key: stored}),
         },
         needs=needs,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.encode import raw
-from zarr_conformance.corpus.ext_cases import BYTES, created, named, read
+from zarr_conformance.corpus.ext_cases import BYTES, extension, read_case, write_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ _NAN, _INF = float("nan"), float("inf")
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _exact()
     yield from _rounded()
     yield from _ranges()
@@ -28,24 +28,24 @@ def cases() -> Iterator[Case]:
 
 
 def clauses_of(*names: str) -> tuple[str, ...]:
-    """Clauses of this codec."""
+    """Return the ids of clauses of this codec."""
     return tuple(f"ext-codecs.cast-value.{it}" for it in names)
 
 
 def chain(data_type: str, **more: Any) -> list[Any]:
-    """Codecs that store elements as this data type."""
-    return [named("cast_value", data_type=data_type, **more), BYTES]
+    """Return codecs that store elements as this data type."""
+    return [extension("cast_value", data_type=data_type, **more), BYTES]
 
 
-def _both(
-    what: str, clauses: tuple[str, ...], says: str, values: Any, stored: Any, **more: Any
+def _round_trip(
+    what: str, clauses: tuple[str, ...], summary: str, values: Any, stored: Any, **more: Any
 ) -> Iterator[Case]:
-    """Elements that come back: read, and written."""
-    for operation, make in (("read", read), ("created", created)):
+    """Yield cases that read and write elements without loss."""
+    for operation, make in (("read", read_case), ("created", write_case)):
         yield make(
             f"ext-codecs/cast-value/{what}-{operation}",
             clauses,
-            says,
+            summary,
             raw(stored),
             values=values,
             needs=NEEDS,
@@ -55,13 +55,13 @@ def _both(
 
 
 def _written(
-    what: str, clauses: tuple[str, ...], says: str, values: Any, stored: Any, **more: Any
+    what: str, clauses: tuple[str, ...], summary: str, values: Any, stored: Any, **more: Any
 ) -> Case:
-    """Elements that are converted when they are written."""
-    return created(
+    """Yield cases that convert elements on writing."""
+    return write_case(
         f"ext-codecs/cast-value/{what}",
         clauses_of(*clauses),
-        says,
+        summary,
         raw(stored),
         values=values,
         needs=NEEDS,
@@ -79,15 +79,15 @@ def _exact() -> Iterator[Case]:
         *((it, "float64") for it in (*names, "float16", "float32")),
     ):
         values = np.array(some, np.dtype(first).newbyteorder("<"))
-        yield from _both(
+        yield from _round_trip(
             f"exact-{first}-{second}",
             clauses_of("name", "data-type", "exact", "order", "real", "additional"),
-            f"What both {first} and {second} have stays what it is.",
+            f"Values that both {first} and {second} can represent are preserved.",
             values,
             values.astype(np.dtype(second).newbyteorder("<")),
         )
     limits = np.array([-128, 127, -1, 0], "<i8")
-    yield from _both(
+    yield from _round_trip(
         "exact-limits",
         clauses_of("exact", "none-holds", "out-of-range-default"),
         "The limits of int8.",
@@ -95,10 +95,10 @@ def _exact() -> Iterator[Case]:
         limits.astype("i1"),
     )
     large = np.array([2**53, -(2**53), 2**62, 0], "<i8")
-    yield from _both(
+    yield from _round_trip(
         "exact-large",
         clauses_of("exact"),
-        "Large integers that float64 has.",
+        "Large integers that float64 can represent.",
         large,
         large.astype("<f8"),
     )
@@ -121,7 +121,7 @@ def _rounded() -> Iterator[Case]:
             yield _written(
                 f"rounding-{mode}-{name}",
                 ("rounding", mode),
-                f"{mode}: the elements that lie between two integers.",
+                f"{mode}: elements between two integers.",
                 values,
                 np.array(kept, np.dtype(name).newbyteorder("<")),
                 rounding=mode,
@@ -129,7 +129,7 @@ def _rounded() -> Iterator[Case]:
     yield _written(
         "rounding-left-out",
         ("rounding-default", "nearest-even"),
-        "Without rounding, to the nearest, ties to even.",
+        "The default of rounding is nearest-even.",
         values,
         np.array(_MODES["nearest-even"], "i1"),
     )
@@ -144,7 +144,7 @@ def _rounded() -> Iterator[Case]:
         yield _written(
             f"rounding-{mode}-int32-float32",
             ("rounding", mode),
-            f"{mode}: integers that float32 does not have.",
+            f"{mode}: integers that float32 cannot represent.",
             between,
             np.array(near, "<f4"),
             rounding=mode,
@@ -160,7 +160,7 @@ def _rounded() -> Iterator[Case]:
         yield _written(
             f"rounding-{mode}-float64-float32",
             ("rounding", mode),
-            f"{mode}: a number that float32 does not have.",
+            f"{mode}: a number that float32 cannot represent.",
             tenth,
             np.array(pair, "<f4"),
             rounding=mode,
@@ -172,7 +172,7 @@ def _ranges() -> Iterator[Case]:
     yield _written(
         "clamp-int8",
         ("out-of-range", "clamp"),
-        "The smallest or largest value is taken.",
+        "Values out of range become the smallest or largest value.",
         wide,
         np.array([-128, -128, -128, 127, 127, 127], "i1"),
         out_of_range="clamp",
@@ -180,7 +180,7 @@ def _ranges() -> Iterator[Case]:
     yield _written(
         "clamp-uint8",
         ("out-of-range", "clamp"),
-        "The smallest or largest value is taken.",
+        "Values out of range become the smallest or largest value.",
         wide,
         np.array([0, 0, 0, 127, 128, 255], "u1"),
         out_of_range="clamp",
@@ -188,7 +188,7 @@ def _ranges() -> Iterator[Case]:
     yield _written(
         "clamp-infinity",
         ("out-of-range", "clamp", "clamp-infinity"),
-        "float32 has infinity, so that is what is taken.",
+        "Values out of range become infinity, which float32 can represent.",
         np.array([1e300, -1e300, 1.0], "<f8"),
         np.array([_INF, -_INF, 1.0], "<f4"),
         out_of_range="clamp",
@@ -196,7 +196,7 @@ def _ranges() -> Iterator[Case]:
     yield _written(
         "wrap-int16",
         ("out-of-range", "wrap", "wrap-integers"),
-        "The examples of the text.",
+        "The examples of the specification.",
         np.array([32768, 32769, -32769, 65536], "<i4"),
         np.array([-32768, -32767, 32767, 0], "<i2"),
         out_of_range="wrap",
@@ -204,7 +204,7 @@ def _ranges() -> Iterator[Case]:
     yield _written(
         "wrap-uint8",
         ("out-of-range", "wrap"),
-        "Modulo 256.",
+        "Values are taken modulo 256.",
         wide,
         np.array([24, 127, 128, 127, 128, 232], "u1"),
         out_of_range="wrap",
@@ -212,7 +212,7 @@ def _ranges() -> Iterator[Case]:
     yield _written(
         "wrap-float",
         ("out-of-range", "wrap", "rounded-first"),
-        "128.0 as int8, the example of the text; rounding comes first.",
+        "128.0 as int8, the example of the specification; rounding is applied first.",
         np.array([128.0, 127.5, -128.5, 255.0], "<f8"),
         np.array([-128, -128, -128, -1], "i1"),
         out_of_range="wrap",
@@ -220,7 +220,7 @@ def _ranges() -> Iterator[Case]:
     yield _written(
         "clamp-rounded-first",
         ("out-of-range", "clamp", "rounded-first"),
-        "What is rounded into the range is not out of it.",
+        "A value that rounds into the range is not out of range.",
         np.array([127.4, 127.5, -128.4, 300.0], "<f8"),
         np.array([127, 127, -128, 127], "i1"),
         out_of_range="clamp",
@@ -229,17 +229,17 @@ def _ranges() -> Iterator[Case]:
 
 def _special() -> Iterator[Case]:
     values = np.array([_NAN, _INF, -_INF, -0.0, 0.0], "<f8")
-    yield from _both(
+    yield from _round_trip(
         "special-float32",
         clauses_of("nan", "zero"),
-        "NaN, infinities and the sign of zero stay.",
+        "NaN, infinities and the sign of zero are preserved.",
         values,
         values.astype("<f4"),
     )
     yield _written(
         "special-zero",
         ("zero", "rounding"),
-        "What is rounded to zero keeps its sign.",
+        "A value that rounds to zero keeps its sign.",
         np.array([-1e-300, 1e-300], "<f8"),
         np.array([-0.0, 0.0], "<f4"),
     )
@@ -248,10 +248,10 @@ def _special() -> Iterator[Case]:
 def _maps() -> Iterator[Case]:
     both = {"encode": [["NaN", 0]], "decode": [[0, "NaN"]]}
     values = np.array([1.0, 2.0, 255.0, _NAN], "<f8")
-    yield from _both(
+    yield from _round_trip(
         "map-nan",
         clauses_of("map", "map-json", "map-first"),
-        "NaN is stored as 0, 0 is read as NaN.",
+        "NaN is stored as 0, and 0 is read as NaN.",
         values,
         np.array([1, 2, 255, 0], "u1"),
         scalar_map=both,
@@ -260,7 +260,7 @@ def _maps() -> Iterator[Case]:
     yield _written(
         "map-infinities",
         ("map", "map-first", "nan-refused"),
-        "What integers have not is mapped.",
+        "Values that integers cannot represent are mapped.",
         np.array([_NAN, _INF, -_INF, 7.0], "<f8"),
         np.array([0, 255, 1, 7], "u1"),
         scalar_map={"encode": all_three},
@@ -268,7 +268,7 @@ def _maps() -> Iterator[Case]:
     yield _written(
         "map-before-exact",
         ("map-first", "order"),
-        "A value that could stay is mapped all the same.",
+        "The map also applies to values that could be converted.",
         np.array([1, 2, 3], "<i4"),
         np.array([9, 2, 3], "i1"),
         scalar_map={"encode": [[1, 9]]},
@@ -276,7 +276,7 @@ def _maps() -> Iterator[Case]:
     yield _written(
         "map-before-range",
         ("map-first", "order"),
-        "A value out of range is mapped.",
+        "The map applies to values out of range.",
         np.array([1000, 2, 3], "<i4"),
         np.array([-1, 2, 3], "i1"),
         scalar_map={"encode": [[1000, -1]]},
@@ -284,15 +284,15 @@ def _maps() -> Iterator[Case]:
     yield _written(
         "map-first-of-two",
         ("map-unique",),
-        "Of two pairs with one key the first holds.",
+        "The first of two pairs with the same key is used.",
         np.array([1, 2, 3], "<i4"),
         np.array([9, 2, 3], "i1"),
         scalar_map={"encode": [[1, 9], [1, 8]]},
     )
-    yield read(
+    yield read_case(
         "ext-codecs/cast-value/map-decode",
         clauses_of("map", "map-first", "map-unique"),
-        "What is stored is mapped before it is cast; the first of two pairs holds.",
+        "Decoding applies the map before the cast, and uses the first of two pairs.",
         bytes([0, 1, 2]),
         values=np.array([-99, 1, 2], "<i4"),
         needs=NEEDS,

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.encode import crc32c, gzip, raw
+from zarr_conformance.corpus.encode import crc32c, gzip, json_text, raw
 from zarr_conformance.corpus.ext_cases import (
     BYTES,
     CRC32C,
     GZIP,
     VALUES,
-    created,
-    named,
-    read,
-    refused,
+    extension,
+    read_case,
+    reject_case,
+    write_case,
 )
 
 if TYPE_CHECKING:
@@ -29,15 +29,15 @@ def _clauses(*names: str) -> tuple[str, ...]:
 
 
 def _chain(codecs: Any, *behind: Any, **more: Any) -> list[Any]:
-    return [BYTES, named("conditional", codecs=codecs, **more), *behind]
+    return [BYTES, extension("conditional", codecs=codecs, **more), *behind]
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _decoded()
     yield from _encoded()
-    yield from _refused()
-    yield from _damage()
+    yield from _reject_case()
+    yield from _corrupt()
 
 
 def _decoded() -> Iterator[Case]:
@@ -49,26 +49,26 @@ def _decoded() -> Iterator[Case]:
         ("second", 2, gzip(_DATA)),
         ("both", 3, gzip(crc32c(_DATA))),
     ):
-        yield read(
+        yield read_case(
             f"ext-codecs/conditional/applied-{what}",
             _clauses(*always, "header-bits-default"),
-            "The mask says which codecs have been applied.",
+            "The mask marks the applied codecs.",
             bytes([mask]) + stored,
             needs=_NEEDS,
             codecs=_chain(both),
         )
-        yield read(
+        yield read_case(
             f"ext-codecs/conditional/sixteen-bits-{what}",
             _clauses(*always, "header-bits", "header-bits-enough"),
-            "The header takes header_bits / 8 bytes, the lowest first.",
+            "The header has header_bits / 8 bytes, least significant first.",
             bytes([mask, 0]) + stored,
             needs=_NEEDS,
             codecs=_chain(both, header_bits=16),
         )
-    yield read(
+    yield read_case(
         "ext-codecs/conditional/names",
         _clauses("codecs", "bits"),
-        "A codec within may be given by its name.",
+        "An inner codec may be given by its name.",
         b"\1" + crc32c(_DATA),
         needs=_NEEDS,
         codecs=_chain(["crc32c"]),
@@ -80,43 +80,43 @@ def _decoded() -> Iterator[Case]:
         ("first-and-ninth", 1 << 8 | 1, gzip(crc32c(_DATA))),
         ("eighth", 1 << 7, crc32c(_DATA)),
     ):
-        yield read(
+        yield read_case(
             f"ext-codecs/conditional/nine-{what}",
             _clauses(*always, "header-bits-default"),
-            "Nine codecs take a header of two bytes.",
+            "Nine codecs need a header of two bytes.",
             mask.to_bytes(2, "little") + stored,
             needs=_NEEDS,
             codecs=_chain(nine),
         )
-    yield read(
+    yield read_case(
         "ext-codecs/conditional/behind",
         _clauses("header", "decode"),
-        "Codecs behind it get header and data.",
+        "Codecs after it receive the header and the data.",
         crc32c(b"\1" + gzip(_DATA)),
         needs=_NEEDS,
         codecs=_chain([GZIP], CRC32C),
     )
-    yield read(
+    yield read_case(
         "ext-codecs/conditional/before",
         _clauses("header", "decode"),
-        "Codecs before it are undone behind it.",
+        "Codecs before it are decoded after it.",
         b"\0" + crc32c(_DATA),
         needs=_NEEDS,
-        codecs=[BYTES, CRC32C, named("conditional", codecs=[GZIP])],
+        codecs=[BYTES, CRC32C, extension("conditional", codecs=[GZIP])],
     )
-    inner = named("conditional", codecs=[GZIP])
-    yield read(
+    inner = extension("conditional", codecs=[GZIP])
+    yield read_case(
         "ext-codecs/conditional/nested",
         _clauses("codecs", "decode"),
-        "It may stand within itself.",
+        "It may be nested.",
         b"\1\1" + gzip(_DATA),
         needs=_NEEDS,
         codecs=_chain([inner]),
     )
-    yield read(
+    yield read_case(
         "ext-codecs/conditional/no-codecs",
         _clauses("codecs"),
-        "A list without codecs: eight bits, or none, is the smallest multiple.",
+        "An empty list of codecs: the smallest multiple is eight bits or zero.",
         b"\0" + _DATA,
         Either(Node("array")),
         needs=_NEEDS,
@@ -131,25 +131,25 @@ def _encoded() -> Iterator[Case]:
         ("nine", [CRC32C] * 9, {}, 2),
         ("wide", [GZIP], {"header_bits": 32}, 4),
     ):
-        yield created(
+        yield write_case(
             f"ext-codecs/conditional/created-{what}",
             _clauses("default", "reserved", "header", "header-bits-default"),
-            "Without a decision nothing is applied.",
+            "Without a decision function no codec is applied.",
             bytes(header) + _DATA,
             needs=_NEEDS,
             codecs=_chain(codecs, **more),
         )
 
 
-def _refused() -> Iterator[Case]:
-    order = named("transpose", order=[1, 0])
-    for what, told, clause in (
+def _reject_case() -> Iterator[Case]:
+    order = extension("transpose", order=[1, 0])
+    for what, configuration, clause in (
         ("codecs-left-out", {}, "codecs"),
         ("codecs-null", {"codecs": None}, "codecs"),
         ("codecs-object", {"codecs": GZIP}, "codecs"),
         ("codecs-array-to-bytes", {"codecs": [BYTES]}, "codecs"),
         ("codecs-array-to-array", {"codecs": [order]}, "codecs"),
-        ("codecs-bad-configuration", {"codecs": [named("gzip", level=99)]}, "codecs"),
+        ("codecs-bad-configuration", {"codecs": [extension("gzip", level=99)]}, "codecs"),
         ("bits-seven", {"codecs": [GZIP], "header_bits": 7}, "header-bits"),
         ("bits-twelve", {"codecs": [GZIP], "header_bits": 12}, "header-bits"),
         ("bits-negative", {"codecs": [GZIP], "header_bits": -8}, "header-bits"),
@@ -157,24 +157,24 @@ def _refused() -> Iterator[Case]:
         ("bits-fraction", {"codecs": [GZIP], "header_bits": 8.5}, "header-bits"),
         ("bits-zero", {"codecs": [GZIP], "header_bits": 0}, "header-bits-enough"),
         ("bits-too-few", {"codecs": [CRC32C] * 9, "header_bits": 8}, "header-bits-enough"),
-        ("further-member", {"codecs": [GZIP], "nobodys": 1}, "codecs"),
+        ("further-member", {"codecs": [GZIP], "unknown": 1}, "codecs"),
     ):
-        yield refused(
+        yield reject_case(
             f"ext-codecs/conditional/no-{what}",
             _clauses(clause),
-            f"The codec conditional has no configuration {told!r}.",
-            codecs=[BYTES, {"name": "conditional", "configuration": told}],
+            f"{json_text(configuration)} is not a valid configuration of conditional.",
+            codecs=[BYTES, {"name": "conditional", "configuration": configuration}],
         )
-    yield refused(
+    yield reject_case(
         "ext-codecs/conditional/no-unknown-codec",
         _clauses("codecs"),
-        "What nobody knows cannot be undone.",
+        "An unknown inner codec is an error.",
         Reject("extension", "metadata"),
-        codecs=_chain([{"name": "nobody.this"}]),
+        codecs=_chain([{"name": "example.new"}]),
     )
 
 
-def _damage() -> Iterator[Case]:
+def _corrupt() -> Iterator[Case]:
     for what, stored, codecs in (
         ("empty", b"", [GZIP]),
         ("half-header", b"\0", [CRC32C] * 9),
@@ -184,19 +184,19 @@ def _damage() -> Iterator[Case]:
         ("checksum", b"\1" + crc32c(_DATA)[:-1] + b"?", [CRC32C]),
         ("applied-twice", b"\1" + gzip(gzip(_DATA)), [GZIP]),
     ):
-        yield read(
+        yield read_case(
             f"ext-codecs/conditional/damage-{what}",
             _clauses("header"),
-            "A chunk that is not what its mask says is refused.",
+            "A chunk that does not match its mask is an error.",
             stored,
             Reject("chunk"),
             needs=_NEEDS,
             codecs=_chain(codecs),
         )
-    yield read(
+    yield read_case(
         "ext-codecs/conditional/reserved-bits",
         _clauses("reserved"),
-        "Bits that stand for no codec are written as 0; of those that are not, nothing is said.",
+        "Bits without a codec are written as 0; the specification does not define other values.",
         b"\x80" + _DATA,
         Either(Node(values=Values(_DATA))),
         needs=_NEEDS,

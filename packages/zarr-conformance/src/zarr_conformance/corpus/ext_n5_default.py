@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.documents import array, regular
 from zarr_conformance.corpus.encode import blocks, document, gzip, raw
-from zarr_conformance.corpus.ext_cases import BYTES, CRC32C, GZIP, named, refused
+from zarr_conformance.corpus.ext_cases import BYTES, CRC32C, GZIP, extension, reject_case
+from zarr_conformance.corpus.metadata import array, regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from zarr_conformance.corpus.case import Expectation
 
 _NEEDS = ("codec:n5_default",)
-_BIG = named("bytes", endian="big")
+_BIG = extension("bytes", endian="big")
 _VALUES = np.arange(1, 36, dtype="<i4").reshape(5, 7)
 
 
 def block(values: Any, *, mode: int = 0, shape: Sequence[int] | None = None) -> bytes:
-    """A block: its header, then its elements, the first dimension fastest, big-endian."""
+    """Return a block: its header, then its elements, first dimension fastest, big-endian."""
     lengths = [*values.shape] if shape is None else [*shape]
     header = struct.pack(f">HH{len(lengths)}I", mode, len(lengths), *lengths)
     return header + raw(np.ascontiguousarray(values.T), "big")
@@ -36,15 +36,15 @@ def _header_and(encode: Any, stored: bytes, dimensions: int = 2) -> bytes:
 
 def _codec(*more: Any, dimensions: int = 2) -> dict[str, Any]:
     order = [*reversed(range(dimensions))]
-    return named("n5_default", codecs=[named("transpose", order=order), _BIG, *more])
+    return extension("n5_default", codecs=[extension("transpose", order=order), _BIG, *more])
 
 
-def _told(values: Any, chunk: Sequence[int], codec: Any, **more: Any) -> dict[str, Any]:
+def _metadata(values: Any, chunk: Sequence[int], codec: Any, **more: Any) -> dict[str, Any]:
     plain = {
         "shape": list(values.shape),
         "data_type": values.dtype.name,
         "chunk_grid": regular(*chunk),
-        "chunk_key_encoding": named("v2", separator="/"),
+        "chunk_key_encoding": extension("v2", separator="/"),
         "codecs": [codec],
     }
     return array(**(plain | more))
@@ -54,10 +54,10 @@ def _clauses(*names: str) -> tuple[str, ...]:
     return tuple(f"ext-codecs.n5-default.{it}" for it in names)
 
 
-def _read(
+def _read_case(
     what: str,
     names: Sequence[str],
-    says: str,
+    summary: str,
     chunks: dict[str, bytes],
     values: Any = _VALUES,
     *,
@@ -66,24 +66,24 @@ def _read(
     expect: Expectation | None = None,
     **more: Any,
 ) -> Case:
-    told = _told(values, chunk, codec or _codec(dimensions=values.ndim), **more)
+    metadata = _metadata(values, chunk, codec or _codec(dimensions=values.ndim), **more)
     return Case(
         f"ext-codecs/n5-default/{what}",
         _clauses(*names),
-        says,
+        summary,
         "read",
         expect or Accept(Node(values=Values(raw(values)))),
-        {"zarr.json": document(told), **chunks},
+        {"zarr.json": document(metadata), **chunks},
         needs=_NEEDS,
     )
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _blocks()
     yield from _created()
     yield from _configurations()
-    yield from _damage()
+    yield from _corrupt()
 
 
 def _blocks() -> Iterator[Case]:
@@ -95,42 +95,42 @@ def _blocks() -> Iterator[Case]:
     }
     mixed = {at: cut[at] if sum(at) % 2 else whole[at] for at in whole}
     for what, parts in (("whole", whole), ("cut", cut), ("mixed", mixed)):
-        yield _read(
+        yield _read_case(
             f"border-{what}",
             (*always, "dimensions", "shape", "border"),
-            "Blocks at the border are whole, cut, or both in one array.",
+            "Blocks at the edge are full, truncated, or both in one array.",
             {"/".join(map(str, at)): it for at, it in parts.items()},
         )
     small = {"0/0": block(_VALUES[:1, :2])}
     padded = np.zeros((2, 3), "<i4")
     padded[:1, :2] = _VALUES[:1, :2]
-    yield _read(
+    yield _read_case(
         "shape-smaller",
         ("shape",),
-        "A block that is smaller than the chunk is padded; the text does not say with what.",
+        "A block smaller than the chunk is padded; the specification does not define the value.",
         small,
         padded,
         expect=Either(Node("array")),
     )
-    yield _read(
+    yield _read_case(
         "shape-larger",
         ("shape",),
-        "A block that is larger than the chunk is cut.",
+        "A block larger than the chunk is truncated.",
         {"0/0": block(_VALUES)},
         _VALUES[:2, :3],
     )
     one = np.array([258, -1, 7], "<i2")
-    yield _read(
+    yield _read_case(
         "one-dimension",
         always,
-        "An array of one dimension.",
+        "A one-dimensional array.",
         {"0": struct.pack(">HHI3h", 0, 1, 3, 258, -1, 7)},
         one,
         chunk=(3,),
     )
     for name in ("int8", "uint8", "uint16", "int64", "uint64", "float32", "float64"):
         values = np.array([[0, 1, 100], [7, 8, 9]], np.dtype(name).newbyteorder("<"))
-        yield _read(
+        yield _read_case(
             f"data-type-{name}",
             (*always, "data-types"),
             f"Elements of {name}.",
@@ -138,31 +138,33 @@ def _blocks() -> Iterator[Case]:
             values,
         )
     octets = np.array([[1, 2, 3], [4, 5, 6]], "u1")
-    no_endian = named("n5_default", codecs=[named("transpose", order=[1, 0]), {"name": "bytes"}])
-    yield _read(
+    no_endian = extension(
+        "n5_default", codecs=[extension("transpose", order=[1, 0]), {"name": "bytes"}]
+    )
+    yield _read_case(
         "endian-omitted",
         ("endian-omitted",),
-        "Single bytes need no byte order.",
+        "Data types of one byte need no byte order.",
         {"0/0": block(octets)},
         octets,
         codec=no_endian,
     )
     compressed = {"/".join(map(str, at)): _header_and(gzip, it) for at, it in cut.items()}
-    yield _read(
+    yield _read_case(
         "gzip",
         (*always, "further", "border"),
-        "The header is not compressed, what follows is.",
+        "The header is not compressed, the data are.",
         compressed,
         codec=_codec(GZIP),
     )
-    yield _read(
+    yield _read_case(
         "key-encoding-default",
         ("keys",),
-        "Keys of N5 are others; nothing says that such an array is to be refused.",
+        "N5 uses other chunk keys; the specification does not require an error.",
         {"c/0/0": whole[0, 0]},
         _VALUES[:2, :3],
         expect=Either(Node("array")),
-        chunk_key_encoding=named("default", separator="/"),
+        chunk_key_encoding=extension("default", separator="/"),
     )
 
 
@@ -171,28 +173,28 @@ def _created() -> Iterator[Case]:
     yield Case(
         "ext-codecs/n5-default/created",
         _clauses("header", "mode", "transpose", "endian"),
-        "What is written, byte for byte.",
+        "The stored bytes are exact.",
         "create",
         Accept(Node(values=Values(raw(values)), stored={"0/0": block(values)})),
         needs=_NEEDS,
-        document=_told(values, (2, 3), _codec()),
+        document=_metadata(values, (2, 3), _codec()),
     )
 
 
 def _configurations() -> Iterator[Case]:
-    turn = named("transpose", order=[1, 0])
+    turn = extension("transpose", order=[1, 0])
     little = BYTES
     values = np.zeros((4, 6), "<i4")
-    for what, told, clause in (
+    for what, configuration, clause in (
         ("codecs-left-out", {}, "codecs"),
         ("codecs-null", {"codecs": None}, "codecs"),
         ("codecs-empty", {"codecs": []}, "transpose"),
-        ("further-member", {"codecs": [turn, _BIG], "nobodys": 1}, "codecs"),
+        ("further-member", {"codecs": [turn, _BIG], "unknown": 1}, "codecs"),
         ("without-transpose", {"codecs": [_BIG]}, "transpose"),
         ("other-first", {"codecs": [_BIG, turn]}, "transpose"),
-        ("order-kept", {"codecs": [named("transpose", order=[0, 1]), _BIG]}, "transpose"),
-        ("order-short", {"codecs": [named("transpose", order=[0]), _BIG]}, "transpose"),
-        ("order-long", {"codecs": [named("transpose", order=[2, 1, 0]), _BIG]}, "transpose"),
+        ("order-kept", {"codecs": [extension("transpose", order=[0, 1]), _BIG]}, "transpose"),
+        ("order-short", {"codecs": [extension("transpose", order=[0]), _BIG]}, "transpose"),
+        ("order-long", {"codecs": [extension("transpose", order=[2, 1, 0]), _BIG]}, "transpose"),
         ("without-bytes", {"codecs": [turn]}, "bytes"),
         ("gzip-for-bytes", {"codecs": [turn, GZIP]}, "bytes"),
         ("little", {"codecs": [turn, little]}, "endian"),
@@ -201,19 +203,19 @@ def _configurations() -> Iterator[Case]:
         ("third-transpose", {"codecs": [turn, _BIG, turn]}, "further"),
         ("two-bytes", {"codecs": [turn, _BIG, _BIG]}, "further"),
     ):
-        yield refused(
+        yield reject_case(
             f"ext-codecs/n5-default/no-{what}",
             _clauses(clause),
-            "No such configuration.",
+            "The configuration is invalid.",
             values=values,
-            chunk_key_encoding=named("v2", separator="/"),
-            codecs=[{"name": "n5_default", "configuration": told}],
+            chunk_key_encoding=extension("v2", separator="/"),
+            codecs=[{"name": "n5_default", "configuration": configuration}],
         )
     for name, fill in (("bool", False), ("complex64", [0.0, 0.0]), ("string", "")):
-        yield refused(
+        yield reject_case(
             f"ext-codecs/n5-default/no-{name}",
             _clauses("data-types"),
-            f"N5 has no {name}.",
+            f"N5 does not have the data type {name}.",
             values=values,
             data_type=name,
             fill_value=fill,
@@ -221,7 +223,7 @@ def _configurations() -> Iterator[Case]:
         )
 
 
-def _damage() -> Iterator[Case]:
+def _corrupt() -> Iterator[Case]:
     values = np.arange(1, 7, dtype="<i4").reshape(2, 3)
     good = block(values)
     for what, stored, clause in (
@@ -236,18 +238,18 @@ def _damage() -> Iterator[Case]:
         ("shape-beyond", block(values, shape=[4, 2]), "header"),
         ("shape-huge", block(values, shape=[2**31, 2**31]), "header"),
     ):
-        yield _read(
+        yield _read_case(
             f"damage-{what}",
             (clause,),
-            "A block that is not what its header says is refused.",
+            "A block that does not match its header is an error.",
             {"0/0": stored},
             values,
             expect=Reject("chunk"),
         )
-    yield _read(
+    yield _read_case(
         "damage-gzip",
         ("further", "header"),
-        "What follows the header is damaged.",
+        "The data after the header are corrupt.",
         {"0/0": good},
         values,
         codec=_codec(GZIP),

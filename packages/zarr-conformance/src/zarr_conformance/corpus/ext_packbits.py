@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.encode import gzip, raw
-from zarr_conformance.corpus.ext_cases import GZIP, created, read, refused
+from zarr_conformance.corpus.encode import gzip, json_text, raw
+from zarr_conformance.corpus.ext_cases import GZIP, read_case, reject_case, write_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,14 +17,16 @@ _NEEDS = ("codec:packbits",)
 
 
 def packed(parts: Sequence[int], bits: int, padding: str = "none") -> bytes:
-    """The encoded form of components of so many bits each, the lowest bit first."""
+    """Return the encoded form of components with this number of bits, least significant bit first."""
     whole = 0
     for place, part in enumerate(parts):
         whole |= part << place * bits
     length = -(-len(parts) * bits // 8)
     data = whole.to_bytes(length, "little")
-    told = bytes([length * 8 - len(parts) * bits])
-    return {"none": data, "first_byte": told + data, "last_byte": data + told}[padding]
+    padding_bits = bytes([length * 8 - len(parts) * bits])
+    return {"none": data, "first_byte": padding_bits + data, "last_byte": data + padding_bits}[
+        padding
+    ]
 
 
 def _clauses(*names: str) -> tuple[str, ...]:
@@ -35,21 +37,21 @@ def _codec(**configuration: Any) -> list[Any]:
     return [{"name": "packbits", "configuration": configuration}]
 
 
-def _both(
+def _round_trip(
     what: str,
     clauses: tuple[str, ...],
-    says: str,
+    summary: str,
     values: Any,
     stored: bytes,
     codecs: list[Any],
     **members: Any,
 ) -> Iterator[Case]:
     needs = (*_NEEDS, *members.pop("needs", ()))
-    for kind, make in (("read", read), ("created", created)):
+    for kind, make in (("read", read_case), ("created", write_case)):
         yield make(
             f"ext-codecs/packbits/{what}-{kind}",
             clauses,
-            says,
+            summary,
             stored,
             values=values,
             needs=needs,
@@ -59,27 +61,27 @@ def _both(
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _booleans()
     yield from _numbers()
     yield from _bits()
     yield from _small()
-    yield from _refused()
-    yield from _damage()
+    yield from _reject_case()
+    yield from _corrupt()
 
 
 def _booleans() -> Iterator[Case]:
-    # The same backwards, so that the example holds in whichever order bits are put.
+    # A palindrome, so that the example is valid for either bit order.
     even = np.array([1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1][:8], bool)
     mirror = np.array([1, 0, 1, 0, 0, 1, 0, 1], bool)
     some = np.array([1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1], bool)
     for kind, values in (("one-byte", even), ("mirrored", mirror), ("eleven", some)):
         for padding in ("none", "last_byte", *(("first_byte",) if kind != "eleven" else ())):
-            yield from _both(
+            yield from _round_trip(
                 f"bool-{kind}-{padding.replace('_', '-')}",
                 _clauses("name", "elements", "padding-encoding", "data-types")
                 + (_clauses(padding.replace("_", "-")) if padding != "none" else ()),
-                "Truth values take one bit each.",
+                "bool elements take one bit each.",
                 values,
                 packed(values.astype(int).tolist(), 1, padding),
                 _codec(padding_encoding=padding),
@@ -91,10 +93,10 @@ def _booleans() -> Iterator[Case]:
         ("empty", _codec()),
         ("null", _codec(first_bit=None, last_bit=None)),
     ):
-        yield read(
+        yield read_case(
             f"ext-codecs/packbits/default-{kind}",
             _clauses("padding-default", "first-bit", "last-bit"),
-            "By default all bits are kept, padding is not told.",
+            "By default all bits are kept and the padding is not stored.",
             packed(some.astype(int).tolist(), 1),
             Either(Node(values=Values(raw(some)))) if kind == "name" else None,
             values=some,
@@ -102,10 +104,10 @@ def _booleans() -> Iterator[Case]:
             fill_value=False,
             codecs=codecs,
         )
-    yield read(
+    yield read_case(
         "ext-codecs/packbits/bool-eleven-first-byte",
         _clauses("first-byte"),
-        "Said to be what numcodecs makes, which puts the highest bit first: either may be meant.",
+        "The specification refers to numcodecs, which stores the highest bit first: either is accepted.",
         packed(some.astype(int).tolist(), 1, "first_byte"),
         Either(Node("array")),
         values=some,
@@ -120,20 +122,20 @@ def _numbers() -> Iterator[Case]:
         values = np.array([0, 1, 100, 77, 3], np.dtype(name).newbyteorder("<"))
         if name.startswith("i"):
             values = -values
-        yield from _both(
+        yield from _round_trip(
             f"whole-{name}",
             _clauses("elements", "data-types"),
-            "With all bits it is the little-endian form.",
+            "With all bits, the result is the little-endian form.",
             values,
             raw(values),
             _codec(),
         )
     for name in ("float32", "float64"):
         values = np.array([0, -1.5, 3e30], np.dtype(name).newbyteorder("<"))
-        yield from _both(
+        yield from _round_trip(
             f"whole-{name}",
             _clauses("elements", "data-types"),
-            "With all bits it is the little-endian form.",
+            "With all bits, the result is the little-endian form.",
             values,
             raw(values),
             _codec(),
@@ -142,7 +144,7 @@ def _numbers() -> Iterator[Case]:
 
 def _bits() -> Iterator[Case]:
     three = np.array([0, 1, 5, 7, 2, 6, 3], "u1")
-    yield from _both(
+    yield from _round_trip(
         "last-bit",
         _clauses("last-bit", "elements"),
         "Three bits of each element.",
@@ -150,59 +152,59 @@ def _bits() -> Iterator[Case]:
         packed(three.tolist(), 3),
         _codec(last_bit=2),
     )
-    yield from _both(
+    yield from _round_trip(
         "last-bit-first-byte",
         _clauses("last-bit", "first-byte", "padding-encoding"),
-        "The number of padding bits comes first.",
+        "The number of padding bits is stored first.",
         three,
         packed(three.tolist(), 3, "first_byte"),
         _codec(last_bit=2, padding_encoding="first_byte"),
     )
-    yield from _both(
+    yield from _round_trip(
         "last-bit-last-byte",
         _clauses("last-bit", "last-byte", "padding-encoding"),
-        "The number of padding bits comes last.",
+        "The number of padding bits is stored last.",
         three,
         packed(three.tolist(), 3, "last_byte"),
         _codec(last_bit=2, padding_encoding="last_byte"),
     )
     high = np.array([0x000, 0x120, 0xFF0, 0x340], "<u2")
-    yield from _both(
+    yield from _round_trip(
         "first-bit",
         _clauses("first-bit", "last-bit", "elements", "extended", "bit-order"),
-        "Eight bits out of the middle.",
+        "Eight bits from the middle.",
         high,
         packed([it >> 4 for it in high.tolist()], 8),
         _codec(first_bit=4, last_bit=11),
     )
-    yield created(
+    yield write_case(
         "ext-codecs/packbits/bits-lost",
         _clauses("first-bit", "last-bit"),
-        "Bits that are not kept are lost.",
+        "Bits outside the range are lost.",
         packed([0xA, 0xC], 4),
         values=np.array([0x1AF, 0x2C1], "<u2"),
         needs=_NEEDS,
         codecs=_codec(first_bit=4, last_bit=7),
     )
     signed = np.array([-1, -8, 7, 0, 3, -4], "<i4")
-    yield from _both(
+    yield from _round_trip(
         "signed",
         _clauses("extended", "last-bit"),
-        "The sign of an integer is extended.",
+        "Signed integers are sign-extended.",
         signed,
         packed([it & 15 for it in signed.tolist()], 4),
         _codec(last_bit=3),
     )
     shifted = np.array([-16, 16, -64, 48], "i1")
-    yield from _both(
+    yield from _round_trip(
         "signed-first-bit",
         _clauses("extended", "first-bit"),
-        "The sign is extended from the highest bit that is kept.",
+        "Signed integers are sign-extended from the highest stored bit.",
         shifted,
         packed([it >> 4 & 15 for it in shifted.tolist()], 4),
         _codec(first_bit=4),
     )
-    yield from _both(
+    yield from _round_trip(
         "sixty-four-bits",
         _clauses("last-bit", "elements"),
         "Sixty-three bits of each element.",
@@ -210,20 +212,20 @@ def _bits() -> Iterator[Case]:
         packed([2**62 + 1, 5, 2**63 - 1], 63),
         _codec(last_bit=62),
     )
-    yield read(
+    yield read_case(
         "ext-codecs/packbits/gzip",
         _clauses("elements"),
-        "Compressors follow.",
+        "Compressors may follow.",
         gzip(packed(three.tolist(), 3)),
         values=three,
         needs=_NEEDS,
         codecs=[*_codec(last_bit=2), GZIP],
     )
     table = np.arange(12, dtype="u1").reshape(3, 4)
-    yield from _both(
+    yield from _round_trip(
         "two-dimensions",
         _clauses("elements", "last-bit"),
-        "Elements follow one another in C order.",
+        "Elements are stored in C order.",
         table,
         packed(table.reshape(-1).tolist(), 4),
         _codec(last_bit=3),
@@ -244,7 +246,7 @@ _SMALL = {
 def _small() -> Iterator[Case]:
     for name, (bits, parts) in _SMALL.items():
         whole = np.array(parts, "u1")
-        yield read(
+        yield read_case(
             f"ext-codecs/packbits/{name.replace('_', '-')}",
             _clauses("elements", "data-types"),
             f"Elements of {name} take {bits} bits each.",
@@ -256,7 +258,7 @@ def _small() -> Iterator[Case]:
         )
         if name.startswith("float"):
             pairs = np.array([parts[:2], parts[2:4]], "u1")
-            yield read(
+            yield read_case(
                 f"ext-codecs/packbits/complex-{name.replace('_', '-')}",
                 _clauses("components", "data-types"),
                 f"A complex number is two components of {bits} bits.",
@@ -268,7 +270,7 @@ def _small() -> Iterator[Case]:
                 codecs=_codec(),
             )
     bfloat = np.array([0x3FC0, 0xC000, 0x0000], "<u2")
-    yield read(
+    yield read_case(
         "ext-codecs/packbits/bfloat16",
         _clauses("elements", "data-types"),
         "All bits of bfloat16.",
@@ -279,7 +281,7 @@ def _small() -> Iterator[Case]:
         codecs=_codec(),
     )
     pair = np.array([1 + 2j, -3.5j], "<c8")
-    yield read(
+    yield read_case(
         "ext-codecs/packbits/complex-float32",
         _clauses("components", "data-types"),
         "All bits of both parts.",
@@ -291,10 +293,10 @@ def _small() -> Iterator[Case]:
         codecs=_codec(),
     )
     upper = [it >> 16 for it in pair.view("<u4").tolist()]
-    yield read(
+    yield read_case(
         "ext-codecs/packbits/complex-float32-bits",
         _clauses("components", "first-bit", "extended"),
-        "The bits that are kept are those of each part.",
+        "first_bit and last_bit apply to each part.",
         packed(upper, 16),
         values=pair,
         needs=(*_NEEDS, "data_type:complex_float32"),
@@ -304,9 +306,9 @@ def _small() -> Iterator[Case]:
     )
 
 
-def _refused() -> Iterator[Case]:
+def _reject_case() -> Iterator[Case]:
     values = np.zeros(4, "u1")
-    for kind, told, clause in (
+    for kind, configuration, clause in (
         ("padding-other", {"padding_encoding": "middle"}, "padding-encoding"),
         ("padding-null", {"padding_encoding": None}, "padding-encoding"),
         ("padding-number", {"padding_encoding": 1}, "padding-encoding"),
@@ -317,16 +319,16 @@ def _refused() -> Iterator[Case]:
         ("last-bit-beyond", {"last_bit": 8}, "last-bit"),
         ("last-bit-text", {"last_bit": "7"}, "last-bit"),
         ("last-bit-below-first", {"first_bit": 5, "last_bit": 4}, "bit-order"),
-        ("further-member", {"nobodys": 1}, "padding-encoding"),
+        ("further-member", {"unknown": 1}, "padding-encoding"),
     ):
-        yield refused(
+        yield reject_case(
             f"ext-codecs/packbits/no-{kind}",
             _clauses(clause),
-            f"The codec packbits of uint8 has no configuration {told!r}.",
+            f"{json_text(configuration)} is not a valid configuration of packbits for uint8.",
             values=values,
-            codecs=_codec(**told),
+            codecs=_codec(**configuration),
         )
-    yield refused(
+    yield reject_case(
         "ext-codecs/packbits/no-strings",
         _clauses("data-types"),
         "Strings have no fixed number of bits.",
@@ -335,53 +337,53 @@ def _refused() -> Iterator[Case]:
         fill_value="",
         codecs=_codec(),
     )
-    yield refused(
+    yield reject_case(
         "ext-codecs/packbits/names-of-the-schema",
         _clauses("first-bit", "last-bit"),
-        "The schema has other names than the text.",
+        "The schema has other names than the specification.",
         Either(Node("array")),
         values=values,
         codecs=_codec(start_bit=0, end_bit=3, padding_encoding="start_byte"),
     )
 
 
-def _damage() -> Iterator[Case]:
+def _corrupt() -> Iterator[Case]:
     values = np.array([0, 1, 5, 7, 2, 6, 3], "u1")
     good = packed(values.tolist(), 3)
-    for kind, stored, told in (
+    for kind, stored, options in (
         ("short", good[:-1], {}),
         ("long", good + b"\0", {}),
         ("empty", b"", {}),
         ("first-byte-left-out", good, {"padding_encoding": "first_byte"}),
         ("last-byte-left-out", good, {"padding_encoding": "last_byte"}),
     ):
-        yield read(
+        yield read_case(
             f"ext-codecs/packbits/damage-{kind}",
             _clauses("elements"),
-            "A chunk of another size is refused.",
+            "A chunk with a wrong size is an error.",
             stored,
             Reject("chunk"),
             values=values,
             needs=_NEEDS,
-            codecs=_codec(last_bit=2, **told),
+            codecs=_codec(last_bit=2, **options),
         )
     for padding in ("first_byte", "last_byte"):
         stored = packed(values.tolist(), 3, padding)
         wrong = b"\2" + stored[1:] if padding == "first_byte" else stored[:-1] + b"\2"
-        yield read(
+        yield read_case(
             f"ext-codecs/packbits/damage-{padding.replace('_', '-')}-wrong",
             _clauses(padding.replace("_", "-")),
-            "The number of padding bits may be used to check the chunk.",
+            "Readers may check the number of padding bits.",
             wrong,
             Either(Node(values=Values(raw(values)))),
             values=values,
             needs=_NEEDS,
             codecs=_codec(last_bit=2, padding_encoding=padding),
         )
-    yield read(
+    yield read_case(
         "ext-codecs/packbits/padding-not-zero",
         _clauses("elements"),
-        "Padding is written as zeros; what a reader makes of ones is open.",
+        "Padding bits are written as zeros; readers may accept or reject ones.",
         good[:-1] + bytes([good[-1] | 0x80]),
         Either(Node(values=Values(raw(values)))),
         values=values,

@@ -1,4 +1,4 @@
-"""The registered chunk grid rectilinear, with the encodings of chunk keys on it."""
+"""The registered chunk grid rectilinear, with chunk key encodings."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.documents import array
-from zarr_conformance.corpus.encode import blocks, crc32c, document, gzip, raw, shard
-from zarr_conformance.corpus.ext_cases import BYTES, CRC32C, GZIP, named, sharded
+from zarr_conformance.corpus.encode import blocks, crc32c, document, gzip, json_text, raw, shard
+from zarr_conformance.corpus.ext_cases import BYTES, CRC32C, GZIP, extension, sharding_codec
+from zarr_conformance.corpus.metadata import array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,14 +23,14 @@ _TABLE = np.arange(1, 61, dtype="<i4").reshape(6, 10)
 
 
 def grid(*shapes: Any, **more: Any) -> dict[str, Any]:
-    """The grid with these lengths."""
-    return named("rectilinear", **({"kind": "inline", "chunk_shapes": list(shapes)} | more))
+    """Return a rectilinear grid with these chunk lengths."""
+    return extension("rectilinear", **({"kind": "inline", "chunk_shapes": list(shapes)} | more))
 
 
 def parts(
     values: Any, lengths: Sequence[Sequence[int]], fill: int = 99
 ) -> dict[tuple[int, ...], Any]:
-    """Chunks by their coordinates, whole ones also where they go beyond the array."""
+    """Return the chunks by their coordinates, with full chunks beyond the array."""
     starts = [[0, *accumulate(of)] for of in lengths]
     found = {}
     for at in np.ndindex(*(len(of) for of in lengths)):
@@ -50,14 +50,14 @@ def _keys(chunks: dict[tuple[int, ...], Any], encode: Any = raw) -> dict[str, by
 
 
 def clauses_of(*names: str) -> tuple[str, ...]:
-    """Clauses of the grids, or of others by their whole ids."""
+    """Return ids of clauses of the chunk grids; complete ids are kept."""
     return tuple(it if it.startswith(("ext-", "v3-")) else f"ext-grids.{it}" for it in names)
 
 
 def read(
     what: str,
     names: Sequence[str],
-    says: str,
+    summary: str,
     shapes: Sequence[Any],
     chunks: dict[str, bytes],
     values: Any = _LINE,
@@ -68,24 +68,26 @@ def read(
     needs: tuple[str, ...] = (),
     **members: Any,
 ) -> Case:
-    """An array of this grid is read."""
-    told = array(**({"shape": list(shape or values.shape), "chunk_grid": grid(*shapes)} | members))
+    """Return a case that reads an array with this grid."""
+    metadata = array(
+        **({"shape": list(shape or values.shape), "chunk_grid": grid(*shapes)} | members)
+    )
     return Case(
         f"ext-grids/rectilinear/{what}",
         clauses_of(
             *(it if it.startswith(("ext-", "v3-")) else f"rectilinear.{it}" for it in names)
         ),
-        says,
+        summary,
         "read",
         expect or Accept(Node(values=Values(raw(values)))),
-        {"zarr.json": document(told), **chunks},
+        {"zarr.json": document(metadata), **chunks},
         needs=(*_NEEDS, *needs),
         selection=selection,
     )
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _lengths()
     yield from _example()
     yield from _tables()
@@ -113,17 +115,23 @@ _FORMS: tuple[tuple[str, Any, list[int], tuple[str, ...]], ...] = (
 
 
 def _lengths() -> Iterator[Case]:
-    for what, told, lengths, names in _FORMS:
+    for what, value, lengths, names in _FORMS:
         chunks = {
             at: part for at, part in parts(_LINE, [lengths]).items() if sum(lengths[: at[0]]) < 10
         }
         always = ("name", "kind", "chunk-shapes", "positive", "sum", "indexing", *names)
-        yield read(what, always, f"{told!r} stands for {lengths}.", [told], _keys(chunks))
+        yield read(
+            what,
+            always,
+            f"{json_text(value)} denotes the lengths {lengths}.",
+            [value],
+            _keys(chunks),
+        )
         yield read(
             f"{what}-part",
             ("indexing", *names),
-            "A part of it.",
-            [told],
+            "A partial selection.",
+            [value],
             _keys(chunks),
             _LINE[2:9:3],
             selection=((2, 9, 3),),
@@ -132,7 +140,7 @@ def _lengths() -> Iterator[Case]:
     yield read(
         "missing",
         ("indexing", "list"),
-        "Chunks that are not stored have the fill value.",
+        "Missing chunks read as the fill value.",
         [[1, 2, 3, 4]],
         {"c/1": raw(_LINE[1:3])},
         np.array([-1, 2, 3] + [-1] * 7, "<i4"),
@@ -149,7 +157,7 @@ def _lengths() -> Iterator[Case]:
     yield read(
         "no-elements-no-lengths",
         ("sum", "list"),
-        "No lengths add up to 0; whether a list may be empty is open.",
+        "A dimension of length 0: the specification does not define whether a list may be empty.",
         [[]],
         {},
         np.zeros(0, "<i4"),
@@ -158,7 +166,7 @@ def _lengths() -> Iterator[Case]:
     yield read(
         "no-dimensions",
         ("chunk-shapes",),
-        "An array without dimensions has one chunk.",
+        "A zero-dimensional array has one chunk.",
         [],
         {"c": raw(np.array(7, "<i4"))},
         np.array(7, "<i4"),
@@ -166,14 +174,14 @@ def _lengths() -> Iterator[Case]:
 
 
 def _example() -> Iterator[Case]:
-    """The example of the text, five dimensions of 6 elements."""
+    """Yield the example of the specification: five dimensions of 6 elements."""
     values = np.arange(6**5, dtype="<i2").reshape((6,) * 5)
     shapes: list[Any] = [4, [1, 2, 3], [[4, 2]], [[1, 3], 3], [4, 4, 4]]
     lengths = [[4, 4], [1, 2, 3], [4, 4], [1, 1, 1, 3], [4, 4]]
     yield read(
         "example",
         ("chunk-shapes", "integer", "list", "runs", "overflow", "indexing"),
-        "The example of the text.",
+        "The example of the specification.",
         shapes,
         _keys(parts(values, lengths)),
         values,
@@ -182,7 +190,7 @@ def _example() -> Iterator[Case]:
     yield read(
         "example-part",
         ("indexing",),
-        "A part of the example of the text.",
+        "A partial selection of the example of the specification.",
         shapes,
         _keys(parts(values, lengths)),
         values[1:6:2, 2:4, 5:6, 0:6, 3:5],
@@ -206,7 +214,7 @@ def _tables() -> Iterator[Case]:
         yield read(
             f"table-{what}",
             ("indexing",),
-            "A part of it.",
+            "A partial selection.",
             lengths,
             stored,
             _TABLE[tuple(slice(*it) for it in selection)],
@@ -216,25 +224,25 @@ def _tables() -> Iterator[Case]:
     yield read(
         "table-regular",
         ("regular", "integer"),
-        "chunk_shape of a regular grid means the same here.",
+        "chunk_shape of a regular grid has the same meaning.",
         [4, 6],
         _keys(blocks(_TABLE, (4, 6), 99)),
         _TABLE,
     )
-    told = array(shape=[6, 10], chunk_grid=grid(*lengths))
+    metadata = array(shape=[6, 10], chunk_grid=grid(*lengths))
     yield Case(
         "ext-grids/rectilinear/created",
         clauses_of("rectilinear.indexing", "rectilinear.list"),
-        "What is written, byte for byte.",
+        "The stored bytes are exact.",
         "create",
         Accept(Node(values=Values(raw(_TABLE)), stored=stored)),
         needs=_NEEDS,
-        document=told,
+        document=metadata,
     )
     yield Case(
         "ext-grids/rectilinear/kept",
         clauses_of("rectilinear.runs", "rectilinear.overflow"),
-        "To set an attribute leaves the grid as it is written.",
+        "Setting an attribute keeps the metadata of the grid.",
         "update",
         Accept(Node(documents={"zarr.json": {"chunk_grid": grid([[1, 3], 3], 16)}})),
         {"zarr.json": document(array(shape=[6, 10], chunk_grid=grid([[1, 3], 3], 16)))},
@@ -245,7 +253,7 @@ def _tables() -> Iterator[Case]:
 def _codecs() -> Iterator[Case]:
     lengths = [[1, 2, 3], [7, 3]]
     chunks = parts(_TABLE, lengths)
-    turn = named("transpose", order=[1, 0])
+    turn = extension("transpose", order=[1, 0])
     for what, codecs, encode in (
         ("gzip", [BYTES, GZIP], lambda part: gzip(raw(part))),
         ("crc32c", [BYTES, CRC32C], lambda part: crc32c(raw(part))),
@@ -263,12 +271,12 @@ def _codecs() -> Iterator[Case]:
     yield read(
         "codecs-reshape",
         ("indexing", "ext-codecs.reshape.dimensions"),
-        "Lists of dimensions go with chunks of all shapes.",
+        "reshape with lists of dimensions supports all chunk shapes.",
         lengths,
         _keys(chunks),
         _TABLE,
         needs=("codec:reshape",),
-        codecs=[named("reshape", shape=[[0, 1]]), BYTES],
+        codecs=[extension("reshape", shape=[[0, 1]]), BYTES],
     )
     wide = [[2, 4], [6, 4]]
 
@@ -280,31 +288,33 @@ def _codecs() -> Iterator[Case]:
     yield read(
         "shards",
         ("indexing", "list"),
-        "Shards of several sizes with inner chunks of one.",
+        "Shards of several sizes with one inner chunk shape.",
         wide,
         shards,
         _TABLE,
-        codecs=[sharded([BYTES], 2, 2)],
+        codecs=[sharding_codec([BYTES], 2, 2)],
     )
     yield read(
         "shards-part",
         ("indexing",),
-        "A part across shards of several sizes.",
+        "A selection across shards of several sizes.",
         wide,
         shards,
         _TABLE[1:5, 3:9],
         selection=((1, 5, 1), (3, 9, 1)),
         shape=_TABLE.shape,
-        codecs=[sharded([BYTES], 2, 2)],
+        codecs=[sharding_codec([BYTES], 2, 2)],
     )
-    told = array(shape=[6, 10], chunk_grid=grid(*lengths), codecs=[sharded([BYTES], 2, 2)])
+    metadata = array(
+        shape=[6, 10], chunk_grid=grid(*lengths), codecs=[sharding_codec([BYTES], 2, 2)]
+    )
     yield Case(
         "ext-grids/rectilinear/no-shards-that-do-not-fit",
         clauses_of("rectilinear.chunk-shapes"),
-        "Inner chunks of (2, 2) do not divide chunks of (1, 7).",
+        "The inner chunk shape (2, 2) does not divide the chunk shape (1, 7).",
         "read",
         Reject("metadata", "extension"),
-        {"zarr.json": document(told), "c/0/0": raw(_TABLE[:1, :7])},
+        {"zarr.json": document(metadata), "c/0/0": raw(_TABLE[:1, :7])},
     )
 
 
@@ -318,30 +328,30 @@ def _keys_of_chunks() -> Iterator[Case]:
         ("v2", "/", ""),
     ):
         what = f"{name}-{'slash' if separator == '/' else 'period'}"
-        told = named(name, separator=separator)
+        encoding = extension(name, separator=separator)
         clauses = (f"ext-key-encodings.{name}.linked", "ext-key-encodings.any-grid", "indexing")
         stored = {first + separator.join(map(str, at)): raw(part) for at, part in chunks.items()}
         yield read(
             f"keys-{what}",
             clauses,
-            "Keys are made of the coordinates in the grid.",
+            "Chunk keys consist of the coordinates in the grid.",
             lengths,
             stored,
             _TABLE,
-            chunk_key_encoding=told,
+            chunk_key_encoding=encoding,
         )
         yield Case(
             f"ext-key-encodings/{name}/{what}",
             (*clauses[:2], "ext-grids.regular.linked", "ext-data-types.core.linked"),
-            "The same on a regular grid.",
+            "The same with a regular grid.",
             "read",
             Accept(Node(values=Values(raw(_TABLE)))),
             {
                 "zarr.json": document(
                     array(
                         shape=[6, 10],
-                        chunk_grid=named("regular", chunk_shape=[4, 6]),
-                        chunk_key_encoding=told,
+                        chunk_grid=extension("regular", chunk_shape=[4, 6]),
+                        chunk_key_encoding=encoding,
                     )
                 ),
                 **{

@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.corpus.encode import gzip, raw
-from zarr_conformance.corpus.ext_cases import BYTES, GZIP, VALUES, created, named, read, refused
+from zarr_conformance.corpus.encode import gzip, json_text, raw
+from zarr_conformance.corpus.ext_cases import (
+    BYTES,
+    GZIP,
+    VALUES,
+    extension,
+    read_case,
+    reject_case,
+    write_case,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,14 +30,14 @@ def _clauses(*names: str) -> tuple[str, ...]:
     return tuple(f"ext-codecs.reshape.{it}" for it in names)
 
 
-def _both(
-    what: str, clauses: tuple[str, ...], says: str, values: Any, stored: bytes, codecs: list[Any]
+def _round_trip(
+    what: str, clauses: tuple[str, ...], summary: str, values: Any, stored: bytes, codecs: list[Any]
 ) -> Iterator[Case]:
-    for kind, make in (("read", read), ("created", created)):
+    for kind, make in (("read", read_case), ("created", write_case)):
         yield make(
             f"ext-codecs/reshape/{what}-{kind}",
             clauses,
-            says,
+            summary,
             stored,
             values=values,
             needs=_NEEDS,
@@ -38,7 +46,7 @@ def _both(
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     for what, shape, becomes, names in (
         ("numbers", [6, 4], (6, 4), ()),
         ("one-dimension", [24], (24,), ()),
@@ -57,55 +65,55 @@ def cases() -> Iterator[Case]:
         always = _clauses("name", "shape", "product", "order", *names)
         if names:
             always += _clauses("increasing", "aligned")
-        reshape = named("reshape", shape=shape)
-        yield from _both(
+        reshape = extension("reshape", shape=shape)
+        yield from _round_trip(
             what,
             always,
-            "The order of elements is kept.",
+            "The order of the elements does not change.",
             _CUBE,
             raw(_CUBE),
             [reshape, BYTES],
         )
         turned = np.ascontiguousarray(_CUBE.reshape(becomes).T)
         order = list(reversed(range(len(becomes))))
-        yield from _both(
+        yield from _round_trip(
             f"{what}-transposed",
             always,
-            f"The codec behind it sees chunks of {becomes}.",
+            f"The next codec receives chunks of shape {becomes}.",
             _CUBE,
             raw(turned),
-            [reshape, named("transpose", order=order), BYTES],
+            [reshape, extension("transpose", order=order), BYTES],
         )
-    yield from _both(
+    yield from _round_trip(
         "behind-transpose",
         _clauses("order", "dimensions"),
-        "What is reshaped is what the codec before gives.",
+        "The codec reshapes the output of the previous codec.",
         _CUBE,
         raw(np.ascontiguousarray(_CUBE.T)),
-        [named("transpose", order=[2, 1, 0]), named("reshape", shape=[[0], [1, 2]]), BYTES],
+        [extension("transpose", order=[2, 1, 0]), extension("reshape", shape=[[0], [1, 2]]), BYTES],
     )
-    yield read(
+    yield read_case(
         "ext-codecs/reshape/gzip",
         _clauses("order"),
-        "Compressors follow.",
+        "Compressors may follow.",
         gzip(raw(VALUES)),
         needs=_NEEDS,
-        codecs=[named("reshape", shape=[-1]), BYTES, GZIP],
+        codecs=[extension("reshape", shape=[-1]), BYTES, GZIP],
     )
     single = np.array(7, "<i4")
-    yield read(
+    yield read_case(
         "ext-codecs/reshape/no-dimensions",
         _clauses("shape", "product"),
-        "An array without dimensions has one element.",
+        "A zero-dimensional array has one element.",
         raw(single),
         values=single,
         needs=_NEEDS,
-        codecs=[named("reshape", shape=[1, 1]), BYTES],
+        codecs=[extension("reshape", shape=[1, 1]), BYTES],
     )
-    yield from _refused()
+    yield from _reject_case()
 
 
-def _refused() -> Iterator[Case]:
+def _reject_case() -> Iterator[Case]:
     for what, shape, clause in (
         ("too-few", [5, 4], "product"),
         ("too-many", [7, 4], "product"),
@@ -132,35 +140,38 @@ def _refused() -> Iterator[Case]:
         ("not-aligned", [3, [1], 2, 4], "product"),
         ("gap-before-list", [4, [1], 2], "aligned"),
     ):
-        yield refused(
+        yield reject_case(
             f"ext-codecs/reshape/no-{what}",
             _clauses(clause),
-            f"A chunk of (2, 3, 4) cannot be reshaped to {shape!r}.",
+            f"A chunk of shape (2, 3, 4) cannot be reshaped to {json_text(shape)}.",
             values=_CUBE,
             stored=raw(_CUBE),
             codecs=[{"name": "reshape", "configuration": {"shape": shape}}, BYTES],
         )
-    for kind, told in (("left-out", {}), ("further-member", {"shape": [24], "nobodys": 1})):
-        yield refused(
+    for kind, configuration in (
+        ("left-out", {}),
+        ("further-member", {"shape": [24], "unknown": 1}),
+    ):
+        yield reject_case(
             f"ext-codecs/reshape/no-{kind}",
             _clauses("shape"),
-            f"The codec reshape has no configuration {told!r}.",
+            f"{json_text(configuration)} is not a valid configuration of reshape.",
             values=_CUBE,
-            codecs=[{"name": "reshape", "configuration": told}, BYTES],
+            codecs=[{"name": "reshape", "configuration": configuration}, BYTES],
         )
-    yield refused(
+    yield reject_case(
         "ext-codecs/reshape/no-short-transpose",
         _clauses("product", "order"),
-        "The codec behind it has chunks of its own number of dimensions.",
+        "The next codec receives chunks with the new number of dimensions.",
         values=_CUBE,
         stored=raw(_CUBE),
-        codecs=[named("reshape", shape=[6, 4]), named("transpose", order=[2, 1, 0]), BYTES],
+        codecs=[extension("reshape", shape=[6, 4]), extension("transpose", order=[2, 1, 0]), BYTES],
     )
-    yield refused(
+    yield reject_case(
         "ext-codecs/reshape/no-behind-bytes",
         _clauses("order"),
-        "It takes an array and gives an array.",
+        "reshape is an array -> array codec.",
         values=_CUBE,
         stored=raw(_CUBE),
-        codecs=[BYTES, named("reshape", shape=[24])],
+        codecs=[BYTES, extension("reshape", shape=[24])],
     )

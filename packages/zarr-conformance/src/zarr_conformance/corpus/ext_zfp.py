@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject
-from zarr_conformance.corpus.encode import gzip
-from zarr_conformance.corpus.ext_cases import BYTES, GZIP, as_values, named, one, read, refused
+from zarr_conformance.corpus.encode import gzip, json_text
+from zarr_conformance.corpus.ext_cases import (
+    BYTES,
+    GZIP,
+    as_values,
+    extension,
+    read_case,
+    reject_case,
+    single_chunk,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +84,7 @@ _STREAMS: dict[str, tuple[dict[str, Any], Any, str, str]] = {
         "05687198200992200900000000000000",
         "000000009099f13f00000000989901400000000068660a40000000009c991140",
     ),
-    # What fixed_precision says, in the four numbers that every mode comes down to.
+    # The four zfp parameters of fixed_precision.
     "expert": (
         {"mode": "expert", "minbits": 1, "maxbits": 16658, "maxprec": 20, "minexp": -1074},
         np.array(_FLOATS, "<f8"),
@@ -91,11 +99,11 @@ def _clauses(*names: str) -> tuple[str, ...]:
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
-    for what, (told, values, stream, decoded) in _STREAMS.items():
+    """Yield the cases."""
+    for what, (configuration, values, stream, decoded) in _STREAMS.items():
         stored = bytes.fromhex(stream)
         got = bytes.fromhex(decoded) if decoded else values
-        yield read(
+        yield read_case(
             f"ext-codecs/zfp/{what}",
             _clauses("name", "mode", "parameters", "format", "shapes", "data-types"),
             "A stream without a header.",
@@ -103,13 +111,13 @@ def cases() -> Iterator[Case]:
             Accept(Node(values=as_values(got))),
             values=values,
             needs=_NEEDS,
-            codecs=[{"name": "zfp", "configuration": told}],
+            codecs=[{"name": "zfp", "configuration": configuration}],
         )
         if "reversible" in what:
             yield Case(
                 f"ext-codecs/zfp/{what}-created",
                 _clauses("mode", "format", "shapes"),
-                "Nothing is lost; what is stored has the size of a stream.",
+                "Values are lossless; the stored value has the size of a stream.",
                 "create",
                 Accept(
                     Node(
@@ -118,41 +126,43 @@ def cases() -> Iterator[Case]:
                     )
                 ),
                 needs=_NEEDS,
-                document=one(values, codecs=[{"name": "zfp", "configuration": told}]),
+                document=single_chunk(
+                    values, codecs=[{"name": "zfp", "configuration": configuration}]
+                ),
             )
     yield from _chains()
-    yield from _refused()
+    yield from _reject_case()
 
 
 def _chains() -> Iterator[Case]:
-    told, values, stream, _ = _STREAMS["reversible-int32"]
+    configuration, values, stream, _ = _STREAMS["reversible-int32"]
     stored = bytes.fromhex(stream)
-    zfp = {"name": "zfp", "configuration": told}
-    yield read(
+    zfp = {"name": "zfp", "configuration": configuration}
+    yield read_case(
         "ext-codecs/zfp/gzip",
         _clauses("format"),
-        "Compressors follow.",
+        "Compressors may follow.",
         gzip(stored),
         values=values,
         needs=_NEEDS,
         codecs=[zfp, GZIP],
     )
     five = np.zeros((1, 1, 1, 1, 4), "<i4")
-    yield read(
+    yield read_case(
         "ext-codecs/zfp/five-dimensions-reshaped",
         _clauses("shapes"),
-        "More dimensions go if a codec before takes some away.",
+        "Arrays of more dimensions are supported if a previous codec reduces them.",
         stored,
         Accept(Node(values=as_values(values))),
         values=five,
         needs=(*_NEEDS, "codec:reshape"),
-        codecs=[named("reshape", shape=[4]), zfp],
+        codecs=[extension("reshape", shape=[4]), zfp],
     )
     for what, data in (("empty", b""), ("short", stored[:3])):
-        yield read(
+        yield read_case(
             f"ext-codecs/zfp/damage-{what}",
             _clauses("format"),
-            "A stream that ends too early is refused.",
+            "A truncated stream is an error.",
             data,
             Reject("chunk"),
             values=values,
@@ -160,7 +170,7 @@ def _chains() -> Iterator[Case]:
             codecs=[zfp],
         )
     for name in ("int8", "uint8", "int16", "float16"):
-        yield refused(
+        yield reject_case(
             f"ext-codecs/zfp/small-{name}",
             _clauses("small"),
             f"{name} may be promoted.",
@@ -170,10 +180,10 @@ def _chains() -> Iterator[Case]:
         )
 
 
-def _refused() -> Iterator[Case]:
+def _reject_case() -> Iterator[Case]:
     values = np.zeros(4, "<f8")
     expert = {"mode": "expert", "minbits": 1, "maxbits": 100, "maxprec": 20, "minexp": -10}
-    for what, told, clause in (
+    for what, configuration, clause in (
         ("mode-left-out", {}, "mode"),
         ("mode-other", {"mode": "lossless"}, "mode"),
         ("mode-number", {"mode": 4}, "mode"),
@@ -193,35 +203,35 @@ def _refused() -> Iterator[Case]:
         ("expert-negative", expert | {"minbits": -1}, "parameters"),
         ("write-header", {"mode": "reversible", "write_header": True}, "parameters"),
     ):
-        yield refused(
+        yield reject_case(
             f"ext-codecs/zfp/no-{what}",
             _clauses(clause),
-            f"The codec zfp has no configuration {told!r}.",
+            f"{json_text(configuration)} is not a valid configuration of zfp.",
             values=values,
-            codecs=[{"name": "zfp", "configuration": told}],
+            codecs=[{"name": "zfp", "configuration": configuration}],
         )
-    zfp = named("zfp", mode="reversible")
+    zfp = extension("zfp", mode="reversible")
     for name, fill in (("bool", False), ("complex64", [0.0, 0.0]), ("string", "")):
-        yield refused(
+        yield reject_case(
             f"ext-codecs/zfp/no-{name}",
             _clauses("data-types"),
-            f"zfp has no {name}.",
+            f"zfp does not support {name}.",
             values=values,
             data_type=name,
             fill_value=fill,
             codecs=[zfp],
         )
-    yield refused(
+    yield reject_case(
         "ext-codecs/zfp/no-five-dimensions",
         _clauses("shapes"),
         "Chunks have at most four dimensions.",
         values=np.zeros((2, 2, 2, 2, 2), "<f8"),
         codecs=[zfp],
     )
-    yield refused(
+    yield reject_case(
         "ext-codecs/zfp/no-behind-bytes",
         _clauses("format"),
-        "It takes an array.",
+        "zfp is an array -> bytes codec.",
         values=values,
         codecs=[BYTES, zfp],
     )

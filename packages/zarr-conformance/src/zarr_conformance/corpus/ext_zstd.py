@@ -1,4 +1,4 @@
-"""The registered codec zstd, with frames laid out by RFC 8878."""
+"""The registered codec zstd, with frames according to RFC 8878."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.encode import crc32c, gzip, raw
+from zarr_conformance.corpus.encode import crc32c, gzip, json_text, raw
 from zarr_conformance.corpus.ext_cases import (
     BYTES,
     CRC32C,
     GZIP,
     VALUES,
-    created,
-    named,
-    read,
-    refused,
+    extension,
+    read_case,
+    reject_case,
+    write_case,
 )
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ _PRIMES = (
 
 
 def xxh64(data: bytes) -> int:
-    """The checksum of frames: XXH64 with seed 0."""
+    """Return the checksum of frames: XXH64 with seed 0."""
     first, second, third, fourth, fifth = _PRIMES
 
-    def turned(value: int, bits: int) -> int:
+    def rotate_left(value: int, bits: int) -> int:
         return (value << bits | value >> (64 - bits)) & _MASK
 
     def mixed(state: int, lane: int) -> int:
-        return turned((state + lane * second) & _MASK, 31) * first & _MASK
+        return rotate_left((state + lane * second) & _MASK, 31) * first & _MASK
 
     place = 0
     if len(data) >= 32:
@@ -54,7 +54,9 @@ def xxh64(data: bytes) -> int:
             lanes = struct.unpack_from("<4Q", data, place)
             states = [mixed(*pair) for pair in zip(states, lanes, strict=True)]
             place += 32
-        value = sum(turned(it, n) for it, n in zip(states, (1, 7, 12, 18), strict=True)) & _MASK
+        value = (
+            sum(rotate_left(it, n) for it, n in zip(states, (1, 7, 12, 18), strict=True)) & _MASK
+        )
         for state in states:
             value = ((value ^ mixed(0, state)) * first + fourth) & _MASK
     else:
@@ -62,14 +64,14 @@ def xxh64(data: bytes) -> int:
     value = (value + len(data)) & _MASK
     while place + 8 <= len(data):
         lane = struct.unpack_from("<Q", data, place)[0]
-        value = (turned(value ^ mixed(0, lane), 27) * first + fourth) & _MASK
+        value = (rotate_left(value ^ mixed(0, lane), 27) * first + fourth) & _MASK
         place += 8
     if place + 4 <= len(data):
         lane = struct.unpack_from("<I", data, place)[0]
-        value = (turned(value ^ lane * first & _MASK, 23) * second + third) & _MASK
+        value = (rotate_left(value ^ lane * first & _MASK, 23) * second + third) & _MASK
         place += 4
     for byte in data[place:]:
-        value = turned(value ^ byte * fifth & _MASK, 11) * first & _MASK
+        value = rotate_left(value ^ byte * fifth & _MASK, 11) * first & _MASK
     for shift, prime in ((33, second), (29, third), (32, 1)):
         value = (value ^ value >> shift) * prime & _MASK
     return value
@@ -83,27 +85,27 @@ def frame(
     blocks: Sequence[int] = (),
     repeated: int = 0,
 ) -> bytes:
-    """A frame of blocks that are not compressed.
+    """Return a frame of uncompressed blocks.
 
     Parameters
     ----------
     data : bytes
-        Its content.
+        The content.
     size : int, optional
-        What the header says of it, -1 for the truth; None for a header that says nothing.
+        The content size in the header: -1 for the real one, None to omit it.
     checksum : bool
-        Whether its checksum follows.
+        Whether the frame has a checksum.
     blocks : sequence of int
-        Where the content is cut into blocks.
+        The offsets at which the content is divided into blocks.
     repeated : int
-        How often its only byte occurs, for a block that says so.
+        The length of an RLE block, if the content is one repeated byte.
     """
     described = 4 if checksum else 0
     if size is None:
         header = bytes([described, 0x58])  # a window of 2 MiB
     else:
-        told = len(data) if size == -1 else size
-        header = bytes([0xE0 | described]) + struct.pack("<Q", told)
+        content_size = len(data) if size == -1 else size
+        header = bytes([0xE0 | described]) + struct.pack("<Q", content_size)
     body = b""
     cuts = [0, *blocks, len(data)]
     for start, end in pairwise(cuts):
@@ -119,14 +121,14 @@ def _compressed(level: int, checksum: bool = False) -> bytes:
     return bytes(codec.encode(_DATA))
 
 
-def _read(
-    what: str, clauses: tuple[str, ...], says: str, stored: bytes, expect: Any = None
+def _read_case(
+    what: str, clauses: tuple[str, ...], summary: str, stored: bytes, expect: Any = None
 ) -> Case:
-    codec = named("zstd", level=1, checksum="checksum" in what)
-    return read(
+    codec = extension("zstd", level=1, checksum="checksum" in what)
+    return read_case(
         f"ext-codecs/zstd/{what}",
         tuple(f"ext-codecs.zstd.{it}" for it in clauses),
-        says,
+        summary,
         stored,
         expect,
         needs=_NEEDS,
@@ -135,10 +137,10 @@ def _read(
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _configurations()
     yield from _frames()
-    yield from _damage()
+    yield from _corrupt()
     yield from _chains()
 
 
@@ -159,15 +161,15 @@ def _configurations() -> Iterator[Case]:
                 clauses += ("ext-codecs.zstd.level-zero",)
             codecs = [BYTES, {"name": "zstd", "configuration": configuration}]
             stored = frame(_DATA, checksum=checksum is True)
-            says = "The level has no effect on reading."
-            yield read(
-                f"ext-codecs/zstd/{what}", clauses, says, stored, needs=_NEEDS, codecs=codecs
+            summary = "The level has no effect on reading."
+            yield read_case(
+                f"ext-codecs/zstd/{what}", clauses, summary, stored, needs=_NEEDS, codecs=codecs
             )
             if level in (-1, 0, 1, 22):
-                yield created(
+                yield write_case(
                     f"ext-codecs/zstd/{what}-created",
                     (*clauses, "ext-codecs.zstd.format"),
-                    "What is written is a frame that any decoder reads.",
+                    "The stored value is a frame that any decoder can read.",
                     None,
                     needs=_NEEDS,
                     codecs=codecs,
@@ -184,58 +186,61 @@ def _configurations() -> Iterator[Case]:
         ("checksum-text", {"level": 1, "checksum": "true"}, "checksum"),
         ("checksum-number", {"level": 1, "checksum": 1}, "checksum"),
         ("checksum-null", {"level": 1, "checksum": None}, "checksum"),
-        ("further-member", {"level": 1, "nobodys": 1}, "level"),
+        ("further-member", {"level": 1, "unknown": 1}, "level"),
     )
     for kind, given, clause in wrong:
-        yield refused(
+        yield reject_case(
             f"ext-codecs/zstd/no-{kind}",
             (f"ext-codecs.zstd.{clause}",),
-            f"The codec zstd has no configuration {given!r}.",
+            f"{json_text(given)} is not a valid configuration of zstd.",
             codecs=[BYTES, {"name": "zstd", "configuration": given}],
         )
     for kind, first in (("name", "zstd"), ("object", {"name": "zstd"})):
-        yield refused(
+        yield reject_case(
             f"ext-codecs/zstd/no-configuration-{kind}",
             ("ext-codecs.zstd.level",),
-            "A level is required.",
+            "level is required.",
             codecs=[BYTES, first],
         )
 
 
 def _frames() -> Iterator[Case]:
     form = ("format",)
-    for what, stored, says in (
-        ("size-left-out", frame(_DATA, size=None), "The size of the content may be left out."),
+    for what, stored, summary in (
+        ("size-left-out", frame(_DATA, size=None), "The content size may be omitted."),
         ("several-blocks", frame(_DATA, blocks=(1, 2, 50)), "A frame may have several blocks."),
         ("empty-block", frame(_DATA, blocks=(40, 40)), "A block may be empty."),
         ("two-frames", frame(_DATA[:33]) + frame(_DATA[33:]), "Frames may follow one another."),
         (
             "two-frames-size-left-out",
             frame(_DATA[:33], size=None) + frame(_DATA[33:], size=None),
-            "Frames may follow one another without telling their sizes.",
+            "Frames without content size may follow one another.",
         ),
-        ("skippable-first", _SKIPPED + frame(_DATA), "A frame that is to be skipped comes first."),
-        ("skippable-last", frame(_DATA) + _SKIPPED, "A frame that is to be skipped comes last."),
-        ("compressed", _compressed(3), "Blocks are compressed."),
-        ("compressed-negative", _compressed(-5), "Blocks are compressed at a negative level."),
-        ("compressed-22", _compressed(22), "Blocks are compressed at the highest level."),
+        ("skippable-first", _SKIPPED + frame(_DATA), "A skippable frame comes first."),
+        ("skippable-last", frame(_DATA) + _SKIPPED, "A skippable frame comes last."),
+        ("compressed", _compressed(3), "Compressed blocks."),
+        ("compressed-negative", _compressed(-5), "Blocks compressed at a negative level."),
+        ("compressed-22", _compressed(22), "Blocks compressed at the highest level."),
     ):
-        yield _read(f"frame-{what}", form, says, stored)
+        yield _read_case(f"frame-{what}", form, summary, stored)
     for what, stored in (
         ("checksum", frame(_DATA, checksum=True)),
         ("checksum-compressed", _compressed(3, True)),
         ("checksum-size-left-out", frame(_DATA, checksum=True, size=None)),
     ):
-        yield _read(
+        yield _read_case(
             f"frame-{what}", ("format", "checksum-verified"), "A frame with a checksum.", stored
         )
     for what, stored in (("without-its-check", frame(_DATA)),):
-        yield _read(
-            f"frame-{what}-sum", ("format", "checksum"), "A frame says itself what it has.", stored
+        yield _read_case(
+            f"frame-{what}-sum",
+            ("format", "checksum"),
+            "The frame header takes precedence over the configuration.",
+            stored,
         )
 
 
-def _damage() -> Iterator[Case]:
+def _corrupt() -> Iterator[Case]:
     checked = frame(_DATA, checksum=True)
     good = frame(_DATA)
     flipped = checked[:30] + bytes([checked[30] ^ 1]) + checked[31:]
@@ -258,31 +263,31 @@ def _damage() -> Iterator[Case]:
         ("skippable-alone", _SKIPPED, "format"),
         ("bomb", frame(b"\0", size=None, repeated=1 << 17) * 4096, "format"),
     ):
-        yield _read(
+        yield _read_case(
             f"damage-{what}",
             (clause,),
-            "A chunk that does not decode to its shape is refused.",
+            "A chunk with a wrong decoded size is an error.",
             stored,
             Reject("chunk"),
         )
-    yield _read(
+    yield _read_case(
         "damage-trailing",
         ("format",),
-        "Nothing is said of bytes behind the last frame.",
+        "The specification does not define bytes after the last frame.",
         good + b"what is this",
         Either(Node(values=Values(_DATA))),
     )
 
 
 def _chains() -> Iterator[Case]:
-    zstd = named("zstd", level=1, checksum=False)
+    zstd = extension("zstd", level=1, checksum=False)
     for what, codecs, stored in (
         ("crc32c", [BYTES, zstd, CRC32C], crc32c(frame(_DATA))),
         ("behind-crc32c", [BYTES, CRC32C, zstd], frame(crc32c(_DATA))),
         ("gzip", [BYTES, zstd, GZIP], gzip(frame(_DATA))),
         ("twice", [BYTES, zstd, zstd], frame(frame(_DATA))),
     ):
-        yield read(
+        yield read_case(
             f"ext-codecs/zstd/chain-{what}",
             (
                 "ext-codecs.zstd.name",
@@ -290,16 +295,16 @@ def _chains() -> Iterator[Case]:
                 "ext-codecs.core.linked",
                 "v3-core.codecs.extension",
             ),
-            "Codecs are undone in reverse order.",
+            "Codecs are decoded in reverse order.",
             stored,
             Accept(Node(values=Values(_DATA))),
             needs=_NEEDS,
             codecs=codecs,
         )
     for what, codecs in (("alone", [zstd]), ("before-bytes", [zstd, BYTES])):
-        yield refused(
+        yield reject_case(
             f"ext-codecs/zstd/no-chain-{what}",
             ("v3-core.codecs.kinds", "ext-codecs.zstd.name"),
-            "It takes bytes and gives bytes.",
+            "zstd is a bytes -> bytes codec.",
             codecs=codecs,
         )

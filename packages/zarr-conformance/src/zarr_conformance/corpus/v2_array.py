@@ -1,4 +1,4 @@
-"""Array documents of version 2, where their chunks lie, how elements lie in them."""
+"""Array metadata, chunk keys and chunk layouts of version 2."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.documents import LEFT_OUT
-from zarr_conformance.corpus.encode import blocks, document
+from zarr_conformance.corpus.encode import blocks, document, json_text
+from zarr_conformance.corpus.metadata import OMITTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 VALUES = np.arange(1, 25, dtype="<i4").reshape(4, 6)
 
-_WRONG: dict[str, dict[str, Any]] = {
+_INVALID: dict[str, dict[str, Any]] = {
     "zarr_format": {"1": 1, "3": 3, "string": "2", "null": None, "list": [2]},
     "shape": {"number": 4, "null": None, "negative": [-1, 6], "fraction": [4.5, 6], "text": "4"},
     "chunks": {
@@ -38,7 +38,7 @@ _WRONG: dict[str, dict[str, Any]] = {
 
 
 def array(**members: Any) -> dict[str, Any]:
-    """The document of an array of shape (4, 6), int32, in chunks of (2, 3), not compressed."""
+    """Return the metadata of an array of shape (4, 6), int32, in uncompressed chunks of (2, 3)."""
     plain = {
         "zarr_format": 2,
         "shape": [4, 6],
@@ -49,11 +49,11 @@ def array(**members: Any) -> dict[str, Any]:
         "order": "C",
         "filters": None,
     }
-    return {name: it for name, it in (plain | members).items() if it is not LEFT_OUT}
+    return {name: it for name, it in (plain | members).items() if it is not OMITTED}
 
 
 def stored(values: Any, lengths: tuple[int, ...], encode: Any = None, order: Any = "C") -> Any:
-    """Chunks of an array by their keys."""
+    """Return the chunks of an array by their keys."""
     return {
         ".".join(map(str, at)) or "0": (encode or bytes)(part.tobytes(order))
         for at, part in blocks(values, lengths).items()
@@ -63,20 +63,20 @@ def stored(values: Any, lengths: tuple[int, ...], encode: Any = None, order: Any
 def case(
     name: str,
     clauses: str | tuple[str, ...],
-    says: str,
+    summary: str,
     expect: Expectation,
     members: dict[str, Any] | bytes,
     chunks: dict[str, bytes] | None = None,
     operation: Any = "open",
     **more: Any,
 ) -> Case:
-    """A case with an array at the root."""
+    """Return a case with an array at the root."""
     names = (clauses,) if isinstance(clauses, str) else clauses
     data = members if isinstance(members, bytes) else document(members)
     return Case(
         f"v2/{name}",
         tuple(f"v2.{it}" for it in names),
-        says,
+        summary,
         operation,
         expect,
         {".zarray": data, **(chunks or {})},
@@ -86,7 +86,7 @@ def case(
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _members()
     yield from _chunks()
 
@@ -97,7 +97,7 @@ def _members() -> Iterator[Case]:
     yield case(
         "array/plain",
         (*every, "array.document", "chunks.key", "chunks.compressed"),
-        "A document with all mandatory members is an array.",
+        "Array metadata with all mandatory fields is valid.",
         Accept(Node("array", (4, 6), values=Values(VALUES.tobytes()))),
         array(),
         chunks,
@@ -107,18 +107,18 @@ def _members() -> Iterator[Case]:
         yield case(
             f"array/without-{name.replace('_', '-')}",
             f"array.{name.replace('_', '-')}",
-            f"A document without {name} is no array.",
+            f"Array metadata without {name} is invalid.",
             Reject("metadata"),
-            array(**{name: LEFT_OUT}),
+            array(**{name: OMITTED}),
         )
-    for name, values in _WRONG.items():
+    for name, values in _INVALID.items():
         clause = "separator" if name == "dimension_separator" else name.replace("_", "-")
         for kind, value in values.items():
             yield case(
                 f"array/{name.replace('_', '-')}-{kind}",
                 f"array.{clause}",
-                f"A document with {name} {value!r} is not that of an array.",
-                # The text does not exclude chunks without length, of which none can be made.
+                f"{name} of array metadata cannot be {json_text(value)}.",
+                # The specification does not exclude chunks of length zero, which cannot be encoded.
                 Either() if (name, kind) == ("chunks", "zero") else Reject("metadata", "extension"),
                 array(**{name: value}),
             )
@@ -126,23 +126,23 @@ def _members() -> Iterator[Case]:
         yield case(
             f"array/json-{kind}",
             "array.document",
-            "A document that is not one JSON object is none.",
+            "A metadata document is one JSON object.",
             Reject("metadata"),
             data,
         )
     yield case(
         "array/other-member",
         "array.other-ignored",
-        "Members that nobody knows are ignored.",
+        "Unknown fields are ignored.",
         Accept(Node("array", (4, 6), values=Values(VALUES.tobytes()))),
-        array(nobodys={"a": 1}, chunk_key="%d"),
+        array(unknown={"a": 1}, chunk_key="%d"),
         chunks,
         "read",
     )
     yield Case(
         "v2/array/no-other-member-written",
         ("v2.array.other-written", "v2.array.document"),
-        "What is created has the members that there are, with these values.",
+        "A new array has the specified metadata.",
         "create",
         Accept(
             Node(documents={".zarray": array()}, stored=chunks, values=Values(VALUES.tobytes()))
@@ -159,11 +159,11 @@ def _members() -> Iterator[Case]:
         yield case(
             f"array/no-id-{kind}",
             clause,
-            "A codec without an id cannot be told.",
+            "A codec without an id is invalid.",
             Reject("metadata", "extension"),
             array(**members),
         )
-    unknown = {"id": "nobody-has-this"}
+    unknown = {"id": "example-unknown"}
     for kind, named in (
         ("compressor", {"compressor": unknown}),
         ("filter", {"filters": [unknown]}),
@@ -171,13 +171,13 @@ def _members() -> Iterator[Case]:
         yield case(
             f"array/unknown-{kind}",
             f"array.{kind}s" if kind == "filter" else "array.compressor",
-            "Chunks that somebody unknown has encoded cannot be read.",
+            "Chunks with an unknown codec cannot be read.",
             Reject("extension"),
             array(**named),
             chunks,
             "read",
         )
-    for kind, separator in (("period", "."), ("slash", "/"), ("default", LEFT_OUT)):
+    for kind, separator in (("period", "."), ("slash", "/"), ("default", OMITTED)):
         keys = {
             key.replace(".", separator if isinstance(separator, str) else "."): it
             for key, it in chunks.items()
@@ -191,7 +191,7 @@ def _members() -> Iterator[Case]:
         yield case(
             f"array/separator-{kind}",
             clauses,
-            f"Chunks have keys with the separator {kind}.",
+            f"Chunk keys with the separator {kind}.",
             Accept(Node(values=Values(VALUES.tobytes()))),
             members,
             keys,
@@ -200,7 +200,7 @@ def _members() -> Iterator[Case]:
         yield Case(
             f"v2/array/separator-{kind}-created",
             tuple(f"v2.{it}" for it in clauses),
-            f"Chunks are stored under keys with the separator {kind}.",
+            f"Chunks are written with the separator {kind} in their keys.",
             "create",
             Accept(Node(stored=keys, values=Values(VALUES.tobytes()))),
             zarr_format=2,
@@ -221,7 +221,7 @@ def _chunks() -> Iterator[Case]:
             yield case(
                 f"chunks/{name}-{order.lower()}",
                 ("chunks.shape", "chunks.key", "array.order-layout", "array.order"),
-                f"An array of shape {shape} in chunks of {lengths}, each in the order {order}.",
+                f"An array of shape {shape} in chunks of {lengths}, order {order}.",
                 Accept(Node(values=Values(values.tobytes()))),
                 array(shape=list(shape), chunks=list(lengths), order=order),
                 stored(values, lengths, order=order),
@@ -246,7 +246,7 @@ def _chunks() -> Iterator[Case]:
     yield case(
         "chunks/beyond",
         "chunks.beyond",
-        "What lies beyond the array is not looked at.",
+        "Elements beyond the array are ignored.",
         Accept(Node(values=Values(values.tobytes()))),
         array(shape=[5], chunks=[2]),
         chunks,
@@ -255,7 +255,7 @@ def _chunks() -> Iterator[Case]:
     yield case(
         "chunks/no-dimensions",
         "chunks.key",
-        "The only chunk of an array without dimensions has the key 0.",
+        "The only chunk of a zero-dimensional array has the key 0.",
         Accept(Node("array", (), values=Values(b"\7\0\0\0"))),
         array(shape=[], chunks=[]),
         {"0": b"\7\0\0\0"},
@@ -274,7 +274,7 @@ def _chunks() -> Iterator[Case]:
         yield case(
             f"chunks/damage-{kind}",
             "chunks.shape",
-            "A chunk that is not as large as its shape says is refused.",
+            "A chunk with a wrong size is an error.",
             Reject("chunk"),
             array(),
             {"0.0": data},

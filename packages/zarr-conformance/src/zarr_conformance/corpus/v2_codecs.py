@@ -1,4 +1,4 @@
-"""Compressors of version 2, filters before them."""
+"""Compressors and filters of version 2."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     encoders: dict[str, tuple[dict[str, Any], Any]] = {
         "zlib": ({"id": "zlib", "level": 1}, lambda it: zlib.compress(it, 1)),
         "gzip": ({"id": "gzip", "level": 1}, lambda it: gzip(it, 1)),
@@ -32,12 +32,13 @@ def cases() -> Iterator[Case]:
         yield case(
             f"codecs/{name}",
             ("chunks.compressed", "array.compressor", "array.compressor-id"),
-            "A chunk is the compressor's output, nothing before it or behind.",
+            "A chunk is the output of the compressor without additions.",
             Accept(Node(values=Values(VALUES.tobytes()))),
             array(compressor=configuration),
             stored(VALUES, (2, 3), encode),
             "read",
-            needs=(f"codec:numcodecs.{name}",),  # which codecs everybody has is not said
+            # The specification does not define which codecs are supported.
+            needs=(f"codec:numcodecs.{name}",),
         )
     delta = {"id": "delta", "dtype": "<i4", "astype": "<i4"}
 
@@ -64,7 +65,7 @@ def cases() -> Iterator[Case]:
         yield case(
             f"filters/{name}",
             ("filters.order", "array.filters", "array.filter-id"),
-            "Filters are undone in reverse after the compressor.",
+            "Filters are decoded in reverse order after the compressor.",
             Accept(Node(values=Values(VALUES.tobytes()))),
             array(filters=filters, compressor=compressor),
             stored(VALUES, (2, 3), encode),
@@ -74,7 +75,7 @@ def cases() -> Iterator[Case]:
     yield case(
         "filters/none",
         "array.filters",
-        "An empty list of filters is none.",
+        "An empty list means no filters.",
         Accept(Node(values=Values(VALUES.tobytes()))),
         array(filters=[]),
         stored(VALUES, (2, 3)),

@@ -1,4 +1,4 @@
-"""Data types of version 2 with their fill values."""
+"""Data types of version 2 and their fill values."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
+from zarr_conformance.corpus.encode import json_text
 from zarr_conformance.corpus.v2_array import array, case
 
 if TYPE_CHECKING:
@@ -20,16 +21,16 @@ _SIMPLE = (
 )  # fmt: skip
 
 
-_LOOSE = (
-    # These have been written all the same: to read them harms nobody.
+_LENIENT = (
+    # Some writers store these; readers may accept them.
     *("huge", "no-unit", "no-byte-order", "no-byte-order-float", "name"),
-    # NumPy has them or has them not; the text does not say.
+    # Support depends on NumPy; the specification does not mention them.
     *("empty-list", "field-twice"),
 )
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _data_types()
     yield from _fill_values()
 
@@ -82,11 +83,11 @@ def _data_types() -> Iterator[Case]:
         ("huge", "|V2000000000000", "dtype.kinds"),
     )
     for kind, wrong, clause in wrongs:
-        loose = kind in _LOOSE
+        loose = kind in _LENIENT
         yield case(
             f"dtype/no-{kind}",
             clause,
-            f"{wrong!r} is no data type.",
+            f"{json_text(wrong)} is not a valid data type.",
             Either() if loose else Reject("metadata", "extension"),
             array(shape=[6], chunks=[4], dtype=wrong, fill_value=None),
         )
@@ -103,7 +104,7 @@ def _data_types() -> Iterator[Case]:
         yield case(
             f"dtype/{kind}",
             ("dtype.fields", "array.dtype") + (("dtype.nested",) if kind == "nested" else ()),
-            f"Elements of {descr!r} are read.",
+            f"Elements of {json_text(descr)} are read.",
             Accept(Node(values=Values(little.tobytes()))),
             array(shape=[6], chunks=[6], dtype=descr, fill_value=None),
             {"0": values.tobytes()},
@@ -113,9 +114,10 @@ def _data_types() -> Iterator[Case]:
 
 
 def _needed(dtype: Any) -> tuple[str, ...]:
-    """What a data type takes beyond truth values, integers, numbers of 4 or 8 bytes.
+    """Return the optional extensions of a data type.
 
-    The text tells how data types are written, not which of them everybody has to have.
+    The specification defines how data types are encoded, not which of them are required.
+    Support of bool, integers and floating-point numbers of 4 or 8 bytes is expected.
     """
     if isinstance(dtype, str):
         kind = dtype[1:3] if dtype[1:3] == "f2" else dtype[1]
@@ -128,7 +130,7 @@ def _needed(dtype: Any) -> tuple[str, ...]:
 
 
 def _slug(name: str) -> str:
-    """A data type as part of an id."""
+    """Return a data type as a part of a case id."""
     words = {"<": "little-", ">": "big-", "|": "", "[": "-", "]": ""}
     return "".join(words.get(letter, letter) for letter in name)
 
@@ -145,7 +147,7 @@ def _fill_values() -> Iterator[Case]:
         return case(
             f"fill/{kind}",
             (clause, "chunks.missing", "array.fill-value"),
-            f"A missing chunk of {dtype!r} with the fill value {value!r} holds it.",
+            f"Missing chunks of {json_text(dtype)} read as the fill value {json_text(value)}.",
             Accept(Node(values=Values(data * 3))),
             array(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
             {},
@@ -191,8 +193,8 @@ def _fill_values() -> Iterator[Case]:
             yield case(
                 f"fill/{kind}-{wrong}",
                 "fill.bytes",
-                f"{value!r} is not the fill value of {dtype!r}.",
-                # zarr-python 2 has written 0 for "nothing", and reads it as that.
+                f"{json_text(value)} is not a valid fill value of {json_text(dtype)}.",
+                # zarr-python 2 writes 0 for an empty value, and reads it as that.
                 Either() if lenient else Reject("metadata"),
                 array(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
                 needs=_needed(dtype),
@@ -211,14 +213,14 @@ def _fill_values() -> Iterator[Case]:
         yield case(
             f"fill/no-{kind}",
             "array.fill-value",
-            f"{value!r} is not the fill value of {dtype}.",
+            f"{json_text(value)} is not a valid fill value of {dtype}.",
             Reject("metadata"),
             array(shape=[3], chunks=[2], dtype=dtype, fill_value=value),
         )
     yield case(
         "fill/null",
         ("chunks.undefined", "array.fill-value"),
-        "Without a fill value nobody knows what a missing chunk holds; it can be opened.",
+        "Without a fill value, missing chunks are undefined; the array can be opened.",
         Accept(Node("array", (3,))),
         array(shape=[3], chunks=[2], fill_value=None),
     )

@@ -1,4 +1,4 @@
-"""Groups, paths, attributes of version 2."""
+"""Groups, paths and attributes of version 2."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.of_text import case_of
+from zarr_conformance.corpus.case_builder import build_case
 from zarr_conformance.corpus.v2_array import array
 from zarr_conformance.corpus.v3_array import ATTRIBUTES
 
@@ -18,11 +18,11 @@ GROUP = {"zarr_format": 2}
 _ONE = array(shape=[2], chunks=[2])
 
 
-_case = partial(case_of, "v2", zarr_format=2)
+_case = partial(build_case, "v2", zarr_format=2)
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _groups()
     yield from _attributes()
     yield from _paths()
@@ -32,14 +32,14 @@ def _groups() -> Iterator[Case]:
     yield _case(
         "groups/plain",
         ("groups.document", "groups.zarr-format"),
-        "A group is where .zgroup is.",
+        "A group exists if .zgroup exists.",
         Accept(Node("group")),
         {".zgroup": GROUP},
     )
     yield _case(
         "groups/no-document",
         "groups.document",
-        "Without .zgroup there is no group.",
+        "A group without .zgroup does not exist.",
         Reject("missing"),
         {"a/.zgroup": GROUP},
     )
@@ -56,16 +56,16 @@ def _groups() -> Iterator[Case]:
         yield _case(
             f"groups/{kind}",
             "groups.zarr-format",
-            f"{value!r} is not the document of a group.",
+            f"The group metadata is invalid: {kind.replace('-', ' ')}.",
             Reject("metadata"),
             {".zgroup": value},
         )
     yield _case(
         "groups/other-member",
         "groups.other",
-        "Other members must not be there; that a reader minds them is not said.",
+        "Other fields are not permitted, but readers may ignore them.",
         Either(Node("group")),
-        {".zgroup": GROUP | {"nobodys": 1}},
+        {".zgroup": GROUP | {"unknown": 1}},
     )
     tree: dict[str, Any] = {
         ".zgroup": GROUP,
@@ -100,7 +100,7 @@ def _groups() -> Iterator[Case]:
         yield _case(
             f"groups/parents-{len(parts)}",
             clauses,
-            "Groups are made at all paths that lead to a new array, the root included.",
+            "Creating an array creates groups at all parent paths, including the root.",
             Accept(
                 Node(
                     documents={**dict.fromkeys(parents, GROUP), f"{path}/.zarray": _ONE},
@@ -116,7 +116,7 @@ def _groups() -> Iterator[Case]:
     yield _case(
         "groups/parents-that-are-there",
         "groups.array-parents",
-        "Groups that are there already stay as they are.",
+        "Existing groups are kept.",
         Accept(Node(documents={".zgroup": GROUP, ".zattrs": {"a": 1}, "a/.zgroup": GROUP})),
         {".zgroup": GROUP, ".zattrs": {"a": 1}},
         "create",
@@ -130,14 +130,14 @@ def _attributes() -> Iterator[Case]:
         yield _case(
             f"attributes/{kind}",
             ("attributes.document", "attributes.any"),
-            "Attributes are whatever JSON can say.",
+            "Attribute values may be any JSON value.",
             Accept(Node(attributes=ATTRIBUTES)),
             {name: node, ".zattrs": ATTRIBUTES},
         )
         yield _case(
             f"attributes/{kind}-none",
             "attributes.absent",
-            "Without .zattrs there are none.",
+            "A node without .zattrs has no attributes.",
             Accept(Node(attributes={})),
             {name: node},
         )
@@ -145,14 +145,14 @@ def _attributes() -> Iterator[Case]:
             yield _case(
                 f"attributes/{kind}-{wrong}",
                 "attributes.document",
-                "Attributes that are not one JSON object are none.",
+                "Attributes that are not one JSON object are invalid.",
                 Reject("metadata"),
                 {name: node, ".zattrs": value},
             )
         yield _case(
             f"attributes/{kind}-set",
             ("attributes.document", "attributes.any"),
-            "To set an attribute leaves the others, and the document of the node.",
+            "Setting an attribute keeps the others and the metadata of the node.",
             Accept(Node(documents={".zattrs": {"a": 2**53 - 1, "harness": 1}, name: node})),
             {name: node, ".zattrs": {"a": 2**53 - 1}},
             "update",
@@ -160,7 +160,7 @@ def _attributes() -> Iterator[Case]:
         yield _case(
             f"attributes/{kind}-first",
             ("attributes.document", "attributes.absent"),
-            "The first attribute makes the document.",
+            "Setting the first attribute creates .zattrs.",
             Accept(Node(documents={".zattrs": {"harness": 1}, name: node})),
             {name: node},
             "update",
@@ -186,7 +186,7 @@ def _paths() -> Iterator[Case]:
         yield _case(
             f"paths/{kind}",
             (clause, "paths.prefix"),
-            f"{path!r} is a spelling of foo/bar.",
+            f"{path!r} is normalized to foo/bar.",
             right,
             tree,
             "read",
@@ -195,7 +195,7 @@ def _paths() -> Iterator[Case]:
     yield _case(
         "paths/dots-in-names",
         ("paths.dots", "paths.prefix"),
-        "A part of a path may have periods if it has anything else.",
+        "A path segment may contain periods and other characters.",
         right,
         {key.replace("foo/bar", "foo/.b..r"): value for key, value in tree.items()},
         "read",
@@ -211,7 +211,7 @@ def _paths() -> Iterator[Case]:
         yield _case(
             f"paths/dots-{kind}",
             "paths.dots",
-            f"{path!r} has a part that is periods only, which is an error.",
+            f"{path!r} has a segment of periods only.",
             Reject("missing", "metadata"),
             tree,
             path=path,
@@ -219,7 +219,7 @@ def _paths() -> Iterator[Case]:
     yield _case(
         "paths/outside",
         "paths.dots",
-        "No path leads out of a store.",
+        "Paths cannot refer to keys outside the store.",
         Reject("metadata", "missing"),
         {".zgroup": GROUP},
         "create",

@@ -1,4 +1,4 @@
-"""Array documents of version 3: what has to be in them, what may be, what must not be."""
+"""Array metadata of version 3: mandatory, optional and invalid fields."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.documents import LEFT_OUT, array, regular
-from zarr_conformance.corpus.encode import document, raw
-from zarr_conformance.corpus.of_text import case_of
+from zarr_conformance.corpus.case_builder import build_case
+from zarr_conformance.corpus.encode import document, json_text, raw
+from zarr_conformance.corpus.metadata import OMITTED, array, regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,8 +40,8 @@ _NOT_A_LIST_OF_INTEGERS: dict[str, Any] = {
     "nested": [[4]],
 }
 
-# Values that a member cannot have, each with a name for it.
-_WRONG: dict[str, dict[str, Any]] = {
+# Invalid values of fields, each with a name.
+_INVALID: dict[str, dict[str, Any]] = {
     "zarr_format": {"2": 2, "4": 4, "string": "3", "null": None, "list": [3], "fraction": 3.5},
     "node_type": {"unknown": "dataset", "number": 3, "null": None, "capital": "Array"},
     "shape": _NOT_A_LIST_OF_INTEGERS,
@@ -64,20 +64,20 @@ _WRONG: dict[str, dict[str, Any]] = {
 ATTRIBUTES: dict[str, Any] = {
     "text": 'grüße 🌍 \u0000 " \\ /',
     "numbers": [0, -1, 1.5, 1e300, -2.5e-300],
-    "large": 2**53 - 1,  # beyond it, RFC 8259 (section 6) lets parsers round
+    "large": 2**53 - 1,  # larger numbers may be rounded by parsers (RFC 8259, section 6)
     "truth": [True, False, None],
     "empty": {},
     "": "an empty name",
     "nested": {"a": [{"b": [[]]}]},
     "zarr_format": 2,
 }
-"""Attributes of every kind that JSON has."""
+"""Attributes with all kinds of JSON values."""
 
 
 def _case(
     name: str,
     clause: str | tuple[str, ...],
-    says: str,
+    summary: str,
     expect: Expectation,
     stored: dict[str, Any] | bytes,
     *,
@@ -85,11 +85,11 @@ def _case(
     chunks: dict[str, bytes] | None = None,
 ) -> Case:
     store = {"zarr.json": stored, **(chunks or {})}
-    return case_of("v3-core", f"array/{name}", clause, says, expect, store, operation)
+    return build_case("v3-core", f"array/{name}", clause, summary, expect, store, operation)
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _members()
     yield from _optional()
     yield from _json()
@@ -109,14 +109,14 @@ def _members() -> Iterator[Case]:
             "metadata.object",
             "storage.exists",
         ),
-        "A document with all mandatory members and no other is an array.",
+        "Array metadata with exactly the mandatory fields is valid.",
         Accept(Node("array", (4,))),
         array(),
     )
     yield Case(
         "v3-core/array/no-document",
         ("v3-core.array.document", "v3-core.storage.exists"),
-        "Chunks without a document are no array.",
+        "Chunks without a metadata document are not an array.",
         "open",
         Reject("missing"),
         {"c/0": bytes(8)},
@@ -125,44 +125,44 @@ def _members() -> Iterator[Case]:
         yield _case(
             f"without-{name.replace('_', '-')}",
             f"array.{name.replace('_', '-')}",
-            f"A document without {name} is no array.",
+            f"Array metadata without {name} is invalid.",
             Reject("metadata"),
-            array(**{name: LEFT_OUT}),
+            array(**{name: OMITTED}),
         )
-    for name, values in _WRONG.items():
+    for name, values in _INVALID.items():
         for kind, value in values.items():
             yield _case(
                 f"{name.replace('_', '-')}-{kind}",
                 f"array.{name.replace('_', '-')}",
-                f"A document with {name} {value!r} is not that of an array.",
+                f"{name} of array metadata cannot be {json_text(value)}.",
                 Reject("metadata"),
                 array(**{name: value}),
             )
     yield _case(
         "codecs-empty",
         ("array.codecs-not-empty", "codecs.kinds"),
-        "An empty list of codecs cannot make bytes of a chunk.",
+        "An empty list of codecs has no array -> bytes codec.",
         Reject("metadata"),
         array(codecs=[]),
     )
     yield _case(
         "node-type-group-with-shape",
         ("extensions.unknown-group",),
-        "A document that calls itself a group, yet has the members of an array, is no group.",
+        "Group metadata with the fields of an array is invalid.",
         Reject("metadata"),
         array(node_type="group"),
     )
     yield _case(
         "zarr-format-float",
         "array.zarr-format",
-        "3.0 is no integer to some parsers of JSON, 3 to others.",
+        "3.0 is an integer for some JSON parsers, but not for others.",
         Either(Node("array")),
         document(array()).replace(b'"zarr_format": 3', b'"zarr_format": 3.0'),
     )
     yield _case(
         "shape-float",
         "array.shape",
-        "4.0 is no integer to some parsers of JSON, 4 to others.",
+        "4.0 is an integer for some JSON parsers, but not for others.",
         Either(Node("array", (4,))),
         document(array()).replace(b"  4", b"  4.0"),
     )
@@ -172,55 +172,55 @@ def _optional() -> Iterator[Case]:
     yield _case(
         "attributes",
         ("array.attributes", "array.attributes-any"),
-        "Attributes are whatever JSON can say.",
+        "Attribute values may be any JSON value.",
         Accept(Node(attributes=ATTRIBUTES)),
         array(attributes=ATTRIBUTES),
     )
     yield _case(
         "attributes-empty",
         "array.attributes",
-        "There may be no attributes.",
+        "attributes may be empty.",
         Accept(Node(attributes={})),
         array(attributes={}),
     )
     yield _case(
         "storage-transformers-empty",
         ("array.storage-transformers", "array.storage-transformers-none"),
-        "An empty list of storage transformers is none.",
+        "An empty list means no storage transformers.",
         Accept(Node("array")),
         array(storage_transformers=[]),
     )
     yield _case(
         "dimension-names",
         ("array.dimension-names", "array.dimension-names-null"),
-        "A dimension has a name, or null if it has none.",
+        "A dimension name is a string or null.",
         Accept(Node(dimension_names=("y", None, ""))),
         array(shape=[4, 4, 4], chunk_grid=regular(2, 2, 2), dimension_names=["y", None, ""]),
     )
     yield _case(
         "dimension-names-equal",
         ("array.dimension-names", "array.dimension-names-distinct"),
-        "Two dimensions of one name are not recommended, but allowed.",
+        "Equal dimension names are permitted, but not recommended.",
         Accept(Node(dimension_names=("x", "x"))),
         array(shape=[4, 4], chunk_grid=regular(2, 2), dimension_names=["x", "x"]),
     )
     yield _case(
         "dimension-names-none",
         "array.dimension-names-none",
-        "Without names, dimensions are unnamed.",
+        "Dimensions without dimension_names are unnamed.",
         Accept(Node("array", (4, 4))),
         array(shape=[4, 4], chunk_grid=regular(2, 2)),
     )
     yield _case(
         "dimension-names-of-no-dimensions",
         "array.dimension-names",
-        "No dimensions have no names.",
+        "dimension_names of a zero-dimensional array is empty.",
         Accept(Node("array", ())),
         array(shape=[], chunk_grid=regular(), dimension_names=[]),
     )
 
 
-# By RFC 8259 (section 9) a parser may accept forms that are not JSON, and may limit depths.
+# RFC 8259 (section 9) permits parsers to accept other forms and to limit nesting depths.
 _LENIENT = (
     "deep",
     "comment",
@@ -261,28 +261,28 @@ def _json() -> Iterator[Case]:
         yield _case(
             f"json-{name}",
             "metadata.object" if outer else "metadata.json",
-            f"A document that is not one JSON object is none ({name.replace('-', ' ')}).",
+            f"A metadata document must be one JSON object: {name.replace('-', ' ')}.",
             expect,
             data,
         )
     yield _case(
         "json-repeated-member",
         "metadata.json",
-        "By RFC 8259 names should be unique; a document with two shapes cannot be understood.",
+        "Names should be unique by RFC 8259; a document with two shapes is ambiguous.",
         Either(Node("array")),
         whole.replace(b'"node_type"', b'"shape": [5], "node_type"'),
     )
     yield _case(
         "json-spaces",
         "metadata.json",
-        "White space and the order of members mean nothing.",
+        "White space and the order of fields are not significant.",
         Accept(Node("array", (4,))),
         b"\n\t " + document(dict(reversed(array().items()))).replace(b":", b" \r\n : ") + b"\n ",
     )
     yield _case(
         "json-escapes",
         "metadata.json",
-        "A character may be written by its number.",
+        "Characters may be escaped.",
         Accept(Node("array", (4,), {"é😀": "A"})),
         document(array(attributes={"x": "A"}))
         .replace(b'"x"', b'"\\u00e9\\ud83d\\ude00"')
@@ -296,7 +296,7 @@ def _shapes() -> Iterator[Case]:
     yield _case(
         "nothing-stored",
         "array.fill-value-used",
-        "What was never written is the fill value.",
+        "Elements that were never written have the fill value.",
         Accept(Node(values=Values(raw(fill)))),
         array(fill_value=7),
         operation="read",
@@ -305,7 +305,7 @@ def _shapes() -> Iterator[Case]:
     yield _case(
         "partly-stored",
         ("array.fill-value-used", "keys.root-array-data"),
-        "Chunks that are there are read, the others hold the fill value.",
+        "Stored chunks are read, missing chunks have the fill value.",
         Accept(Node(values=Values(raw(np.array([7, 7, 1, 2], "<i4"))))),
         array(fill_value=7),
         operation="read",
@@ -314,7 +314,7 @@ def _shapes() -> Iterator[Case]:
     yield _case(
         "no-dimensions",
         "hierarchy.no-dimensions",
-        "An array without dimensions has one element.",
+        "A zero-dimensional array has one element.",
         Accept(Node("array", (), values=Values(raw(np.array(5, "<i4"))))),
         array(shape=[], chunk_grid=regular()),
         operation="read",
@@ -324,7 +324,7 @@ def _shapes() -> Iterator[Case]:
         yield _case(
             f"empty-{'x'.join(map(str, shape))}",
             "hierarchy.empty-dimension",
-            "A dimension may have no length; the array has no elements then.",
+            "A dimension may have length zero; the array then has no elements.",
             Accept(Node("array", shape, values=Values(b""))),
             array(shape=list(shape), chunk_grid=regular(*lengths)),
             operation="read",
@@ -332,7 +332,7 @@ def _shapes() -> Iterator[Case]:
     yield _case(
         "huge",
         "array.shape",
-        "A shape may be larger than any memory; nothing is made of it when it is opened.",
+        "A shape may exceed the memory; opening does not allocate elements.",
         Accept(Node("array", (2**62, 3))),
         array(shape=[2**62, 3], chunk_grid=regular(1000, 3)),
     )

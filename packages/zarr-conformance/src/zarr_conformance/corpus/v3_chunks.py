@@ -1,4 +1,4 @@
-"""Where chunks lie, how they are called: the regular grid, the two key encodings of version 3."""
+"""The regular chunk grid and the two chunk key encodings of version 3."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.documents import array, group, regular
-from zarr_conformance.corpus.encode import blocks, document, raw
+from zarr_conformance.corpus.encode import blocks, document, json_text, raw
+from zarr_conformance.corpus.metadata import array, group, regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +26,7 @@ _SHAPES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "five": ((2, 1, 3, 1, 2), (1, 1, 2, 1, 2)),
 }
 
-# Start, stop, step in each dimension of an array of shape (5, 5).
+# Start, stop, step along each dimension of an array of shape (5, 5).
 _SELECTIONS: dict[str, tuple[tuple[int, int, int], ...]] = {
     "one": ((3, 4, 1), (2, 3, 1)),
     "row": ((2, 3, 1), (0, 5, 1)),
@@ -49,26 +49,26 @@ _NO_SEPARATORS: dict[str, Any] = {
 
 
 def default(separator: str) -> Callable[[Sequence[int]], str]:
-    """Keys of the ``default`` encoding."""
+    """Return the chunk key in the ``default`` encoding."""
     return lambda place: separator.join(("c", *map(str, place)))
 
 
 def v2(separator: str) -> Callable[[Sequence[int]], str]:
-    """Keys of the ``v2`` encoding."""
+    """Return the chunk key in the ``v2`` encoding."""
     return lambda place: separator.join(map(str, place)) or "0"
 
 
 def numbered(shape: Sequence[int]) -> Any:
-    """An array of this shape, every element another."""
+    """Return an array of this shape with distinct elements."""
     return np.arange(1, 1 + int(np.prod(shape)), dtype="<i4").reshape(shape)
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _grids()
-    yield from _wrong_grids()
+    yield from _invalid_grids()
     yield from _keys()
-    yield from _below()
+    yield from _paths()
 
 
 def _grids() -> Iterator[Case]:
@@ -98,7 +98,7 @@ def _grids() -> Iterator[Case]:
         yield Case(
             f"v3-chunks/regular/{name}-created",
             (*clauses[:4], "v3-chunks.regular.border-fill", "v3-core.codecs.encode"),
-            f"An array of shape {shape} is written in chunks of {lengths}, whole at the border.",
+            f"An array of shape {shape} is written in full chunks of {lengths}.",
             "create",
             Accept(Node(values=Values(raw(values)), stored=chunks)),
             document=stored,
@@ -111,9 +111,9 @@ def _grids() -> Iterator[Case]:
         yield Case(
             f"v3-chunks/selection/{name}",
             ("v3-chunks.regular.place", "v3-core.codecs.partial"),
-            "A part of an array is read from the chunks that it touches.",
+            "A partial selection reads the chunks that it intersects.",
             "read",
-            # That a part without elements can be asked for is not said.
+            # The specification does not mention selections without elements.
             (Accept if chosen.size else Either)(Node(values=Values(raw(chosen)))),
             {
                 "zarr.json": document(stored),
@@ -121,12 +121,12 @@ def _grids() -> Iterator[Case]:
             },
             selection=selection,
         )
-    # What lies beyond the border of the array is nobody's business.
+    # The elements beyond the array are not checked.
     other = blocks(values, (2, 2), 99)
     yield Case(
         "v3-chunks/regular/anything-beyond-the-border",
         ("v3-chunks.regular.border",),
-        "What a chunk holds beyond the array is not looked at.",
+        "Elements of a chunk beyond the array are ignored.",
         "read",
         Accept(Node(values=Values(raw(values)))),
         {
@@ -137,7 +137,7 @@ def _grids() -> Iterator[Case]:
     yield Case(
         "v3-chunks/regular/chunk-beyond-the-array",
         ("v3-core.grids.tessellation",),
-        "A chunk that lies outside the array is not looked at.",
+        "Chunks beyond the array are ignored.",
         "read",
         Accept(Node(values=Values(raw(values)))),
         {
@@ -149,7 +149,7 @@ def _grids() -> Iterator[Case]:
     )
 
 
-def _wrong_grids() -> Iterator[Case]:
+def _invalid_grids() -> Iterator[Case]:
     wrong: dict[str, tuple[Any, str]] = {
         "zero": ([0], "v3-chunks.regular.positive"),
         "negative": ([-2], "v3-chunks.regular.positive"),
@@ -169,7 +169,7 @@ def _wrong_grids() -> Iterator[Case]:
             (clause, "v3-core.array.chunk-shape", "v3-core.hierarchy.chunk-length")
             if name == "zero"
             else (clause, "v3-core.array.chunk-shape"),
-            f"{lengths!r} is not the shape of the chunks of an array with one dimension.",
+            f"{json_text(lengths)} is not a valid chunk shape of a one-dimensional array.",
             "open",
             Reject("metadata", "extension"),
             {"zarr.json": document(array(chunk_grid=grid))},
@@ -177,20 +177,20 @@ def _wrong_grids() -> Iterator[Case]:
     yield Case(
         "v3-chunks/regular/zero-of-an-empty-array",
         ("v3-core.hierarchy.chunk-length", "v3-chunks.regular.positive"),
-        "One text allows chunks without length where the array has none, the other does not.",
+        "Specifications differ on chunks of length zero along an empty dimension.",
         "open",
         Either(Node("array", (0,))),
         {"zarr.json": document(array(shape=[0], chunk_grid=regular(0)))},
     )
     for name, configuration in (
         ("empty", {}),
-        ("other-member", {"chunk_shape": [2], "nobodys": 1}),
+        ("other-member", {"chunk_shape": [2], "unknown": 1}),
         ("misspelt", {"chunk-shape": [2]}),
     ):
         yield Case(
             f"v3-chunks/regular/configuration-{name}",
             ("v3-core.array.chunk-grid-regular",),
-            f"The configuration of a regular grid has chunk_shape, not {configuration!r}.",
+            f"{json_text(configuration)} is not a valid configuration of a regular grid.",
             "open",
             Reject("metadata", "extension"),
             {
@@ -202,7 +202,7 @@ def _wrong_grids() -> Iterator[Case]:
     yield Case(
         "v3-chunks/regular/huge-chunk",
         ("v3-chunks.regular.border",),
-        "A chunk may be larger than any memory as long as it is not stored.",
+        "A missing chunk may be larger than the memory.",
         "open",
         Either(Node("array", (4,))),
         {"zarr.json": document(array(chunk_grid=regular(2**50)))},
@@ -225,7 +225,7 @@ def _keys() -> Iterator[Case]:
         yield Case(
             f"v3-chunks/{name}/{what}",
             clauses,
-            f"Chunks have the keys of the encoding {name} with a {what}.",
+            f"Chunk keys of the encoding {name} with a {what}.",
             "read",
             Accept(Node(values=Values(raw(values)))),
             {"zarr.json": document(stored), **chunks},
@@ -233,7 +233,7 @@ def _keys() -> Iterator[Case]:
         yield Case(
             f"v3-chunks/{name}/{what}-created",
             (*clauses, "v3-core.grids.identifier"),
-            f"Chunks are stored under the keys of the encoding {name} with a {what}.",
+            f"Chunks are written with the keys of the encoding {name} with a {what}.",
             "create",
             Accept(Node(values=Values(raw(values)), stored=chunks)),
             document=stored,
@@ -244,7 +244,7 @@ def _keys() -> Iterator[Case]:
         yield Case(
             f"v3-chunks/{name}/{what}-no-dimensions",
             (f"v3-chunks.{name}.no-dimensions",),
-            "The chunk of an array without dimensions has a key of its own.",
+            "The chunk of a zero-dimensional array has a special key.",
             "read",
             Accept(Node(values=Values(raw(scalar)))),
             {"zarr.json": document(nothing), **own},
@@ -252,7 +252,7 @@ def _keys() -> Iterator[Case]:
         yield Case(
             f"v3-chunks/{name}/{what}-no-dimensions-created",
             (f"v3-chunks.{name}.no-dimensions",),
-            "The chunk of an array without dimensions is stored under a key of its own.",
+            "The chunk of a zero-dimensional array is written with a special key.",
             "create",
             Accept(Node(values=Values(raw(scalar)), stored=own)),
             document=nothing,
@@ -269,7 +269,7 @@ def _keys() -> Iterator[Case]:
                 f"v3-chunks/{name}/{form}",
                 (f"v3-chunks.{name}.separator-default",)
                 + (("v3-core.extensions.short-hand",) if form == "short-hand" else ()),
-                f"Without a separator {name} has its own.",
+                f"separator of {name} has a default.",
                 "read",
                 Accept(Node(values=Values(raw(values)))),
                 {
@@ -281,7 +281,7 @@ def _keys() -> Iterator[Case]:
             yield Case(
                 f"v3-chunks/{name}/separator-{kind}",
                 (f"v3-chunks.{name}.separator",),
-                f"{wrong!r} is neither a slash nor a period.",
+                f"{json_text(wrong)} is neither a slash nor a period.",
                 "open",
                 Reject("metadata", "extension"),
                 {
@@ -298,24 +298,24 @@ def _keys() -> Iterator[Case]:
         yield Case(
             f"v3-chunks/{name}/other-member",
             (f"v3-chunks.{name}.separator",),
-            f"The configuration of {name} has a separator, nothing else.",
+            f"The configuration of {name} has separator only.",
             "open",
             Reject("metadata", "extension"),
             {
                 "zarr.json": document(
-                    array(chunk_key_encoding={"name": name, "configuration": {"nobodys": 1}})
+                    array(chunk_key_encoding={"name": name, "configuration": {"unknown": 1}})
                 )
             },
         )
 
 
-def _below() -> Iterator[Case]:
+def _paths() -> Iterator[Case]:
     values = numbered((4,))
     chunks = {f"a/b/{default('/')(at)}": raw(it) for at, it in blocks(values, (2,)).items()}
     yield Case(
         "v3-chunks/below/read",
         ("v3-core.keys.array-data", "v3-core.keys.node-document"),
-        "The chunks of an array lie below its path.",
+        "The chunks of an array are below its path.",
         "read",
         Accept(Node(values=Values(raw(values)))),
         {
@@ -351,7 +351,7 @@ def _below() -> Iterator[Case]:
     yield Case(
         "v3-chunks/below/created-groups",
         ("v3-core.storage.ancestors",),
-        "An array is created with the groups that lead to it.",
+        "Creating an array creates the groups above it.",
         "create",
         Accept(
             Node(
@@ -367,7 +367,7 @@ def _below() -> Iterator[Case]:
     yield Case(
         "v3-chunks/below/fill-value-recorded",
         ("v3-core.array.fill-value-recorded", "v3-core.array.fill-value"),
-        "The fill value that an array is made with is in its document.",
+        "The metadata records the fill value of a new array.",
         "create",
         Accept(Node(documents={"zarr.json": {"fill_value": 7, "data_type": "int32"}})),
         document=array(fill_value=7),

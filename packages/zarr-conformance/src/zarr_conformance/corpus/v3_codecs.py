@@ -1,4 +1,4 @@
-"""The codecs bytes, transpose, gzip, crc32c of version 3: configurations, encoded bytes."""
+"""The codecs bytes, transpose, gzip and crc32c of version 3: configurations and encoded bytes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.documents import array, regular
-from zarr_conformance.corpus.encode import crc32c, document, gzip, raw
+from zarr_conformance.corpus.encode import crc32c, document, gzip, json_text, raw
+from zarr_conformance.corpus.metadata import array, regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,74 +22,74 @@ BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 VALUES = np.arange(24, dtype="<i4").reshape(4, 6) * 1000 - 7
 
 
-def one(codecs: list[Any], values: Any = VALUES, **members: Any) -> dict[str, Any]:
-    """The document of an array in one chunk."""
+def single_chunk(codecs: list[Any], values: Any = VALUES, **members: Any) -> dict[str, Any]:
+    """Return the metadata of an array in one chunk."""
     return array(
         shape=list(values.shape), chunk_grid=regular(*values.shape), codecs=codecs, **members
     )
 
 
-def read(
+def read_case(
     name: str,
     clauses: tuple[str, ...],
-    says: str,
+    summary: str,
     codecs: list[Any],
     stored: bytes,
     expect: Expectation | None = None,
     values: Any = VALUES,
     **members: Any,
 ) -> Case:
-    """An array in one chunk, stored like this, is read."""
+    """Return a case that reads an array in one chunk, stored as these bytes."""
     return Case(
         f"v3-codecs/{name}",
         clauses,
-        says,
+        summary,
         "read",
         expect or Accept(Node(values=Values(raw(values)))),
         {
-            "zarr.json": document(one(codecs, values, **members)),
+            "zarr.json": document(single_chunk(codecs, values, **members)),
             "/".join(("c", *("0" for _ in values.shape))): stored,
         },
     )
 
 
-def created(name: str, clauses: tuple[str, ...], codecs: list[Any]) -> Case:
-    """An array in one chunk is written, then read by the harness itself."""
+def write_case(name: str, clauses: tuple[str, ...], codecs: list[Any]) -> Case:
+    """Return a case that writes an array in one chunk; the test runner reads it."""
     return Case(
         f"v3-codecs/{name}",
         clauses,
-        "What is written is what the document says.",
+        "The stored value matches the metadata.",
         "create",
         Accept(Node(values=Values(raw(VALUES)))),
-        document=one(codecs),
+        document=single_chunk(codecs),
     )
 
 
-def refused(
+def reject_case(
     name: str,
     clause: str,
-    says: str,
+    summary: str,
     codecs: Any,
     expect: Expectation | None = None,
     more: tuple[str, ...] = (),
 ) -> Case:
-    """A document with these codecs is refused."""
+    """Return a case that rejects metadata with these codecs."""
     return Case(
         f"v3-codecs/{name}",
         (f"v3-codecs.{clause}" if not clause.startswith("v3-core") else clause, *more),
-        says,
+        summary,
         "open",
         expect or Reject("metadata", "extension"),
-        {"zarr.json": document(one(codecs))},
+        {"zarr.json": document(single_chunk(codecs))},
     )
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _bytes()
     yield from _transpose()
-    yield from _of_gzip()
-    yield from _of_crc32c()
+    yield from _gzip()
+    yield from _crc32c()
 
 
 def _bytes() -> Iterator[Case]:
@@ -98,16 +98,16 @@ def _bytes() -> Iterator[Case]:
         ("endian-native", {"endian": "native"}),
         ("endian-null", {"endian": None}),
         ("endian-number", {"endian": 1}),
-        ("other-member", {"endian": "little", "nobodys": 1}),
+        ("other-member", {"endian": "little", "unknown": 1}),
     ):
-        yield refused(
+        yield reject_case(
             f"bytes/{kind}",
             "bytes.endian",
-            f"The codec bytes has no configuration {configuration!r}.",
+            f"{json_text(configuration)} is not a valid configuration of bytes.",
             [{"name": "bytes", "configuration": configuration}],
         )
     for order, name in (("little", "little"), ("big", "big")):
-        yield read(
+        yield read_case(
             f"bytes/two-dimensions-{name}",
             (
                 "v3-codecs.bytes.order",
@@ -116,14 +116,14 @@ def _bytes() -> Iterator[Case]:
                 "v3-codecs.bytes.endian-required",
                 "v3-core.codecs.core",
             ),
-            "Elements lie in C order.",
+            "Elements are stored in C order.",
             [{"name": "bytes", "configuration": {"endian": order}}],
             raw(VALUES, order),
         )
-    yield read(
+    yield read_case(
         "bytes/single-byte-with-endian",
         ("v3-codecs.bytes.endian-not-required",),
-        "endian may be given where it means nothing.",
+        "endian is permitted where it has no effect.",
         [{"name": "bytes", "configuration": {"endian": "big"}}],
         bytes(range(6)),
         values=np.arange(6, dtype="u1").reshape(2, 3),
@@ -145,10 +145,10 @@ def _transpose() -> Iterator[Case]:
             "v3-core.codecs.unsupported",
             "v3-core.codecs.representation",
         )
-        yield read(
+        yield read_case(
             f"transpose/{name}",
             clauses,
-            f"Dimension i of what is stored is dimension {list(order)}[i] of the chunk.",
+            f"Dimension i of the encoded array is dimension {list(order)}[i] of the decoded array.",
             codecs,
             stored,
             values=cube,
@@ -156,20 +156,20 @@ def _transpose() -> Iterator[Case]:
         yield Case(
             f"v3-codecs/transpose/{name}-created",
             clauses,
-            f"What is written by the order {list(order)} is stored in that order.",
+            f"The order {list(order)} is applied on writing.",
             "create",
             Accept(Node(values=Values(raw(cube)), stored={"c/0/0/0": stored})),
-            document=one(codecs, cube),
+            document=single_chunk(codecs, cube),
         )
     twice = [
         {"name": "transpose", "configuration": {"order": [1, 2, 0]}},
         {"name": "transpose", "configuration": {"order": [1, 0, 2]}},
         BYTES,
     ]
-    yield read(
+    yield read_case(
         "transpose/twice",
         ("v3-codecs.transpose.shape", "v3-core.codecs.order"),
-        "Two of them are applied one after the other.",
+        "Two transpose codecs are applied one after another.",
         twice,
         raw(np.ascontiguousarray(cube.transpose(1, 2, 0).transpose(1, 0, 2))),
         values=cube,
@@ -181,39 +181,48 @@ def _transpose() -> Iterator[Case]:
         "repeated": {"order": [0, 0]},
         "beyond": {"order": [1, 2]},
         "negative": {"order": [-1, 0]},
-        "letter-c": {"order": "C"},
-        "letter-f": {"order": "F"},
+        "letter": {"order": "K"},
         "text": {"order": ["0", "1"]},
         "fraction": {"order": [0.5, 1]},
         "true": {"order": [True, False]},
         "null": {"order": None},
-        "other-member": {"order": [1, 0], "nobodys": 1},
+        "other-member": {"order": [1, 0], "unknown": 1},
     }
     for kind, configuration in wrong.items():
-        yield refused(
+        yield reject_case(
             f"transpose/no-order-{kind}",
             "transpose.order",
-            f"{configuration!r} does not say how two dimensions are permuted.",
+            f"{json_text(configuration)} is not a valid configuration of transpose for two dimensions.",
             [{"name": "transpose", "configuration": configuration}, BYTES],
             more=("v3-core.codecs.unsupported", "v3-core.codecs.representation")
             if kind in ("too-few", "too-many")
             else (),
         )
+    for letter, order in (("C", (0, 1, 2)), ("F", (2, 1, 0))):
+        yield read_case(
+            f"transpose/no-order-letter-{letter.lower()}",
+            ("v3-codecs.transpose.order",),
+            f"The order {letter!r} is not a list, although some writers store it.",
+            [{"name": "transpose", "configuration": {"order": letter}}, BYTES],
+            raw(np.ascontiguousarray(cube.transpose(order))),
+            Either(Node(values=Values(raw(cube)))),
+            cube,
+        )
 
 
-def _of_gzip() -> Iterator[Case]:
+def _gzip() -> Iterator[Case]:
     data = raw(VALUES)
     for level in range(10):
         codecs = [BYTES, {"name": "gzip", "configuration": {"level": level}}]
-        yield read(
+        yield read_case(
             f"gzip/level-{level}",
             ("v3-codecs.gzip.level", "v3-codecs.gzip.format", "v3-core.codecs.core")
             + (("v3-codecs.gzip.level-zero",) if not level else ("v3-codecs.gzip.algorithm",)),
-            f"Level {level} is a level.",
+            f"{level} is a valid level.",
             codecs,
             gzip(data, level),
         )
-        yield created(
+        yield write_case(
             f"gzip/level-{level}-created",
             ("v3-codecs.gzip.level", "v3-codecs.gzip.format", "v3-codecs.gzip.name"),
             codecs,
@@ -223,17 +232,17 @@ def _of_gzip() -> Iterator[Case]:
         ("with-time", gzip(data, 5, 1_700_000_000)),
         ("stored-block", gzip(data, 0)),
     ):
-        yield read(
+        yield read_case(
             f"gzip/{kind}",
             ("v3-codecs.gzip.format", "v3-codecs.gzip.algorithm"),
-            "Whatever RFC 1952 lets a header have is read.",
+            "All header fields of RFC 1952 are accepted.",
             [BYTES, {"name": "gzip", "configuration": {"level": 5}}],
             stored,
         )
-    yield read(
+    yield read_case(
         "gzip/two-members",
         ("v3-codecs.gzip.format",),
-        "A file of RFC 1952 may have several members, one after the other.",
+        "A file of RFC 1952 may have several members.",
         [BYTES, {"name": "gzip", "configuration": {"level": 5}}],
         gzip(data[:40]) + gzip(data[40:]),
     )
@@ -245,64 +254,64 @@ def _of_gzip() -> Iterator[Case]:
         "text": {"level": "5"},
         "true": {"level": True},
         "null": {"level": None},
-        "other-member": {"level": 5, "nobodys": 1},
+        "other-member": {"level": 5, "unknown": 1},
     }
     for kind, configuration in wrong.items():
-        yield refused(
+        yield reject_case(
             f"gzip/no-level-{kind}",
             "gzip.level",
-            f"{configuration!r} is no configuration of gzip.",
+            f"{json_text(configuration)} is not a valid configuration of gzip.",
             [BYTES, {"name": "gzip", "configuration": configuration}],
-            # That a level is required is not said.
+            # The specification does not require a level.
             Either() if kind == "none" else None,
         )
 
 
 def _with_name(data: bytes) -> bytes:
-    """A member whose header has a name and a comment."""
+    """Return a member with a name and a comment in its header."""
     deflater = zlib.compressobj(5, zlib.DEFLATED, -15)
     body = deflater.compress(data) + deflater.flush()
     header = b"\x1f\x8b\x08\x18" + bytes(4) + b"\0\xff" + b"chunk\0a comment\0"
     return header + body + struct.pack("<II", zlib.crc32(data), len(data))
 
 
-def _of_crc32c() -> Iterator[Case]:
+def _crc32c() -> Iterator[Case]:
     data = raw(VALUES)
     clauses = ("v3-codecs.crc32c.format", "v3-codecs.crc32c.name", "v3-core.codecs.core")
-    yield read(
+    yield read_case(
         "crc32c/behind-the-data",
         clauses,
-        "The checksum lies behind the data.",
+        "The checksum follows the data.",
         [BYTES, {"name": "crc32c"}],
         crc32c(data),
     )
     yield Case(
         "v3-codecs/crc32c/created",
         clauses,
-        "The checksum is stored behind the data.",
+        "The checksum is written after the data.",
         "create",
         Accept(Node(values=Values(data), stored={"c/0/0": crc32c(data)})),
-        document=one([BYTES, {"name": "crc32c"}]),
+        document=single_chunk([BYTES, {"name": "crc32c"}]),
     )
-    yield read(
+    yield read_case(
         "crc32c/twice",
         (*clauses, "v3-core.codecs.order"),
-        "A checksum may be put on a checksum.",
+        "crc32c may be applied twice.",
         [BYTES, {"name": "crc32c"}, {"name": "crc32c"}],
         crc32c(crc32c(data)),
     )
-    yield read(
+    yield read_case(
         "crc32c/empty-configuration",
         clauses,
-        "An empty configuration says nothing.",
+        "An empty configuration has no effect.",
         [BYTES, {"name": "crc32c", "configuration": {}}],
         crc32c(data),
     )
-    yield refused(
+    yield reject_case(
         "crc32c/other-member",
         "crc32c.name",
-        "There is nothing to configure.",
-        [BYTES, {"name": "crc32c", "configuration": {"nobodys": 1}}],
+        "crc32c has no configuration.",
+        [BYTES, {"name": "crc32c", "configuration": {"unknown": 1}}],
     )
     for kind, stored in (
         ("flipped-data", bytes([data[0] ^ 1]) + crc32c(data)[1:]),
@@ -313,10 +322,10 @@ def _of_crc32c() -> Iterator[Case]:
         ("short", b"abc"),
         ("empty", b""),
     ):
-        yield read(
+        yield read_case(
             f"crc32c/damaged-{kind}",
             ("v3-codecs.crc32c.format",),
-            "What does not bear its checksum is refused.",
+            "A chunk with a wrong checksum is an error.",
             [BYTES, {"name": "crc32c"}],
             stored,
             Reject("chunk"),

@@ -1,4 +1,4 @@
-"""Core data types of version 3: their bytes, their ranges, their fill values."""
+"""Core data types of version 3: bytes, ranges and fill values."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.documents import array, regular
-from zarr_conformance.corpus.encode import document, raw
+from zarr_conformance.corpus.case import (
+    Accept,
+    Case,
+    Either,
+    Node,
+    Reject,
+    Values,
+    refused_fill_value,
+)
+from zarr_conformance.corpus.encode import document, json_text, raw
+from zarr_conformance.corpus.metadata import array, regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +33,7 @@ _BITS = {"float16": (16, 0x7C00, 0x0200), "float32": (32, 0x7F800000, 0x00400000
 
 
 def examples(name: str) -> Any:
-    """Four elements of a data type, those at its ends among them."""
+    """Return four elements of a data type, including its extremes."""
     if name == "bool":
         return np.array([True, False, False, True])
     dtype = np.dtype(name)
@@ -46,7 +54,7 @@ def _codecs(endian: str | None) -> list[Any]:
 
 
 def _needs(name: str) -> tuple[str, ...]:
-    """Of the core data types, one is optionally supported."""
+    """Return the optional extensions of a core data type."""
     return ("data_type:float16",) if name == "float16" else ()
 
 
@@ -55,7 +63,7 @@ def _default_fill(name: str) -> Any:
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     for name in ("bool", *INTEGERS, *FLOATS, *COMPLEX):
         yield from _stored(name)
     yield from _booleans()
@@ -67,7 +75,7 @@ def cases() -> Iterator[Case]:
         yield Case(
             f"v3-data-types/unknown/{name.replace('<', 'lt-')}",
             ("v3-core.extensions.unknown-array",),
-            f"{name} is no data type.",
+            f"{name} is not a data type.",
             "open",
             Reject("extension", "metadata"),
             {"zarr.json": document(array(data_type=name))},
@@ -110,7 +118,7 @@ def _stored(name: str) -> Iterator[Case]:
         yield Case(
             f"v3-data-types/{name}/no-endian",
             ("v3-codecs.bytes.endian-required",),
-            f"Without endian nobody can tell how elements of {name} are stored.",
+            f"The bytes codec needs endian for {name}.",
             "open",
             Reject("metadata", "extension"),
             {
@@ -121,16 +129,16 @@ def _stored(name: str) -> Iterator[Case]:
         )
 
 
-def _filled(
+def _fill_value(
     name: str, kind: str, value: Any, data: bytes, clause: str, count: int = 4
 ) -> Iterator[Case]:
-    """A fill value in both directions: what missing chunks hold, whether it survives."""
+    """Yield cases of a fill value: missing chunks, and metadata that is kept."""
     single = len(data) == 1
     stored = array(data_type=name, fill_value=value, codecs=_codecs(None if single else "little"))
     yield Case(
         f"v3-data-types/{name}/fill-{kind}",
         (f"v3-data-types.{clause}", "v3-core.array.fill-value"),
-        f"Where nothing is stored, an array of {name} with the fill value {value!r} holds it.",
+        f"Missing chunks of {name} read as the fill value {json_text(value)}.",
         "read",
         Accept(Node(values=Values(data * count))),
         {"zarr.json": document(stored)},
@@ -138,22 +146,22 @@ def _filled(
     )
 
 
-def _unfilled(name: str, kind: str, value: Any, clause: str) -> Case:
+def _invalid_fill_value(name: str, kind: str, value: Any, clause: str) -> Case:
     single = name in ("bool", "int8", "uint8", "r8")
     stored = array(data_type=name, fill_value=value, codecs=_codecs(None if single else "little"))
     return Case(
         f"v3-data-types/{name}/no-fill-{kind}",
         (f"v3-data-types.{clause}", "v3-core.array.fill-value"),
-        f"{value!r} is no fill value of {name}.",
+        f"{json_text(value)} is not a valid fill value of {name}.",
         "open",
-        Reject("metadata"),
+        refused_fill_value(value, "metadata"),
         {"zarr.json": document(stored)},
     )
 
 
 def _booleans() -> Iterator[Case]:
-    yield from _filled("bool", "true", True, b"\1", "fill-bool")
-    yield from _filled("bool", "false", False, b"\0", "fill-bool")
+    yield from _fill_value("bool", "true", True, b"\1", "fill-bool")
+    yield from _fill_value("bool", "false", False, b"\0", "fill-bool")
     for kind, value in (
         ("one", 1),
         ("zero", 0),
@@ -162,7 +170,7 @@ def _booleans() -> Iterator[Case]:
         ("list", [True]),
         ("nan", "NaN"),
     ):
-        yield _unfilled("bool", kind, value, "fill-bool")
+        yield _invalid_fill_value("bool", kind, value, "fill-bool")
 
 
 def _integers() -> Iterator[Case]:
@@ -171,7 +179,7 @@ def _integers() -> Iterator[Case]:
         size = np.dtype(name).itemsize
         for kind, number in (("smallest", ends.min), ("largest", ends.max), ("one", 1)):
             data = int(number).to_bytes(size, "little", signed=ends.min < 0)
-            yield from _filled(name, kind, int(number), data, "fill-integer")
+            yield from _fill_value(name, kind, int(number), data, "fill-integer")
         for kind, wrong in (
             ("too-small", int(ends.min) - 1),
             ("too-large", int(ends.max) + 1),
@@ -183,15 +191,15 @@ def _integers() -> Iterator[Case]:
             ("nan", "NaN"),
             ("hexadecimal", "0x00"),
         ):
-            yield _unfilled(name, kind, wrong, "fill-integer")
+            yield _invalid_fill_value(name, kind, wrong, "fill-integer")
         for kind, token in (("point", b"1.0"), ("exponent", b"1e0")):
             stored = array(data_type=name, fill_value=424242, codecs=_codecs("little"))
             yield Case(
                 f"v3-data-types/{name}/fill-with-{kind}",
                 ("v3-data-types.fill-integer",),
-                f"{token.decode()} has a fraction or an exponent, though it is one.",
+                f"{token.decode()} has a fraction or an exponent, but is an integer.",
                 "open",
-                # Parsers that do not tell 1.0 from 1 cannot know.
+                # Parsers that do not distinguish 1.0 from 1 cannot detect it.
                 Either(Node("array")),
                 {"zarr.json": document(stored).replace(b"424242", token)},
             )
@@ -205,12 +213,12 @@ def _floats() -> Iterator[Case]:
         def data(pattern: int, size: int = size) -> bytes:
             return pattern.to_bytes(size, "little")
 
-        yield from _filled(name, "infinity", "Infinity", data(infinity), "fill-float-infinity")
-        yield from _filled(name, "zero", 0, data(0), "fill-float-other")
-        yield from _filled(
+        yield from _fill_value(name, "infinity", "Infinity", data(infinity), "fill-float-infinity")
+        yield from _fill_value(name, "zero", 0, data(0), "fill-float-other")
+        yield from _fill_value(
             name, "minus-infinity", "-Infinity", data(sign | infinity), "fill-float-infinity"
         )
-        yield from _filled(name, "nan", "NaN", data(infinity | quiet), "fill-float-nan")
+        yield from _fill_value(name, "nan", "NaN", data(infinity | quiet), "fill-float-nan")
         digits = bits // 4
         for kind, pattern in (
             ("one", {16: 0x3C00, 32: 0x3F800000, 64: 0x3FF0000000000000}[bits]),
@@ -220,7 +228,7 @@ def _floats() -> Iterator[Case]:
             ("signalling", infinity | 1),
             ("smallest", 1),
         ):
-            yield from _filled(
+            yield from _fill_value(
                 name, f"hex-{kind}", f"0x{pattern:0{digits}x}", data(pattern), "fill-float-hex"
             )
         code = {16: "<e", 32: "<f", 64: "<d"}[bits]
@@ -231,8 +239,10 @@ def _floats() -> Iterator[Case]:
             ("rounded", 0.1),
             ("large-integer", 1024),
         ):
-            yield from _filled(name, kind, number, struct.pack(code, number), "fill-float-number")
-        yield from _filled(name, "minus-zero", -0.0, data(sign), "fill-float-number")
+            yield from _fill_value(
+                name, kind, number, struct.pack(code, number), "fill-float-number"
+            )
+        yield from _fill_value(name, "minus-zero", -0.0, data(sign), "fill-float-number")
         for kind, value in (
             ("text", "1.5"),
             ("lower-case-nan", "nan"),
@@ -247,22 +257,14 @@ def _floats() -> Iterator[Case]:
             ("list", [0.0]),
             ("empty", ""),
         ):
-            yield _unfilled(name, kind, value, "fill-float-other")
+            yield _invalid_fill_value(name, kind, value, "fill-float-other")
         for kind, value in (("short", "0x7f"), ("long", "0x" + "0" * (digits + 2))):
-            # "As an unsigned integer": how many digits that takes is not said.
+            # "As an unsigned integer": the specification does not define the number of digits.
             yield replace(
-                _unfilled(name, f"hex-too-{kind}", value, "fill-float-hex"),
-                says=f"{value!r} has not as many digits as {name} has, yet is a number.",
+                _invalid_fill_value(name, f"hex-too-{kind}", value, "fill-float-hex"),
+                summary=f"{json_text(value)} has another number of digits than {name}, but is a number.",
                 expect=Either(Node("array")),
             )
-    # Ties: exactly half-way between two neighbours goes to the even one.
-    for kind, number, pattern in (
-        ("half-down", 1 + 2**-24, 0x3F800000),
-        ("half-up", 1 + 3 * 2**-24, 0x3F800002),
-    ):
-        yield from _filled(
-            "float32", kind, number, pattern.to_bytes(4, "little"), "fill-float-number"
-        )
 
 
 def _complex() -> Iterator[Case]:
@@ -285,7 +287,7 @@ def _complex() -> Iterator[Case]:
                 payload.to_bytes(size, "little") + two,
             ),
         ):
-            yield from _filled(name, kind, value, data, "fill-complex")
+            yield from _fill_value(name, kind, value, data, "fill-complex")
         wrong: dict[str, Any] = {
             "number": 1,
             "one": [1],
@@ -299,7 +301,7 @@ def _complex() -> Iterator[Case]:
             "nan": "NaN",
         }
         for kind, value in wrong.items():
-            yield _unfilled(name, kind, value, "fill-complex")
+            yield _invalid_fill_value(name, kind, value, "fill-complex")
 
 
 def _raw() -> Iterator[Case]:
@@ -311,7 +313,7 @@ def _raw() -> Iterator[Case]:
         yield Case(
             f"v3-data-types/raw/{name}",
             ("v3-core.data-types.raw", "v3-data-types.raw", "v3-codecs.bytes.raw"),
-            f"{name} is {size} bytes that are passed through.",
+            f"{name} is stored as {size} bytes without change.",
             "read",
             Accept(Node(values=Values(data))),
             {"zarr.json": document(stored), "c/0": data[: 2 * size], "c/1": data[2 * size :]},
@@ -337,18 +339,18 @@ def _raw() -> Iterator[Case]:
             yield Case(
                 f"v3-data-types/raw/{name}-no-fill-{kind}",
                 ("v3-data-types.fill-raw",),
-                f"{value!r} is not a list of {size} bytes.",
+                f"{json_text(value)} is not a list of {size} bytes.",
                 "open",
-                Reject("metadata"),
+                refused_fill_value(value, "metadata"),
                 {"zarr.json": document(stored | {"fill_value": value})},
             )
     for name in ("r", "r0", "r7", "r12", "r-8", "r08", "r8.0", "R8"):
         yield Case(
             f"v3-data-types/raw/no-{name}",
             ("v3-core.data-types.raw-multiple", "v3-core.data-types.raw", "v3-data-types.raw"),
-            f"{name!r} is not r with a number of bits that is a multiple of 8.",
+            f"{name!r} is not r followed by a multiple of 8.",
             "open",
-            # Whether a number may begin with 0 is not said.
+            # The specification does not mention leading zeros.
             Reject("extension", "metadata") if name != "r08" else Either(Node("array")),
             {
                 "zarr.json": document(

@@ -1,4 +1,4 @@
-"""Extension points of version 3: definitions, short-hand names, what must be understood."""
+"""Extension points of version 3: definitions, short-hand names, must_understand."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.documents import array, group, regular
-from zarr_conformance.corpus.encode import gzip, raw
-from zarr_conformance.corpus.of_text import case_of
+from zarr_conformance.corpus.case_builder import build_case
+from zarr_conformance.corpus.encode import gzip, json_text, raw
+from zarr_conformance.corpus.metadata import array, group, regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_conformance.corpus.case import Expectation
 
-_UNKNOWN = "nobody.has-this"
+_UNKNOWN = "example.unknown"
 _VALUES = np.array([1, 2, 3, 4], "<i4")
 _BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 
-# Each extension point, with the definition that a plain document has there and one that
-# nobody knows; a point that takes a list takes the definition in a list.
+# Extension points with a known definition, if the base document has one. The codecs and
+# storage_transformers take a list of definitions.
 _POINTS: dict[str, Any] = {
     "data_type": {"name": "int32"},
     "chunk_grid": regular(2),
@@ -30,12 +30,12 @@ _POINTS: dict[str, Any] = {
     "storage_transformers": None,
 }
 
-# Where must_understand false is not supported.
+# Extension points that do not support must_understand false.
 _NEVER_IGNORED = ("data_type", "chunk_grid", "chunk_key_encoding")
 
 
-def _placed(point: str, definition: Any) -> dict[str, Any]:
-    """A document with a definition at an extension point."""
+def _metadata_with(point: str, definition: Any) -> dict[str, Any]:
+    """Return metadata with a definition at an extension point."""
     if point == "codecs":
         own = isinstance(definition, dict) and definition.get("name") == "bytes"
         return array(codecs=[definition] if own else [_BYTES, definition])
@@ -47,18 +47,18 @@ def _placed(point: str, definition: Any) -> dict[str, Any]:
 def _case(
     name: str,
     clause: str | tuple[str, ...],
-    says: str,
+    summary: str,
     expect: Expectation,
     stored: dict[str, Any],
     chunks: dict[str, bytes] | None = None,
     operation: Any = "open",
 ) -> Case:
     store = {"zarr.json": stored, **(chunks or {})}
-    return case_of("v3-core", f"extensions/{name}", clause, says, expect, store, operation)
+    return build_case("v3-core", f"extensions/{name}", clause, summary, expect, store, operation)
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     for point, known in _POINTS.items():
         yield from _unknown(point)
         yield from _malformed(point)
@@ -66,7 +66,7 @@ def cases() -> Iterator[Case]:
             yield from _forms(point, known)
     yield from _short_hand()
     yield from _members()
-    yield from _kept()
+    yield from _update()
     yield from _names()
 
 
@@ -76,34 +76,34 @@ def _unknown(point: str) -> Iterator[Case]:
         yield _case(
             f"{where}/unknown-{form}",
             ("extensions.unknown-array", "extensions.must-understand-default"),
-            f"What nobody knows in {point} must be understood, so the array is refused.",
+            f"An unknown extension in {point} is an error.",
             Reject("extension"),
-            _placed(point, definition),
+            _metadata_with(point, definition),
         )
     yield _case(
         f"{where}/unknown-must-understand-true",
         ("extensions.unknown-array", "extensions.must-understand-default"),
-        f"What nobody knows in {point} and says that it must be understood is refused.",
+        f"An unknown extension in {point} with must_understand true is an error.",
         Reject("extension"),
-        _placed(point, {"name": _UNKNOWN, "must_understand": True}),
+        _metadata_with(point, {"name": _UNKNOWN, "must_understand": True}),
     )
     ignored = {"name": _UNKNOWN, "must_understand": False, "configuration": {"a": 1}}
     if point in ("codecs", "storage_transformers"):
         yield _case(
             f"{where}/unknown-must-understand-false",
-            # That it may be ignored is said; that it has to be opened is not said by a "must".
+            # The specification permits to ignore it, but has no "must" that requires it to open.
             "extensions.must-understand-false",
-            f"What nobody knows in {point} is ignored if it says that it can be.",
+            f"An unknown extension in {point} with must_understand false is ignored.",
             Accept(Node("array", (4,))),
-            _placed(point, ignored),
+            _metadata_with(point, ignored),
         )
     else:
         yield _case(
             f"{where}/unknown-must-understand-false",
             ("extensions.must-understand-points", "extensions.unknown-array"),
-            f"Nothing can be ignored in {point}, whatever it says.",
+            f"must_understand false is not supported in {point}.",
             Reject("extension", "metadata"),
-            _placed(point, ignored),
+            _metadata_with(point, ignored),
         )
 
 
@@ -136,9 +136,9 @@ def _malformed(point: str) -> Iterator[Case]:
         yield _case(
             f"{where}/{kind}",
             clause,
-            f"In {point}, {definition!r} is no definition of an extension.",
+            f"{json_text(definition)} is not a valid extension definition in {point}.",
             Reject("metadata"),
-            _placed(point, definition),
+            _metadata_with(point, definition),
         )
 
 
@@ -155,9 +155,9 @@ def _forms(point: str, known: dict[str, Any]) -> Iterator[Case]:
             "extensions.registered",
             "codecs.identifier",
         ),
-        f"An object with a name, and a configuration where one is needed, stands in {point}.",
+        f"An object with a name and, if needed, a configuration in {point}.",
         plain if point != "data_type" else Either(plain.node),
-        _placed(point, known),
+        _metadata_with(point, known),
         chunks,
         "read",
     )
@@ -167,9 +167,9 @@ def _forms(point: str, known: dict[str, Any]) -> Iterator[Case]:
             "extensions.must-understand-default",
             *(("extensions.must-understand-points",) if point in _NEVER_IGNORED else ()),
         ),
-        f"What is known in {point} may say that it must be understood.",
+        f"A known extension in {point} may have must_understand true.",
         plain if point != "data_type" else Either(plain.node),
-        _placed(point, known | {"must_understand": True}),
+        _metadata_with(point, known | {"must_understand": True}),
         chunks,
         "read",
     )
@@ -177,10 +177,10 @@ def _forms(point: str, known: dict[str, Any]) -> Iterator[Case]:
         yield _case(
             f"{where}/known-must-understand-false",
             "extensions.must-understand-points",
-            f"must_understand false is not supported in {point}; of what is known, it is open.",
-            # Not supported may be wrong, or without effect where nothing has to be ignored.
+            f"A known extension in {point} with must_understand false: the specification is ambiguous.",
+            # "Not supported" may mean invalid, or without effect for known extensions.
             Either(plain.node),
-            _placed(point, known | {"must_understand": False}),
+            _metadata_with(point, known | {"must_understand": False}),
             chunks,
             "read",
         )
@@ -188,18 +188,18 @@ def _forms(point: str, known: dict[str, Any]) -> Iterator[Case]:
         yield _case(
             f"{where}/known-must-understand-false",
             "extensions.must-understand-false",
-            f"What is known in {point} is used, though it says that it could be ignored.",
+            f"A known extension in {point} is applied, also with must_understand false.",
             plain,
-            _placed(point, known | {"must_understand": False}),
+            _metadata_with(point, known | {"must_understand": False}),
             chunks,
             "read",
         )
     yield _case(
         f"{where}/further-member",
         "extensions.unknown-array",
-        f"A definition in {point} has a name, a configuration, must_understand, nothing else.",
+        f"A definition in {point} has name, configuration and must_understand only.",
         Reject("metadata"),
-        _placed(point, known | {"nobodys_member": 1}),
+        _metadata_with(point, known | {"unknown_member": 1}),
     )
 
 
@@ -233,7 +233,7 @@ def _short_hand() -> Iterator[Case]:
             "extensions.unknown-array",
             "stability.major",
         ),
-        "A core data type is given by its name; in such a document everything is known.",
+        "A core data type is given by its name; the metadata contains only known fields.",
         plain,
         array(data_type="int32"),
         chunks,
@@ -242,14 +242,14 @@ def _short_hand() -> Iterator[Case]:
     yield _case(
         "chunk-grid/short-hand",
         ("array.chunk-grid-regular",),
-        "A regular grid cannot do without its configuration.",
+        "A regular grid requires a configuration.",
         Reject("metadata", "extension"),
         array(chunk_grid="regular"),
     )
     yield _case(
         "codecs/second-is-unknown-and-ignored",
         ("extensions.must-understand-false", "codecs.order"),
-        "The codecs around one that is ignored are applied; what it did is not undone.",
+        "An ignored codec between two others is not decoded, the others are.",
         Either(Node(values=Values(raw(_VALUES)))),
         array(
             codecs=[
@@ -264,7 +264,7 @@ def _short_hand() -> Iterator[Case]:
     yield _case(
         "codecs/known-with-bad-configuration",
         "extensions.must-understand-false",
-        "A known codec whose configuration is wrong is an error, yet it says that it can be ignored.",
+        "An invalid configuration of a known codec with must_understand false.",
         Either(Node("array", (4,))),
         array(
             codecs=[
@@ -281,20 +281,20 @@ def _members() -> Iterator[Case]:
         "number": (1, False),
         "null": (None, False),
         "list": ([{"must_understand": False}], False),
-        "object": ({"name": "nobody.this"}, False),
-        "must-understand-true": ({"name": "nobody.this", "must_understand": True}, False),
+        "object": ({"name": "example.new"}, False),
+        "must-understand-true": ({"name": "example.new", "must_understand": True}, False),
         "must-understand-string": ({"must_understand": "false"}, False),
-        "must-understand-false": ({"name": "nobody.this", "must_understand": False}, True),
+        "must-understand-false": ({"name": "example.new", "must_understand": False}, True),
         "must-understand-false-without-name": ({"must_understand": False, "a": 1}, True),
     }
     for kind, (value, ignored) in further.items():
-        for what, stored in (("array", array(nobodys=value)), ("group", group(nobodys=value))):
+        for what, stored in (("array", array(unknown=value)), ("group", group(unknown=value))):
             clauses = (f"extensions.unknown-{what}", "stability.major")
             if ignored:
                 yield _case(
                     f"{what}-member/{kind}",
                     "extensions.must-understand-false",
-                    f"A member of the document of a {what} that says so is ignored.",
+                    f"An unknown field of {what} metadata with must_understand false is ignored.",
                     Accept(Node("array" if what == "array" else "group")),
                     stored,
                 )
@@ -302,34 +302,34 @@ def _members() -> Iterator[Case]:
                 yield _case(
                     f"{what}-member/{kind}",
                     clauses,
-                    f"A member that nobody knows makes that a {what} is refused.",
+                    f"An unknown field of {what} metadata is an error.",
                     Reject("metadata", "extension"),
                     stored,
                 )
     yield _case(
         "array-member/fallback",
         "extensions.unknown-array",
-        "The fallback of a data type belongs to a draft of old, not to version 3.",
+        "fallback of a data type belongs to an earlier draft, not to version 3.",
         Reject("extension", "metadata"),
         array(data_type={"name": _UNKNOWN, "fallback": "int32"}),
     )
     yield _case(
         "array-member/consolidated",
         "extensions.must-understand-false",
-        "An array has no consolidated_metadata; it says that it can be ignored.",
+        "consolidated_metadata of an array is unknown, but has must_understand false.",
         Accept(Node("array")),
         array(consolidated_metadata={"must_understand": False, "kind": "inline", "metadata": {}}),
     )
 
 
-def _kept() -> Iterator[Case]:
-    """What a document has survives that an attribute is set."""
-    ignored = {"name": "nobody.this", "must_understand": False, "configuration": {"z": [1, 2.5]}}
+def _update() -> Iterator[Case]:
+    """Yield cases that set an attribute; the other metadata is kept."""
+    ignored = {"name": "example.new", "must_understand": False, "configuration": {"z": [1, 2.5]}}
     attributes = {"a": 2**53 - 1, "b": 1e22, "c": "é", "harness": 0}
     documents: dict[str, dict[str, Any]] = {
         "attributes": array(attributes=attributes),
         "group-attributes": group(attributes=attributes),
-        "member": array(nobodys=ignored, attributes=attributes),
+        "member": array(unknown=ignored, attributes=attributes),
         "short-hand": array(
             chunk_key_encoding="default", data_type="uint8", codecs=["bytes"], attributes=attributes
         ),
@@ -338,21 +338,21 @@ def _kept() -> Iterator[Case]:
         "no-names": array(attributes=attributes),
         "fill-hex": array(data_type="float32", fill_value="0x7fc00001", attributes=attributes),
         "transformers": array(storage_transformers=[], attributes=attributes),
-        "group-member": group(nobodys=ignored, attributes=attributes),
+        "group-member": group(unknown=ignored, attributes=attributes),
     }
     for name, before in documents.items():
         after = before | {"attributes": attributes | {"harness": 1}}
         if not name.endswith("attributes"):
             del after["attributes"]
         if name == "transformers":
-            del after["storage_transformers"]  # the same as an empty list
+            del after["storage_transformers"]  # equivalent to an empty list
         if name in ("short-hand", "flag-false"):
-            # What means the same may be written in another form.
+            # Equivalent definitions may be written in another form.
             del after["codecs"], after["chunk_key_encoding"]
         yield _case(
             f"kept/{name}",
             ("array.attributes-any",) if "group" not in name else ("group.attributes-any",),
-            "To set an attribute changes that attribute, and nothing else of the document.",
+            "Setting an attribute changes only this attribute in the metadata.",
             Accept(Node(documents={"zarr.json": after})),
             before,
             operation="update",
@@ -360,34 +360,34 @@ def _kept() -> Iterator[Case]:
 
 
 def _names() -> Iterator[Case]:
-    """Names that break the rule: an implementation that knows none of them refuses anyhow."""
+    """Yield cases of invalid names; implementations also reject them as unknown."""
     for kind, name in (
-        ("slash", "nobody/this"),
-        ("colon", "nobody:this"),
-        ("capital", "Nobody"),
-        ("digit-first", "1nobody"),
-        ("space", "no body"),
+        ("slash", "example/new"),
+        ("colon", "example:new"),
+        ("capital", "Example"),
+        ("digit-first", "1example"),
+        ("space", "an example"),
         ("one-letter", "n"),
     ):
         yield _case(
             f"naming/{kind}",
             ("extensions.registered", "codecs.identifier"),
-            f"{name!r} is not a name that can be registered, and nobody has a codec of it.",
+            f"{name!r} is not a valid registered name, and no such codec exists.",
             Reject("extension"),
             array(codecs=[_BYTES, name]),
         )
-    uri = "https://example.com/codecs/nobody/1.0"
+    uri = "https://example.com/codecs/nosuch/1.0"
     yield _case(
         "naming/uri",
         ("extensions.uri", "extensions.unknown-array"),
-        "A URI may be a name; one that nobody knows is refused.",
+        "A name may be a URI; an unknown URI is an error.",
         Reject("extension"),
         array(codecs=[_BYTES, {"name": uri}]),
     )
     yield _case(
         "naming/uri-ignored",
         ("extensions.uri", "extensions.must-understand-false"),
-        "A URI may be a name; one that nobody knows is ignored if it says that it can be.",
+        "A name may be a URI; an unknown URI with must_understand false is ignored.",
         Accept(Node("array")),
         array(codecs=[_BYTES, {"name": uri, "must_understand": False}]),
     )

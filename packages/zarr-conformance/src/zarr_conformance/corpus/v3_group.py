@@ -1,4 +1,4 @@
-"""Group documents of version 3, what lies below them, how nodes are named."""
+"""Group metadata of version 3, members of groups and node names."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject, Values
-from zarr_conformance.corpus.documents import LEFT_OUT, array, group
-from zarr_conformance.corpus.encode import document
-from zarr_conformance.corpus.of_text import case_of
+from zarr_conformance.corpus.case_builder import build_case
+from zarr_conformance.corpus.encode import document, json_text
+from zarr_conformance.corpus.metadata import OMITTED, array, group
 from zarr_conformance.corpus.v3_array import ATTRIBUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_WRONG: dict[str, dict[str, Any]] = {
-    "zarr_format": {"2": 2, "4": 4, "string": "3", "null": None, "missing": LEFT_OUT},
-    "node_type": {"unknown": "folder", "null": None, "missing": LEFT_OUT, "number": 1},
+_INVALID: dict[str, dict[str, Any]] = {
+    "zarr_format": {"2": 2, "4": 4, "string": "3", "null": None, "missing": OMITTED},
+    "node_type": {"unknown": "folder", "null": None, "missing": OMITTED, "number": 1},
     "attributes": {"list": [], "string": "a", "number": 1, "null": None},
 }
 
 _CONSOLIDATED = {"must_understand": False, "kind": "inline", "metadata": {}}
 
-_NOT_CONSOLIDATED: dict[str, Any] = {
+_INVALID_CONSOLIDATED: dict[str, Any] = {
     "string": "inline",
     "list": [],
     "understood": _CONSOLIDATED | {"must_understand": True},
     "metadata-list": _CONSOLIDATED | {"metadata": []},
 }
 
-# Names that nodes cannot have, as far as a directory can be called that.
-_NO_NAMES = {"three-periods": "...", "reserved": "__a", "reserved-alone": "__"}
+# Invalid node names that a directory can have.
+_INVALID_NAMES = {"three-periods": "...", "reserved": "__a", "reserved-alone": "__"}
 
 _NAMES = {
     "space": "a b",
@@ -55,11 +55,11 @@ _NAMES = {
 }
 
 
-_case = partial(case_of, "v3-core")
+_case = partial(build_case, "v3-core")
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _documents()
     yield from _names()
     yield from _hierarchies()
@@ -77,38 +77,38 @@ def _documents() -> Iterator[Case]:
             "hierarchy.root-group",
             "names.root",
         ),
-        "A document with both mandatory members and no other is a group.",
+        "Group metadata with exactly the mandatory fields is valid.",
         Accept(Node("group")),
         {"zarr.json": group()},
     )
     yield _case(
         "group/attributes",
         ("group.attributes", "group.attributes-any"),
-        "Attributes are whatever JSON can say.",
+        "Attribute values may be any JSON value.",
         Accept(Node("group", attributes=ATTRIBUTES)),
         {"zarr.json": group(attributes=ATTRIBUTES)},
     )
-    for name, values in _WRONG.items():
+    for name, values in _INVALID.items():
         for kind, value in values.items():
-            what = "without it" if value is LEFT_OUT else repr(value)
+            what = "missing" if value is OMITTED else json_text(value)
             yield _case(
                 f"group/{name.replace('_', '-')}-{kind}",
                 f"group.{name.replace('_', '-')}",
-                f"A document whose {name} is not that of a group is none: {what}.",
+                f"Group metadata with an invalid {name}: {what}.",
                 Reject("metadata"),
                 {"zarr.json": group(**{name: value})},
             )
     yield _case(
         "group/no-document",
         ("group.document", "storage.exists"),
-        "A prefix that leads to a node is no group by itself.",
+        "A parent path without a metadata document is not a group.",
         Reject("missing"),
         {"a/zarr.json": group()},
     )
     yield _case(
         "group/consolidated",
         ("group.consolidated", "group.consolidated-form"),
-        "A group may hold the documents of what is below it.",
+        "A group may contain the metadata of its descendants.",
         Accept(Node("group", members={"a": "array"})),
         {
             "zarr.json": group(consolidated_metadata=_CONSOLIDATED | {"metadata": {"a": array()}}),
@@ -119,15 +119,15 @@ def _documents() -> Iterator[Case]:
     yield _case(
         "group/consolidated-empty",
         ("group.consolidated", "group.consolidated-form"),
-        "A group may say that there is nothing below it.",
+        "Consolidated metadata may be empty.",
         Accept(Node("group")),
         {"zarr.json": group(consolidated_metadata=_CONSOLIDATED)},
     )
-    for name, value in _NOT_CONSOLIDATED.items():
+    for name, value in _INVALID_CONSOLIDATED.items():
         yield _case(
             f"group/consolidated-{name}",
             "group.consolidated-form",
-            "What is called consolidated_metadata and does not have its form is wrong.",
+            "consolidated_metadata of another form is invalid.",
             Reject("metadata"),
             {"zarr.json": group(consolidated_metadata=value)},
         )
@@ -139,7 +139,7 @@ def _names() -> Iterator[Case]:
         yield _case(
             f"names/{kind}",
             ("names.string", "names.utf-8", "keys.node-document", *document_like),
-            f"A node may be called {name!r}.",
+            f"{name!r} is a valid node name.",
             Accept(Node("array", (4,))),
             {"zarr.json": group(), f"{name}/zarr.json": array()},
             path=name,
@@ -147,18 +147,18 @@ def _names() -> Iterator[Case]:
         yield _case(
             f"names/{kind}-listed",
             ("names.string", "names.utf-8", "storage.children"),
-            f"A node called {name!r} is listed by that name.",
+            f"A node with the name {name!r} is listed.",
             Accept(Node(members={name: "array"})),
             {"zarr.json": group(), f"{name}/zarr.json": array()},
             "list",
         )
-    for kind, name in _NO_NAMES.items():
+    for kind, name in _INVALID_NAMES.items():
         clause = "names.not-periods" if "." in name else "names.not-reserved"
-        # To create one is wrong; that a reader opens what somebody has put there harms nobody.
+        # Creating such a node is an error; readers may open an existing one.
         yield Case(
             f"v3-core/names/{kind}-created",
             (f"v3-core.{clause}",),
-            f"No node is made that is called {name!r}.",
+            f"A node with the name {name!r} is not created.",
             "create",
             Reject("metadata"),
             {"zarr.json": document(group())},
@@ -168,18 +168,19 @@ def _names() -> Iterator[Case]:
         yield _case(
             f"names/{kind}",
             clause,
-            f"{name!r} names no node, yet a reader may open what is there.",
+            f"{name!r} is not a valid node name, but readers may open an existing node.",
             Either(Node("array")),
             {"zarr.json": group(), f"{name}/zarr.json": array()},
             path=name,
         )
         if "." in name:
-            continue  # to discover children, only what begins with __ is left out
+            continue  # discovery of children ignores only names that begin with __
+        # The section is a guideline, and xarray writes such nodes, so readers may list them.
         yield _case(
             f"names/{kind}-listed",
             "storage.children",
-            f"What is called {name!r} is not listed as a node.",
-            Accept(Node(members={"a": "array"})),
+            f"A group with a member {name!r} is listed with or without that member.",
+            Either(Node("group")),
             {"zarr.json": group(), f"{name}/zarr.json": array(), "a/zarr.json": array()},
             "list",
         )
@@ -189,12 +190,12 @@ def _names() -> Iterator[Case]:
         ("parent", "a/../a", "names.not-periods"),
         ("self", "a/.", "names.not-periods"),
     ):
-        # Libraries may take such paths for another spelling of a node's own.
+        # Some libraries normalize such paths.
         other = Either(Node("array")) if kind != "document" else Reject("missing")
         yield _case(
             f"names/path-{kind}",
             clause,
-            f"{name!r} has a part that is no name.",
+            f"{name!r} has an invalid segment.",
             other,
             {"zarr.json": group(), "a/zarr.json": array(), "a/b/zarr.json": array()},
             path=name,
@@ -210,7 +211,7 @@ def _names() -> Iterator[Case]:
     yield _case(
         "names/composition",
         "names.string",
-        "Names are compared by their code points: composed and decomposed are two nodes.",
+        "Names are compared by code points: composed and decomposed forms are two nodes.",
         Accept(Node(members={"é": "array", "e\u0301": "group"})),
         {"zarr.json": group(), "é/zarr.json": array(), "e\u0301/zarr.json": group()},
         "list",
@@ -232,7 +233,7 @@ def _hierarchies() -> Iterator[Case]:
     yield _case(
         "hierarchy/listed",
         ("storage.children", "keys.node-document"),
-        "The nodes below a group are those with documents.",
+        "The nodes below a group are those with metadata documents.",
         Accept(Node("group", members=members)),
         tree,
         "list",
@@ -240,7 +241,7 @@ def _hierarchies() -> Iterator[Case]:
     yield _case(
         "hierarchy/listed-below",
         "storage.children",
-        "A group below the root is listed by itself.",
+        "A group below the root is listed.",
         Accept(Node("group", members={"b": "array", "c": "group", "c/d": "array"})),
         tree,
         "list",
@@ -249,7 +250,7 @@ def _hierarchies() -> Iterator[Case]:
     yield _case(
         "hierarchy/attributes-below",
         "keys.node-document",
-        "A node has its own document.",
+        "Each node has its own metadata document.",
         Accept(Node("group", attributes={"n": 1})),
         tree,
         path="a",
@@ -257,7 +258,7 @@ def _hierarchies() -> Iterator[Case]:
     yield _case(
         "hierarchy/deep",
         ("keys.node-document", "keys.array-data"),
-        "A path may have many parts.",
+        "A path may have many segments.",
         Accept(Node(values=Values(b"\1\0\0\0\2\0\0\0" + bytes(8)))),
         {
             **{f"{deep[: 2 * n + 1]}/zarr.json": group() for n in range(7)},
@@ -278,7 +279,7 @@ def _hierarchies() -> Iterator[Case]:
     yield _case(
         "hierarchy/node-below-an-array",
         "hierarchy.array-has-no-children",
-        "What lies below an array is not a node of the hierarchy.",
+        "Keys below an array are not nodes of the hierarchy.",
         Accept(Node(members={"a": "array"})),
         {"zarr.json": group(), "a/zarr.json": array(), "a/b/zarr.json": array()},
         "list",
@@ -286,7 +287,7 @@ def _hierarchies() -> Iterator[Case]:
     yield _case(
         "hierarchy/no-implicit-groups",
         "storage.children",
-        "A prefix without a document is no group, so what is below it is not reached.",
+        "A prefix without a metadata document is not a group, so its descendants are not found.",
         Accept(Node(members={"b": "group"})),
         {"zarr.json": group(), "a/b/zarr.json": array(), "b/zarr.json": group()},
         "list",
@@ -294,7 +295,7 @@ def _hierarchies() -> Iterator[Case]:
     yield _case(
         "hierarchy/foreign-keys",
         "storage.children",
-        "Keys that are no documents make no nodes.",
+        "Keys other than metadata documents are not nodes.",
         Accept(Node(members={"a": "array"})),
         {"zarr.json": group(), "a/zarr.json": array(), "readme.txt": b"hello", "notes/x": b"y"},
         "list",
@@ -302,7 +303,7 @@ def _hierarchies() -> Iterator[Case]:
     yield _case(
         "hierarchy/missing",
         "storage.exists",
-        "A path without a document is no node.",
+        "A path without a metadata document is not a node.",
         Reject("missing"),
         tree,
         path="a/x",

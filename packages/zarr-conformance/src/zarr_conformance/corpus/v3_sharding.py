@@ -1,4 +1,4 @@
-"""Shards of the ``sharding_indexed`` codec: their configurations, their shapes, damage."""
+"""The codec sharding_indexed: configurations, shapes, shards."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Values
-from zarr_conformance.corpus.documents import array, regular
 from zarr_conformance.corpus.encode import blocks, crc32c, document, gzip, raw, shard
+from zarr_conformance.corpus.metadata import array, regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,39 +36,39 @@ _ALL = tuple(
 
 
 def sharding(**members: Any) -> dict[str, Any]:
-    """The codec with inner chunks of (2, 2), not compressed; members replace its own."""
+    """Return the codec with inner chunks of (2, 2), uncompressed; members override the defaults."""
     plain = {"chunk_shape": [2, 2], "codecs": [BYTES], "index_codecs": CHECKED}
     chosen = {name: it for name, it in (plain | members).items() if it is not ...}
     return {"name": "sharding_indexed", "configuration": chosen}
 
 
 def stored(codec: Any, shape: tuple[int, ...] = (4, 4), **members: Any) -> dict[str, Any]:
-    """The document of an array in shards of (4, 4), filled with -1."""
+    """Return the metadata of an array in shards of (4, 4) with fill value -1."""
     return array(
         shape=list(shape), chunk_grid=regular(4, 4), codecs=[codec], fill_value=-1, **members
     )
 
 
 def inner(values: Any = VALUES, encode: Any = raw) -> dict[int, bytes]:
-    """Encoded inner chunks of one shard by their numbers."""
+    """Return the encoded inner chunks of one shard by their indices."""
     return {n: encode(part) for n, part in enumerate(blocks(values, (2, 2), -1).values())}
 
 
-def read(
+def read_case(
     name: str,
     clauses: tuple[str, ...],
-    says: str,
+    summary: str,
     data: bytes,
     codec: Any = None,
     values: Any = VALUES,
     expect: Expectation | None = None,
     selection: Any = None,
 ) -> Case:
-    """An array in one shard, stored like this, is read."""
+    """Return a case that reads an array in one shard, stored as these bytes."""
     return Case(
         f"v3-codecs/sharding/{name}",
         clauses,
-        says,
+        summary,
         "read",
         expect or Accept(Node(values=Values(raw(values)))),
         {"zarr.json": document(stored(codec or sharding())), "c/0/0": data},
@@ -77,7 +77,7 @@ def read(
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _shards()
     yield from _parts()
     yield from _written()
@@ -87,49 +87,49 @@ def cases() -> Iterator[Case]:
 def _shards() -> Iterator[Case]:
     whole = inner()
     order = "v3-codecs.sharding.order"
-    yield read("whole", (*_ALL, "v3-core.codecs.core"), "All inner chunks.", shard(whole, 4))
+    yield read_case("whole", (*_ALL, "v3-core.codecs.core"), "All inner chunks.", shard(whole, 4))
     for kind, places in (
         ("reversed", (3, 2, 1, 0)),
         ("shuffled", (2, 0, 3, 1)),
         ("morton", (0, 2, 1, 3)),
     ):
-        yield read(
+        yield read_case(
             f"order-{kind}",
             (order, "v3-codecs.sharding.order-not-assumed", "v3-codecs.sharding.offset"),
-            "Inner chunks may lie in any order.",
+            "Inner chunks may be stored in any order.",
             shard(whole, 4, order=places),
         )
-    yield read(
+    yield read_case(
         "gaps",
         ("v3-codecs.sharding.gaps", "v3-codecs.sharding.offset"),
-        "There may be anything between inner chunks.",
+        "Gaps between inner chunks may contain any bytes.",
         shard(whole, 4, gap=b"what is this"),
     )
     for location in ("end", "start"):
-        yield read(
+        yield read_case(
             f"index-at-the-{location}",
             ("v3-codecs.sharding.index-location", "v3-codecs.sharding.offset"),
-            f"The index lies at the {location}; offsets count from the beginning of the shard.",
+            f"The index is at the {location}; offsets count from the beginning of the shard.",
             shard(whole, 4, index_location=location),
             sharding(index_location=location),
         )
-    yield read(
+    yield read_case(
         "index-location-left-out",
         ("v3-codecs.sharding.index-location-default",),
-        "Without index_location the index lies at the end.",
+        "The default of index_location is end.",
         shard(whole, 4),
         sharding(index_location=...),
     )
     unchecked = sharding(index_codecs=[BYTES])
-    yield read(
+    yield read_case(
         "index-without-checksum",
         ("v3-codecs.sharding.index-codecs", "v3-codecs.sharding.index-codecs-usual"),
-        "The index may do without a checksum.",
+        "The index may have no checksum.",
         shard(whole, 4, checked=False),
         unchecked,
     )
     big = [{"name": "bytes", "configuration": {"endian": "big"}}, {"name": "crc32c"}]
-    yield read(
+    yield read_case(
         "index-big-endian",
         ("v3-codecs.sharding.index-codecs",),
         "The index may be big-endian.",
@@ -138,10 +138,10 @@ def _shards() -> Iterator[Case]:
     )
     twice = [BYTES, {"name": "crc32c"}, {"name": "crc32c"}]
     body = shard(whole, 4, checked=False)
-    yield read(
+    yield read_case(
         "index-with-two-checksums",
         ("v3-codecs.sharding.index-codecs",),
-        "The index may have any codecs of fixed size.",
+        "The index may use any codecs with a fixed encoded size.",
         body[:-64] + crc32c(crc32c(body[-64:])),
         sharding(index_codecs=twice),
     )
@@ -150,21 +150,21 @@ def _shards() -> Iterator[Case]:
         for number in missing:
             row, column = divmod(number, 2)
             values[2 * row : 2 * row + 2, 2 * column : 2 * column + 2] = -1
-        yield read(
+        yield read_case(
             f"empty-{kind}",
             ("v3-codecs.sharding.empty",),
-            "An inner chunk that is not stored holds the fill value.",
+            "An empty inner chunk reads as the fill value.",
             shard({n: it for n, it in whole.items() if n not in missing}, 4),
             values=values,
         )
-    yield read(
+    yield read_case(
         "compressed",
         _ALL,
         "Inner chunks are encoded by the inner codecs.",
         shard(inner(encode=lambda part: gzip(raw(part))), 4),
         sharding(codecs=[BYTES, GZIP]),
     )
-    yield read(
+    yield read_case(
         "inner-checksums",
         _ALL,
         "Each inner chunk may have a checksum.",
@@ -172,20 +172,20 @@ def _shards() -> Iterator[Case]:
         sharding(codecs=[BYTES, {"name": "crc32c"}]),
     )
     turn = {"name": "transpose", "configuration": {"order": [1, 0]}}
-    yield read(
+    yield read_case(
         "inner-transpose",
         _ALL,
         "Inner chunks may be transposed.",
         shard(inner(encode=lambda part: raw(np.ascontiguousarray(part.T))), 4),
         sharding(codecs=[turn, BYTES]),
     )
-    # One value may stand for two equal inner chunks.
+    # Two equal inner chunks may share one value.
     same = raw(np.full((2, 2), 5, "<i4"))
     entries = struct.pack("<8Q", *([0, 16] * 4))
-    yield read(
+    yield read_case(
         "shared-bytes",
         ("v3-codecs.sharding.offset",),
-        "Nothing says that two entries cannot name the same bytes.",
+        "Two entries may refer to the same bytes; the specification does not forbid it.",
         same + crc32c(entries),
         values=np.full((4, 4), 5, "<i4"),
     )
@@ -202,33 +202,33 @@ def _parts() -> Iterator[Case]:
         ("steps", ((0, 4, 3), (1, 4, 2))),
     ):
         chosen = VALUES[tuple(slice(*part) for part in selection)]
-        yield read(
+        yield read_case(
             f"part-{kind}",
             ("v3-core.codecs.partial", "v3-codecs.sharding.index"),
-            "A part of a shard is what a part of the array is.",
+            "A partial selection of a shard.",
             data,
             codec,
             values=chosen,
             selection=selection,
         )
-    # The first inner chunk is damaged, the others are not.
+    # Only the first inner chunk is corrupt.
     broken = shard(inner(encode=lambda part: crc32c(raw(part))), 4)
     broken = bytes([broken[0] ^ 1]) + broken[1:]
     checked = sharding(codecs=[BYTES, {"name": "crc32c"}])
-    yield read(
+    yield read_case(
         "part-beside-damage",
         ("v3-core.codecs.partial", "v3-codecs.crc32c.format"),
-        "Who reads the whole shard may see the damage, who reads a part beside it need not.",
+        "Reading the whole shard may detect the corrupt chunk; reading other chunks need not.",
         broken,
         checked,
         VALUES[2:, 2:],
         Either(Node(values=Values(raw(VALUES[2:, 2:])))),
         ((2, 4, 1), (2, 4, 1)),
     )
-    yield read(
+    yield read_case(
         "part-with-damage",
         ("v3-codecs.crc32c.format",),
-        "Who reads a part of an inner chunk need not read what its checksum is about.",
+        "Reading a part of an inner chunk need not verify its checksum.",
         broken,
         checked,
         expect=Either(),
@@ -245,7 +245,7 @@ def _written() -> Iterator[Case]:
         yield Case(
             f"v3-codecs/sharding/created-{kind}",
             (*_ALL, "v3-codecs.sharding.no-strategy"),
-            "What is written as a shard is read from its document; nothing else is in there.",
+            "The written shard matches its metadata and contains nothing else.",
             "create",
             Accept(Node(values=Values(raw(VALUES)))),
             document=stored(codec),
@@ -254,7 +254,7 @@ def _written() -> Iterator[Case]:
     yield Case(
         "v3-codecs/sharding/border",
         ("v3-codecs.sharding.beyond", "v3-chunks.regular.border"),
-        "A shard at the border has entries for all of its inner chunks.",
+        "A shard at the edge has entries for all of its inner chunks.",
         "read",
         Accept(Node(values=Values(raw(values)))),
         {
@@ -281,7 +281,7 @@ def _written() -> Iterator[Case]:
 
 
 def _nested() -> Iterator[Case]:
-    """Shards within shards: (4, 4), (2, 2), (1, 2)."""
+    """Yield cases of nested shards: (4, 4), (2, 2), (1, 2)."""
     within = {"chunk_shape": [1, 2], "codecs": [BYTES], "index_codecs": CHECKED}
     codec = sharding(codecs=[{"name": "sharding_indexed", "configuration": within}])
 
@@ -289,11 +289,11 @@ def _nested() -> Iterator[Case]:
         return shard({n: raw(row) for n, row in enumerate(part)}, 2)
 
     data = shard(inner(encode=small), 4)
-    yield read("nested", _ALL, "A shard may lie within a shard.", data, codec)
-    yield read(
+    yield read_case("nested", _ALL, "Shards may be nested.", data, codec)
+    yield read_case(
         "nested-part",
         (*_ALL, "v3-core.codecs.partial"),
-        "A part of a shard within a shard.",
+        "A partial selection of a nested shard.",
         data,
         codec,
         VALUES[3:4, 1:3],
@@ -303,7 +303,7 @@ def _nested() -> Iterator[Case]:
     yield Case(
         "v3-codecs/sharding/compressed-as-a-whole",
         ("v3-core.codecs.order", "v3-core.codecs.kinds"),
-        "Codecs may follow the one that makes shards.",
+        "bytes -> bytes codecs may follow sharding_indexed.",
         "read",
         Accept(Node(values=Values(raw(VALUES)))),
         {
@@ -315,7 +315,7 @@ def _nested() -> Iterator[Case]:
     yield Case(
         "v3-codecs/sharding/transposed-as-a-whole",
         ("v3-core.codecs.order", "v3-core.codecs.kinds"),
-        "Codecs may come before the one that makes shards.",
+        "array -> array codecs may precede sharding_indexed.",
         "read",
         Accept(Node(values=Values(raw(VALUES)))),
         {

@@ -1,4 +1,4 @@
-"""The abstract store interface of version 3 in a directory; nodes that are made, then removed."""
+"""The abstract store interface of version 3 in a directory; creating and deleting nodes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 from zarr_conformance.corpus.case import Accept, Case, Either, Node, Reject
-from zarr_conformance.corpus.documents import array, group
 from zarr_conformance.corpus.encode import document
+from zarr_conformance.corpus.metadata import array, group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ _KEYS = ("zarr.json", "a/zarr.json", "a/c/0", "a/c/1", "ab/zarr.json", "A/zarr.j
 _STORE = {key: key.encode() for key in _KEYS}
 _DIGITS = {"a/k": b"0123456789"}
 
-# What is asked, what comes of it, which clauses that shows.
+# Calls, their results, and the clauses.
 _CALLS: dict[str, tuple[tuple[Any, ...], Any, tuple[str, ...]]] = {
     "get": (("get", "a/c/0"), b"a/c/0", ("operations", "one-value")),
     "get-missing": (("get", "a/c/9"), None, ("operations",)),
@@ -48,12 +48,12 @@ def _text(value: Any) -> Any:
 
 
 def _case(
-    name: str, clauses: tuple[str, ...], says: str, expect: Any, store: Any, *calls: Any
+    name: str, clauses: tuple[str, ...], summary: str, expect: Any, store: Any, *calls: Any
 ) -> Case:
     return Case(
         f"v3-core/stores/{name}",
         tuple(f"v3-core.stores.{it}" for it in clauses),
-        says,
+        summary,
         "store",
         expect,
         store,
@@ -62,7 +62,7 @@ def _case(
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     yield from _reading()
     yield from _changing()
     yield from _nodes()
@@ -73,7 +73,7 @@ def _reading() -> Iterator[Case]:
         yield _case(
             name,
             clauses,
-            f"{call[0]} gives what the store has.",
+            f"{call[0]} returns what the store contains.",
             Accept(Node(results=(_text(result),))),
             _STORE,
             call,
@@ -81,7 +81,7 @@ def _reading() -> Iterator[Case]:
     yield _case(
         "get-prefix",
         ("operations",),
-        "Where keys are below, there is no value; in a file system a directory is in the way.",
+        "A prefix of other keys has no value; on a file system it is a directory.",
         Either(Node(results=(None,))),
         _STORE,
         ("get", "a"),
@@ -90,7 +90,7 @@ def _reading() -> Iterator[Case]:
         yield _case(
             f"range-{name}",
             ("range", "get-partial-values", "partial-fallback", "optional"),
-            "A range has a first byte with a length, or all until the end.",
+            "A byte range has a start and a length, or extends to the end.",
             Accept(Node(results=([_text(result)],))),
             _DIGITS,
             ("get_partial_values", [["a/k", part]]),
@@ -98,7 +98,7 @@ def _reading() -> Iterator[Case]:
     yield _case(
         "range-order",
         ("get-partial-values", "optional", "key"),
-        "Parts come in the order asked for, nothing for a missing key; a key may come twice.",
+        "Parts are returned in the requested order, none for missing keys; keys may be repeated.",
         Accept(Node(results=([_text(b"9"), None, _text(b"01"), _text(b"9")],))),
         _DIGITS,
         (
@@ -110,7 +110,7 @@ def _reading() -> Iterator[Case]:
         yield _case(
             f"key-{name}",
             ("key",),
-            f"{key!r} ends in a slash, so it is no key.",
+            f"{key!r} ends in a slash and is not a valid key.",
             Reject("metadata", "other"),
             _STORE,
             ("get", key),
@@ -131,7 +131,7 @@ def _changing() -> Iterator[Case]:
     yield _case(
         "set-case",
         ("case", "operations"),
-        "Keys that differ in case have values of their own.",
+        "Keys are case-sensitive.",
         Accept(
             Node(results=(None, None, new, ""), stored={"foo": b"new", "FOO": b""}),
         ),
@@ -144,7 +144,7 @@ def _changing() -> Iterator[Case]:
     yield _case(
         "set-partial-values",
         ("range", "optional", "operations"),
-        "Parts of a value are replaced where they begin.",
+        "Parts of a value are replaced at their offsets.",
         Accept(Node(results=(None,), stored={"a/k": b"01new567xy"})),
         _DIGITS,
         ("set_partial_values", [["a/k", 2, new], ["a/k", 8, _text(b"xy")]]),
@@ -152,7 +152,7 @@ def _changing() -> Iterator[Case]:
     yield _case(
         "erase",
         ("operations",),
-        "An erased key has no value; others keep theirs.",
+        "A deleted key has no value; other keys are kept.",
         Accept(Node(results=(None, None), absent=("a/c/0",), stored={"a/c/1": b"a/c/1"})),
         _STORE,
         ("erase", "a/c/0"),
@@ -161,7 +161,7 @@ def _changing() -> Iterator[Case]:
     yield _case(
         "erase-values",
         ("operations", "optional"),
-        "Several keys are erased.",
+        "Several keys are deleted.",
         Accept(Node(results=(None,), absent=("a/c/0", "zarr.json"), stored={"a/c/1": b"a/c/1"})),
         _STORE,
         ("erase_values", ["a/c/0", "zarr.json"]),
@@ -169,7 +169,7 @@ def _changing() -> Iterator[Case]:
     yield _case(
         "erase-prefix",
         ("operations",),
-        "All keys below a prefix are erased, none that only begins with the same letters.",
+        "All keys below a prefix are deleted, others with the same first letters are kept.",
         Accept(
             Node(
                 results=(None, ["A/zarr.json", "ab/zarr.json", "zarr.json"]),
@@ -202,30 +202,30 @@ def _nodes() -> Iterator[Case]:
         yield Case(
             f"v3-core/storage/erase-{name}",
             ("v3-core.storage.erase",),
-            f"With the {name} go all keys below its path, and no others.",
+            f"Deleting the {name} deletes all keys below its path, and no others.",
             "erase",
             Accept(Node(absent=gone, stored={key: tree[key] for key in kept})),
             tree,
             path,
         )
-    for what, clauses, says, keys in (
+    for what, clauses, summary, keys in (
         (
             "group-created",
             ("v3-core.keys.node-document", "v3-core.group.document"),
-            "A group that is created has a document.",
+            "A new group has a metadata document.",
             ("a/b/zarr.json",),
         ),
         (
             "group-created-with-ancestors",
             ("v3-core.storage.ancestors",),
-            "A group is created with the groups that lead to it.",
+            "Creating a group creates the groups above it.",
             ("zarr.json", "a/zarr.json", "a/b/zarr.json"),
         ),
     ):
         yield Case(
             f"v3-core/storage/{what}",
             clauses,
-            says,
+            summary,
             "create",
             Accept(Node(documents={key: {"zarr_format": 3, "node_type": "group"} for key in keys})),
             path="a/b",
@@ -234,7 +234,7 @@ def _nodes() -> Iterator[Case]:
     yield Case(
         "v2/groups/group-created",
         ("v2.groups.group-parents", "v2.groups.document", "v2.groups.other"),
-        "A group is created with the groups that lead to it; their documents have one member.",
+        "Creating a group creates the groups above it; their metadata has one field.",
         "create",
         Accept(
             Node(

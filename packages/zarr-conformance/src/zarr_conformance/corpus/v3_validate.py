@@ -1,6 +1,6 @@
-"""Documents that are valid, documents that are not with the place where something is wrong.
+"""Valid and invalid metadata documents of version 3, with the location of the error.
 
-They are those of the cases that open them.
+The documents are those of the cases with the operation ``open``.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ _TEXTS = ("v3-core.array.", "v3-core.group.")
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield the cases."""
     for case in (*v3_array.cases(), *v3_group.cases()):
         opened = case.operation in ("open", "read") and not case.path and "zarr.json" in case.store
         if not opened or not all(it.startswith(_TEXTS) for it in case.clauses):
             continue
         expect: Accept | Reject
         if isinstance(case.expect, Accept):
-            says, expect = "What can be opened is valid.", Accept()
+            summary, expect = "Metadata that can be opened is valid.", Accept()
         elif isinstance(case.expect, Reject) and case.expect.category == "metadata":
-            says = "What is wrong is found without opening, and where it is."
+            summary = "Validation reports the error and its location without opening the node."
             expect = Reject("metadata", pointers=_pointers(case))
         else:
             continue
         yield replace(
             case,
             id=f"v3-core/validate/{'-'.join(case.id.split('/')[1:])}",
-            says=f"{says} {case.says}",
+            summary=f"{summary} {case.summary}",
             operation="validate",
             expect=expect,
             store={"zarr.json": case.store["zarr.json"]},
@@ -44,7 +44,7 @@ def cases() -> Iterator[Case]:
 
 
 def _pointers(case: Case) -> tuple[str, ...]:
-    """Where the document is wrong: the member that the clause is about; all, if it is not there."""
+    """Return pointers to the invalid field of the clause; all fields if it is missing."""
     document = json.loads(case.store["zarr.json"])
     name = case.clauses[0].split(".")[2]
     members = (*document, "shape", "codecs", "fill_value")

@@ -22,6 +22,7 @@ from zarr_conformance.kit.chunk_memory_layout import (  # noqa: E402 - as above
     ChunkMemoryLayoutTests,
 )
 from zarr_conformance.kit.data_type import DataTypeTests  # noqa: E402 - as above
+from zarr_conformance.kit.display import DisplayTests  # noqa: E402 - as above
 from zarr_conformance.kit.format import FormatTests  # noqa: E402 - as above
 from zarr_conformance.kit.hooks import HooksTests  # noqa: E402 - as above
 from zarr_conformance.kit.metadata_extension import (  # noqa: E402 - as above
@@ -41,6 +42,7 @@ __all__ = [
     "ChunkKeyEncodingTests",
     "ChunkMemoryLayoutTests",
     "DataTypeTests",
+    "DisplayTests",
     "FormatTests",
     "HooksTests",
     "MetadataExtensionTests",

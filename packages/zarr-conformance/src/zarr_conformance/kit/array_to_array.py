@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import ArrayToArrayCodec, ExtensionDefinition, take
+from zarr_core.extension import ArrayToArrayCodec, ExtensionDefinition
+from zarr_core.tools import take
 
 from zarr_conformance.kit.codec import CodecTests
 from zarr_conformance.kit.examples import check_examples
@@ -14,7 +15,7 @@ from zarr_conformance.kit.selections import some_selections
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_core.extension import BoundChain
+    from zarr_core.tools import PreparedCodecChain
 
     Array = np.ndarray[Any, Any]
 
@@ -42,13 +43,13 @@ class ArrayToArrayCodecTests(CodecTests):
     def test_the_encoded_array_is_as_promised(self, configuration: Mapping[str, Any]) -> None:
         """``encoded_representation`` says which shape and data type ``encode`` gives."""
 
-        def check(case: tuple[BoundChain, Array]) -> None:
+        def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
             if not chain.array_to_array:  # a memory layout may need none
                 return
             codec = chain.array_to_array[0]
             promised = codec.encoded_representation(chain.decoded)
-            encoded = codec.encode(chunk)
+            encoded = codec.encode(chunk, chain.decoded)
             assert encoded.shape == promised.shape
             assert encoded.dtype == promised.data_type.numpy_dtype
             assert promised.fill_value.shape == ()
@@ -62,7 +63,7 @@ class ArrayToArrayCodecTests(CodecTests):
     def test_parts_are_where_the_codec_says(self, configuration: Mapping[str, Any]) -> None:
         """``encoded_part`` finds the same elements in the encoded chunk."""
 
-        def check(case: tuple[BoundChain, Array]) -> None:
+        def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
             if not chain.array_to_array:  # as above
                 return
@@ -74,7 +75,7 @@ class ArrayToArrayCodecTests(CodecTests):
                 if moved is None:
                     continue
                 inner, view = moved
-                view[...] = take(np.asarray(codec.encode(chunk)), inner)
+                view[...] = take(np.asarray(codec.encode(chunk, chain.decoded)), inner)
                 expected = take(chunk, selection)
                 assert self.same(part, np.asarray(expected)), f"part {selection}"
 

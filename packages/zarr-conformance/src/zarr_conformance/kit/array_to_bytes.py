@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import BufferReader, ExtensionDefinition, put, take
+from zarr_core.extension import (
+    BufferByteReader,
+    ExtensionDefinition,
+    PartialDecodeCodec,
+    PartialEncodeCodec,
+)
+from zarr_core.tools import put, take
 
 from zarr_conformance.kit.codec import CodecTests
 from zarr_conformance.kit.examples import check_examples
@@ -14,7 +20,7 @@ from zarr_conformance.kit.selections import some_selections
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zarr_core.extension import BoundChain
+    from zarr_core.tools import PreparedCodecChain
 
     Array = np.ndarray[Any, Any]
 
@@ -42,16 +48,18 @@ class ArrayToBytesCodecTests(CodecTests):
     def test_parts_are_those_of_the_whole(self, configuration: Mapping[str, Any]) -> None:
         """Decoding a part gives what decoding the whole gives there."""
 
-        def check(case: tuple[BoundChain, Array]) -> None:
+        def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
             codec = chain.array_to_bytes
-            if not (codec.supports_parts or codec.decodes_parts):
+            if not isinstance(codec, PartialDecodeCodec):
+                return
+            if not codec.supports_partial(chain.decoded):
                 return
             stored = _stored(codec.encode(chunk, chain.decoded))
             whole = np.asarray(chain.decode(stored))
             for selection in some_selections(chunk.shape):
                 part = np.zeros(selection.shape, chunk.dtype)
-                codec.decode_part(BufferReader(stored), chain.decoded, selection, part)
+                codec.partial_decode(BufferByteReader(stored), chain.decoded, selection, part)
                 expected = np.asarray(take(whole, selection))
                 assert self.same(part, expected), f"part {selection}"
 
@@ -60,19 +68,21 @@ class ArrayToBytesCodecTests(CodecTests):
     def test_parts_are_replaced(self, configuration: Mapping[str, Any]) -> None:
         """Encoding a part leaves the rest as it is stored, or fills it if nothing is."""
 
-        def check(case: tuple[BoundChain, Array]) -> None:
+        def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
             codec = chain.array_to_bytes
-            if not codec.supports_parts:
+            if not isinstance(codec, PartialEncodeCodec):
+                return
+            if not codec.supports_partial(chain.decoded):
                 return
             stored = _stored(codec.encode(chunk, chain.decoded))
             empty = np.full(chunk.shape, chain.decoded.fill_value, chunk.dtype)
-            for before, reader in ((chunk, BufferReader(stored)), (empty, None)):
+            for before, reader in ((chunk, BufferByteReader(stored)), (empty, None)):
                 for selection in some_selections(chunk.shape):
                     value = np.full(selection.shape, chunk.reshape(-1)[0], chunk.dtype)
                     expected = before.copy()
                     put(expected, selection, value)
-                    changed = codec.encode_part(reader, chain.decoded, selection, value)
+                    changed = codec.partial_encode(reader, chain.decoded, selection, value)
                     decoded = np.asarray(chain.decode(_stored(changed)))
                     where = "in a chunk" if reader else "where nothing is stored"
                     assert self.same(decoded, expected), f"part {selection} {where}"

@@ -69,11 +69,11 @@ class BridgeTests:
         """Everything is a Provider: a kind, a name, where the code is, and whose it is."""
         found = list(bridge())
         for provider in found:
-            assert isinstance(provider, Provider), f"{provider!r} is no Provider"
-            assert provider.kind in _KINDS, f"{provider}: there is no kind {provider.kind!r}"
+            assert isinstance(provider, Provider), f"{provider!r} is not a Provider"
+            assert provider.kind in _KINDS, f"{provider}: unknown kind {provider.kind!r}"
             assert provider.name
-            assert _PLACE(provider.target), f"{provider.target!r} is no place of code"
-            assert _PLACE(provider.adapter or "m"), f"{provider.adapter!r} is no place of code"
+            assert _PLACE(provider.target), f"{provider.target!r} is not module:name"
+            assert _PLACE(provider.adapter or "m"), f"{provider.adapter!r} is not module:name"
             try:
                 distribution(provider.distribution)
             except PackageNotFoundError:

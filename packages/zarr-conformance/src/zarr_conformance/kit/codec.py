@@ -12,15 +12,8 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
-from zarr_core.extension import (
-    ArrayRepresentation,
-    BoundChain,
-    ChunkDecodeError,
-    Codec,
-    CodecChain,
-    ExtensionDefinition,
-    make_extension,
-)
+from zarr_core.extension import ArrayRepresentation, ChunkDecodeError, Codec, ExtensionDefinition
+from zarr_core.tools import CodecChain, PreparedCodecChain, make_extension
 
 from zarr_conformance.kit import values
 from zarr_conformance.kit.examples import check_examples
@@ -96,7 +89,7 @@ class CodecTests(ExtensionTests):
 
     def make(self, configuration: Mapping[str, Any]) -> Any:
         """The codec, as it is in an array: what depends on the chunk is filled in."""
-        found: list[BoundChain] = []
+        found: list[PreparedCodecChain] = []
         check_examples(lambda case: found.append(case[0]), self._cases(configuration), 1)
         return super().make(configuration).resolve(found[0].decoded)
 
@@ -114,7 +107,7 @@ class CodecTests(ExtensionTests):
     def test_chunks_come_back(self, configuration: Mapping[str, Any]) -> None:
         """Decoding gives what was encoded, for all shapes, data types and byte orders."""
 
-        def check(case: tuple[BoundChain, Array]) -> None:
+        def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
             before = chunk.copy()
             encoded = _joined(chain.encode(chunk))
@@ -134,7 +127,7 @@ class CodecTests(ExtensionTests):
     def test_chunks_in_any_layout_come_back(self, configuration: Mapping[str, Any]) -> None:
         """Elements need not lie one after the other in memory, and may be read only."""
 
-        def check(case: tuple[BoundChain, Array]) -> None:
+        def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
             spread = np.zeros((2, *chunk.shape), chunk.dtype, order="F")[0, ...]
             spread[...] = chunk
@@ -148,7 +141,7 @@ class CodecTests(ExtensionTests):
     def test_damaged_chunks_are_refused(self, configuration: Mapping[str, Any]) -> None:
         """Bytes that are cut, flipped or gone give ChunkDecodeError, or a whole chunk."""
 
-        def check(case: tuple[BoundChain, Array]) -> None:
+        def check(case: tuple[PreparedCodecChain, Array]) -> None:
             chain, chunk = case
             encoded = _joined(chain.encode(chunk))
             room = 16 * (chunk.nbytes + len(encoded)) + self.working_memory
@@ -170,10 +163,10 @@ class CodecTests(ExtensionTests):
 
     def test_threads_may_share_a_codec(self, configuration: Mapping[str, Any]) -> None:
         """One object encodes and decodes many chunks at once."""
-        samples: list[tuple[BoundChain, Array]] = []
+        samples: list[tuple[PreparedCodecChain, Array]] = []
         check_examples(samples.append, self._cases(configuration), 8)
 
-        def work(case: tuple[BoundChain, Array]) -> bool:
+        def work(case: tuple[PreparedCodecChain, Array]) -> bool:
             chain, chunk = case
             return all(
                 self.same(np.array(chain.decode(_joined(chain.encode(chunk)))), chunk)
@@ -196,23 +189,25 @@ class CodecTests(ExtensionTests):
 
     # --- inside ---
 
-    def detects(self, chain: BoundChain) -> bool:
+    def detects(self, chain: PreparedCodecChain) -> bool:
         """Whether every damage of the stored bytes is noticed."""
         return any(codec.detects_damage for codec in chain.bytes_to_bytes)
 
-    def _cases(self, configuration: Mapping[str, Any]) -> SearchStrategy[tuple[BoundChain, Array]]:
+    def _cases(
+        self, configuration: Mapping[str, Any]
+    ) -> SearchStrategy[tuple[PreparedCodecChain, Array]]:
         @st.composite
-        def cases(draw: Callable[[Any], Any]) -> tuple[BoundChain, Array]:
+        def cases(draw: Callable[[Any], Any]) -> tuple[PreparedCodecChain, Array]:
             named = draw(st.sampled_from(list(self.data_types_of(configuration))))
             data_type = make_data_type(named)
             shape = draw(self.shapes(configuration))
             serializer = draw(st.sampled_from(serializers(data_type)))
             decoded = ArrayRepresentation(
-                shape, data_type, data_type.default_fill_value(), keep_empty=True
+                shape, data_type, data_type.default_fill_value(), write_empty_chunks=True
             )
             chain = self.chain(configuration, serializer, len(shape))
             chunk: Array = draw(self.values(data_type, shape))
-            return chain.resolve(decoded).bind(decoded), chunk
+            return chain.resolve(decoded).prepare(decoded), chunk
 
         return cases()
 

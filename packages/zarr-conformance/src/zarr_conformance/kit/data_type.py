@@ -41,7 +41,7 @@ class DataTypeTests(ExtensionTests):
     """Fill values in JSON, in the form in which the data type writes them."""
 
     bad_fill_values: ClassVar[Sequence[Any]] = ()
-    """JSON that is no fill value of any of the configurations."""
+    """JSON that is not a valid fill value of any configuration."""
 
     def values(self, data_type: DataType, shape: tuple[int, ...]) -> SearchStrategy[Array]:
         """Arrays of the data type, of its ``numpy_dtype``; by default of any bits."""
@@ -59,7 +59,7 @@ class DataTypeTests(ExtensionTests):
     # --- the object ---
 
     def test_data_types_compare_by_value(self, configuration: Mapping[str, Any]) -> None:
-        """Two of one configuration are equal, hash alike, and are no other type's equal."""
+        """Two with the same configuration are equal and have the same hash; others differ."""
         one, other = self.make(configuration), self.make(configuration)
         assert one == other
         assert hash(one) == hash(other)

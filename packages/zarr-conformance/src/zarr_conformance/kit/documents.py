@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import strictjson
+from zarr_core.tools import strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def respelled(document: JSON, name: str, spelling: JSON) -> JSON:
 
 
 def definition_in(document: JSON, name: str) -> JSON:
-    """The first definition of an extension in a document; None if there is none."""
+    """Return the first definition of an extension in a document, or None."""
     if document == name or (isinstance(document, dict) and document.get("name") == name):
         return document
     inside: list[JSON] = []

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
-from zarr_core.extension import ArrayMetadata, ExtensionError, GroupMetadata, MetadataError
+from zarr_core.errors import ExtensionError, MetadataError
+from zarr_core.extension import ArrayMetadata, GroupMetadata
 
 from zarr_conformance.kit.examples import check_examples
 from zarr_conformance.kit.format_case import stored
@@ -37,10 +38,10 @@ class FormatTests(FormatHierarchyTests):
         assert self.format().name == self.name
 
     def test_it_says_what_marks_a_node(self) -> None:
-        """For messages, and for those who look for nodes."""
-        marks = self.format().marks
-        assert marks
-        assert all(isinstance(mark, str) for mark in marks)
+        """Detection keys are used in messages and to find nodes."""
+        keys = self.format().detection_keys
+        assert keys
+        assert all(isinstance(mark, str) for mark in keys)
 
     # --- arrays ---
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 import zarr_core as zarr
-from zarr_core.extension import Format, format_named
+from zarr_core.extension import Format
+from zarr_core.tools import format_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +37,7 @@ class FormatCase:
     @pytest.fixture(autouse=True)
     def _extension_given(self) -> Iterator[None]:
         given = None if self.extension is None else {"format": {self.name: self.extension}}
-        with zarr.extensions(given):
+        with zarr.override_extensions(given):
             yield
 
     def array(self, store: Any, **options: Any) -> zarr.Array:

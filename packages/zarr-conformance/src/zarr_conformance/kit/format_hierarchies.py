@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 import zarr_core as zarr
-from zarr_core.extension import MetadataValidationError, NodeExistsError
+from zarr_core.errors import NodeExistsError
+from zarr_core.extension import MetadataValidationError
 
 from zarr_conformance.kit.format_case import FormatCase, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from zarr_core.extension import Pieces
+    from zarr_core.extension import Buffers
 
 T = TypeVar("T")
 
@@ -78,7 +79,7 @@ class FormatHierarchyTests(FormatCase):
         assert list(store.list()) == []
 
     def test_groups_have_members(self) -> None:
-        """Children are listed by name, with their attributes; a prefix is no child."""
+        """Children are listed by name, with their attributes; a prefix is not a child."""
         if not self.groups:
             pytest.skip("there are no groups")
         store = zarr.MemoryStore()
@@ -110,9 +111,9 @@ class FormatHierarchyTests(FormatCase):
         """Before a node is overwritten, keys that belong to no node are asked for."""
         store = zarr.MemoryStore()
         self.array(store)[...] = 1
-        assert self.format().foreign_key(store, "") is None
+        assert self.format().unmanaged_key(store, "") is None
         other = zarr.MemoryStore({"notes.txt": b"mine"})
-        assert self.format().foreign_key(other, "") == "notes.txt"
+        assert self.format().unmanaged_key(other, "") == "notes.txt"
 
     # --- copies of documents ---
 
@@ -146,7 +147,7 @@ class FormatHierarchyTests(FormatCase):
 
 
 class SlowStore(zarr.MemoryStore):
-    """Memory that takes its time, so that those who do not exclude each other meet."""
+    """A slow memory store, so that missing locks are detected."""
 
     def get(self, key: str) -> bytes | None:
         found = super().get(key)
@@ -158,7 +159,7 @@ class SlowStore(zarr.MemoryStore):
         time.sleep(0.002)
         return found
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         time.sleep(0.002)
         super().set(key, value)
 

@@ -13,13 +13,8 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
-from zarr_core.extension import (
-    ExtensionDefinition,
-    MetadataValidationError,
-    Provider,
-    hookimpl,
-    make_extension,
-)
+from zarr_core.extension import ExtensionDefinition, MetadataValidationError, Provider, hookimpl
+from zarr_core.tools import make_extension
 
 from zarr_conformance.kit import documents
 from zarr_conformance.kit.codec import switching_often
@@ -93,7 +88,7 @@ class HooksTests:
     def test_every_hook_is_marked(self, plugin: object) -> None:
         """A function that is not marked with ``hookimpl`` is never called."""
         named = [name for name in dir(plugin) if name.startswith("zarr_")]
-        assert named, "nothing here is called zarr_...: there are no hooks"
+        assert named, "there are no hooks: no name begins with zarr_"
         unmarked = [name for name in named if not hasattr(getattr(plugin, name), _MARK)]
         assert not unmarked, f"not marked with @hookimpl: {', '.join(unmarked)}"
 
@@ -151,7 +146,7 @@ class HooksTests:
             definition = ExtensionDefinition(name, configuration)
             ask = {"kind": kind, "definition": definition}
             found = _call(plugin, "zarr_supply_extension", **ask)
-            assert found is None or isinstance(found, type), f"{found!r} is no class"
+            assert found is None or isinstance(found, type), f"{found!r} is not a class"
             assert found == _call(plugin, "zarr_supply_extension", **ask), "another class each time"
 
         known = [ExtensionDefinition.from_json(it).name for _, it in self.supplied]
@@ -171,7 +166,7 @@ class HooksTests:
                     found = _call(
                         plugin, "zarr_select_provider", kind=kind, name="x", providers=[*some]
                     )
-                    assert found is None or found in some, f"{found!r} is none of the providers"
+                    assert found is None or found in some, f"{found!r} is not one of the providers"
                     answers.setdefault(frozenset(some), set()).add(found)
                 several = [found for found in answers.values() if len(found) > 1]
                 assert not several, f"it depends on the order: {several[0]}"
@@ -186,7 +181,7 @@ class HooksTests:
                 "zarr_choose_fallback",
                 definition=unknown, fallbacks=some[:count], where="kit",
             )  # fmt: skip
-            assert found is None or found in some[:count], f"{found!r} is none of them"
+            assert found is None or found in some[:count], f"{found!r} is not one of the fallbacks"
 
     def test_it_may_be_told_of_anything_in_any_thread(self, plugin: object) -> None:
         """``zarr_extension_used`` fails at nothing; many nodes are opened at once."""

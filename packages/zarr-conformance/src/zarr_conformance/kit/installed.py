@@ -6,7 +6,7 @@ import zarr_core as zarr
 
 
 def check_installed(kind: str, name: str) -> None:
-    """Fail unless an entry point offers a name, its code loads, and nobody else is in its way.
+    """Fail unless an entry point provides a name without conflicts, and its code can be loaded.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class MetadataExtensionTests(ExtensionTests):
             before = deepcopy(document)
             found = made.check(document)
             assert document == before, "check changed the document"
-            assert isinstance(found, list), f"check gave {found!r}, which is no list"
+            assert isinstance(found, list), f"check returned {found!r}, which is not a list"
             check_problems(found)
 
     def test_nodes_that_may_not_have_it_are_refused(self, configuration: Mapping[str, Any]) -> None:

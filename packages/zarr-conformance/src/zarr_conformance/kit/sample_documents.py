@@ -6,7 +6,7 @@ from copy import deepcopy
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.extension import Problem
+from zarr_core.extension import ValidationProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,11 +31,11 @@ def some_documents() -> Iterator[dict[str, Any]]:
     yield _array((7,), {}) | {"chunk_grid": {"name": "acme.unknown", "must_understand": True}}
 
 
-def check_problems(found: Iterable[Any]) -> list[Problem]:
-    """Fail unless all is a Problem that says something about a place."""
+def check_problems(found: Iterable[Any]) -> list[ValidationProblem]:
+    """Fail unless all is a ValidationProblem that says something about a place."""
     problems = list(found)
     for problem in problems:
-        assert isinstance(problem, Problem), f"{problem!r} is no Problem"
+        assert isinstance(problem, ValidationProblem), f"{problem!r} is no ValidationProblem"
         assert problem.message, f"nothing is said about {problem.pointer}"
         assert problem.pointer[:1] in ("", "/"), f"{problem.pointer!r} is no JSON pointer"
     return problems

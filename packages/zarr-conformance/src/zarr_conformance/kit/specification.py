@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from zarr_conformance.adapters.zarr_core import ZarrCore
 from zarr_conformance.corpus.build import all_cases
-from zarr_conformance.plugin_cases import asked_for, put
-from zarr_conformance.running.knowing import Knowledge
+from zarr_conformance.plugin_cases import capabilities_of, run_case
+from zarr_conformance.runner.extension_support import ExtensionSupport
 
 if TYPE_CHECKING:
     from zarr_conformance.corpus.case import Case
@@ -30,17 +30,17 @@ def cases_of(kind: str, name: str) -> list[Case]:
 
 
 def broken_cases(kind: str, name: str) -> dict[str, str]:
-    """Ids of those that fail with the extension that is in force, with what is wrong.
+    """Return the ids of failing cases with the reasons.
 
-    Those that take other extensions, which nobody here has, are not counted.
+    Cases that require other extensions, which are not installed, are not counted.
     """
     adapter = ZarrCore()
-    can = asked_for(adapter)
-    others = Knowledge(lambda case: put(case, adapter, can).answer, can)
+    can = capabilities_of(adapter)
+    others = ExtensionSupport(lambda case: run_case(case, adapter, can).response, can)
     found = {}
     for case in cases_of(kind, name):
         if all(others(it) for it in case.needs if it != f"{kind}:{name}"):
-            verdict = put(case, adapter, can).verdict
+            verdict = run_case(case, adapter, can).verdict
             if verdict.grade != "pass":
                 found[case.id] = verdict.reason
     return found

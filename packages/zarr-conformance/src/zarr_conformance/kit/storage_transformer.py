@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import zarr_core as zarr
-from zarr_core.extension import (
-    ByteRange,
-    ExtensionDefinition,
-    StorageTransformer,
-    Store,
-    ZarrError,
-)
+from zarr_core.extension import ByteRange, ExtensionDefinition, StorageTransformer, Store, ZarrError
 
 from zarr_conformance.kit.extension import ExtensionTests
 from zarr_conformance.kit.junk import damaged

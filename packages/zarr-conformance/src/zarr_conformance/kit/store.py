@@ -36,7 +36,7 @@ class StoreTests(StoreValueTests, StoreKeyTests, StoreChangeTests):
     """The scheme of its URLs, the name of its entry point; None for a store without."""
 
     def test_it_is_installed(self) -> None:
-        """An entry point offers the scheme, and nobody else is in its way."""
+        """An entry point provides the scheme without conflicts."""
         if self.name is not None:
             check_installed("store", self.name)
 

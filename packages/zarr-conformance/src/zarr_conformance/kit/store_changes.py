@@ -6,15 +6,11 @@ import copy
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from zarr_core.extension import (
-    StoreCapabilityError,
-    StoreError,
-    StoreReadOnlyError,
-    ZarrError,
-)
+from zarr_core.extension import StoreCapabilityError, StoreError, StoreReadOnlyError, ZarrError
 
 from zarr_conformance.kit.store_case import StoreCase, filled
 
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class StoreChangeTests(StoreCase):
-    """Nobody loses a change, nobody sees half of one."""
+    """Changes are not lost, and incomplete changes are not visible."""
 
     # --- erasing ---
 
@@ -163,10 +159,13 @@ class StoreChangeTests(StoreCase):
         store.set("k", b"v")
         store.close()
         other: Any = self.again(store, read_only=True)
-        assert other == store
-        assert hash(other) == hash(store)
+        assert other == store, (
+            "two objects for one place are not equal: define url, which says where the values are, "
+            "or __eq__ and __hash__"
+        )
+        assert hash(other) == hash(store), "equal stores have different hashes"
         assert bytes(other.get("k")) == b"v"
-        assert other != self.make(tmp_path / "other")
+        assert other != self.make(tmp_path / "other"), "stores in two places are equal"
         assert store != "a string"
         other.close()
 
@@ -175,19 +174,22 @@ class StoreChangeTests(StoreCase):
         store.close()
         other: Any = self.again(store, read_only=True)
         assert other.read_only
-        calls: tuple[Callable[[], object], ...] = (
-            lambda: other.set("k", b"new"),
-            lambda: other.set("n", b"new"),
-            lambda: other.erase("k"),
-            lambda: other.erase("n"),
-            lambda: other.erase_prefix(""),
-            lambda: other.erase_prefix("k/"),
-            lambda: other.update("k", lambda reader: b"new"),
-            lambda: other.set_partial_values([("k", 0, b"new")]),
-        )
-        for call in calls:
-            with pytest.raises(StoreReadOnlyError):
+        calls: dict[str, Callable[[], object]] = {
+            'set("k", b"new"), of a key that exists,': lambda: other.set("k", b"new"),
+            'set("n", b"new"), of a new key,': lambda: other.set("n", b"new"),
+            'erase("k"), of a key that exists,': lambda: other.erase("k"),
+            'erase("n"), of a missing key,': lambda: other.erase("n"),
+            'erase_prefix("")': lambda: other.erase_prefix(""),
+            'erase_prefix("k/"), without keys,': lambda: other.erase_prefix("k/"),
+            'update("k", ...)': lambda: other.update("k", lambda reader: b"new"),
+            'set_partial_values([("k", 0, b"new")])': lambda: other.set_partial_values(
+                [("k", 0, b"new")]
+            ),
+        }
+        for words, call in calls.items():
+            with suppress(StoreReadOnlyError):
                 call()
+                pytest.fail(f"{words} of a store that is read only raises no StoreReadOnlyError")
         assert bytes(other.get("k")) == b"v"
         assert list(other.list()) == ["k"]
         other.close()
@@ -213,9 +215,10 @@ class StoreChangeTests(StoreCase):
             assert copy.copy(store) == copy.deepcopy(store) == store
 
     def test_messages_name_the_store_and_the_key(self, store: Any) -> None:
-        assert repr(store).startswith(type(store).__name__)
-        assert str(store).startswith(store.url)  # the server may follow
-        assert "://" in store.url
+        name = type(store).__name__
+        assert repr(store).startswith(name), f"the repr of a store begins with its class, {name}"
+        assert str(store).startswith(store.url), "str(store) begins with its url"
+        assert "://" in store.url, "the url of a store has a scheme"
         with pytest.raises(ZarrError, match="a/x"):
             store.set("a/x/", b"")
 

@@ -93,6 +93,18 @@ class StoreValueTests(StoreCase):
         assert store.get_into("k", filled(4, 7)) == 0
         assert store.get_into("k", filled(0, 0)) == 0
 
+    # --- up to a limit ---
+
+    @pytest.mark.parametrize("limit", [0, 9, 10, 11, 5000])
+    def test_get_limited(self, store: Any, limit: int) -> None:
+        value = b"0123456789"
+        store.set("k", value)
+        found = store.get_limited("k", limit)
+        assert found == 10 if limit < 10 else bytes(found) == value
+
+    def test_get_limited_of_a_missing_key(self, store: Any) -> None:
+        assert store.get_limited("k", 10) is None
+
     # --- parts ---
 
     def test_partial_values_are_slices(self, store: Any) -> None:
@@ -141,7 +153,7 @@ class StoreValueTests(StoreCase):
             with pytest.raises(StoreReadError):
                 reader.read(start, length)
 
-    def test_reader_keeps_its_version(self, store: Any) -> None:
+    def test_reader_keeps_its_generation(self, store: Any) -> None:
         store.set("k", b"old" * 1000)
         with store.open_value("k") as reader:
             store.set("k", b"new" * 1000)
@@ -168,18 +180,18 @@ class StoreValueTests(StoreCase):
                     with pytest.raises(StoreReadError):
                         reader.read(size, 1)
 
-    # --- versions ---
+    # --- generations ---
 
-    def test_a_new_value_has_another_version(self, store: Any) -> None:
-        assert store.version("k") is None
+    def test_a_new_value_has_another_generation(self, store: Any) -> None:
+        assert store.generation("k") is None
         seen = set()
         for value in (b"a", b"b", b"a longer one", b""):
             store.set("k", value)
-            version = store.version("k")
-            assert version == store.version("k")
-            seen.add(version)
+            generation = store.generation("k")
+            assert generation == store.generation("k")
+            seen.add(generation)
             with store.open_value("k") as reader:
-                assert reader.version in (None, version)
+                assert reader.generation in (None, generation)
         assert None not in seen
         assert len(seen) == 4
 

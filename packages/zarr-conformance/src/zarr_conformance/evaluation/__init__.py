@@ -1,0 +1,1 @@
+"""Comparison of responses with the expectations of cases."""

@@ -1,0 +1,215 @@
+"""Evaluation of responses."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from zarr_conformance.corpus.case import Accept, Case, Node, Reject, Values
+from zarr_conformance.evaluation.reference_reader import (
+    NotReadableError,
+    UnknownExtensionError,
+    read_elements,
+)
+from zarr_conformance.evaluation.response import Response, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from zarr_conformance.corpus.case import Expectation
+
+_CRASHES = {
+    "crash": "the process died",
+    "timeout": "time limit exceeded",
+    "memory": "memory limit exceeded",
+}
+
+
+def evaluate(
+    case: Case, response: Response, supports: Callable[[str], bool] = lambda _: True
+) -> Verdict:
+    """Compare a response with the expectation of its case.
+
+    Parameters
+    ----------
+    case : Case
+        The case.
+    response : Response
+        The response.
+    supports : callable, optional
+        Whether the implementation supports an extension, such as ``codec:zstd``.  An error for
+        an unsupported extension is neither a pass nor a failure.
+
+    Returns
+    -------
+    Verdict
+        The verdict, with a reason unless it is a pass.
+    """
+    if response.outcome in _CRASHES:
+        return Verdict("crash", f"{_CRASHES[response.outcome]}: {response.message}".rstrip(": "))
+    expect = case.expect
+    if response.outcome == "error":
+        return _evaluate_error(case, response, supports)
+    if case.operation == "validate":
+        return _evaluate_validation(expect, response.result)
+    if isinstance(expect, Reject):
+        if unknown := _unknown(case, supports):
+            # Whether unknown extensions raise errors is tested by other cases.
+            return Verdict("unsupported", f"accepted, although {unknown} is not supported")
+        return Verdict("fail", f"accepted; expected an error ({expect.category})")
+    unreported: list[str] = []
+    for problem in _differences(case, expect.node, response, unreported):
+        return Verdict("fail", problem)
+    if unreported:
+        return Verdict("unsupported", f"does not report {', '.join(unreported)}")
+    return Verdict("pass")
+
+
+def _evaluate_validation(expect: Expectation, result: dict[str, Any]) -> Verdict:
+    """Evaluate the result of ``validate``; other pointers than expected are a remark."""
+    if not isinstance(result.get("valid"), bool):
+        return Verdict("unsupported", "does not report valid")
+    problems = result.get("problems") or []
+    if isinstance(expect, Accept) and not result["valid"]:
+        return Verdict("fail", f"reported as invalid: {problems}")
+    if not isinstance(expect, Reject):
+        return Verdict("pass")
+    if result["valid"]:
+        return Verdict("fail", f"reported as valid; expected an error ({expect.category})")
+    pointers = [str(it.get("pointer")) for it in problems]
+    near = any(
+        at == it or (it and at.startswith(f"{it}/")) for it in expect.pointers for at in pointers
+    )
+    remark = f"expected the pointer {' or '.join(map(repr, expect.pointers))}, got {pointers}"
+    return Verdict("pass", remark="" if near or not expect.pointers else remark)
+
+
+def _evaluate_error(case: Case, response: Response, supports: Callable[[str], bool]) -> Verdict:
+    expect = case.expect
+    message = f"{response.category}: {response.message}".strip(": ")
+    if unknown := _unknown(case, supports):
+        return Verdict("unsupported", f"{unknown} is not supported; {message}")
+    if isinstance(expect, Reject) and response.category == "unsupported":
+        # An error for an unsupported operation proves nothing.
+        return Verdict("unsupported", message)
+    if isinstance(expect, Accept):
+        # Extensions that are not in the core specification are optional.
+        optional = bool(case.needs) and response.category in ("extension", "unsupported")
+        if response.category == "unsupported" or optional:
+            return Verdict("unsupported", message)
+        return Verdict("fail", f"unexpected error: {message}")
+    remark = ""
+    if isinstance(expect, Reject) and response.category not in (expect.category, expect.also):
+        remark = f"error category {response.category}, expected {expect.category}"
+    return Verdict("pass", remark=remark)
+
+
+def _unknown(case: Case, supports: Callable[[str], bool]) -> str:
+    return ", ".join(it for it in case.needs if not supports(it))
+
+
+def _differences(
+    case: Case, node: Node, response: Response, unreported: list[str]
+) -> Iterator[str]:
+    """Yield differences; append what the response does not report to ``unreported``."""
+    for name in ("node_type", "shape", "attributes", "dimension_names", "members", "results"):
+        expected = getattr(node, name)
+        if expected is None:
+            continue
+        if name not in response.result:
+            unreported.append(name)
+        elif not same(_plain(expected), _plain(response.result[name])):
+            yield f"{name}: {response.result[name]!r} instead of {_plain(expected)!r}"
+    if node.values is not None and case.operation == "read":
+        if response.values is None:
+            unreported.append("values")
+        elif not _same_values(node.values, response.values):
+            yield f"values: {_first_difference(node.values.data, response.values)}"
+    if node.values is not None and case.operation == "create" and case.zarr_format == 3:
+        # If the case has the stored bytes they are compared below, for any codecs.
+        yield from _written_differences(
+            case, node.values.data, response, unreported if node.stored is None else []
+        )
+    for key, expected in (node.documents or {}).items():
+        if key not in response.documents:
+            yield f"{key} is missing after the operation"
+        yield from _members(key, expected, response.documents.get(key))
+    for key, value in (node.stored or {}).items():
+        if key not in response.stored:
+            yield f"{key} is missing after the operation"
+        elif response.stored[key] != value:
+            yield f"{key}: {_first_difference(value, response.stored[key])}"
+    for key in node.absent:
+        if key in response.stored:
+            yield f"{key} exists after the operation"
+
+
+def _written_differences(
+    case: Case, expected: bytes, response: Response, unreported: list[str]
+) -> Iterator[str]:
+    """Yield differences of a written array, which the reference reader reads."""
+    key = f"{case.path}/zarr.json" if case.path else "zarr.json"
+    document = response.documents.get(key)
+    if not isinstance(document, dict):
+        yield f"{key} is missing after the operation"
+        return
+    try:
+        got = read_elements(response.stored, case.path, document)
+    except UnknownExtensionError:
+        unreported.append("the written elements")
+    except (NotReadableError, LookupError, TypeError, ValueError) as error:
+        yield f"the written array cannot be read: {type(error).__name__}: {error}"
+    else:
+        if got != expected:
+            yield f"written elements: {_first_difference(expected, got)}"
+
+
+def _members(key: str, expected: Any, document: Any) -> Iterator[str]:
+    if not isinstance(document, dict):
+        yield f"{key} is not a JSON object after the operation"
+        return
+    for name, value in expected.items():
+        if name not in document:
+            yield f"{key}: {name} is missing"
+        elif name == "attributes" and isinstance(value, dict):
+            # Implementations may add attributes.
+            yield from _members(f"{key}: {name}", value, document[name])
+        elif not same(value, document[name]):
+            yield f"{key}: {name} is {document[name]!r} instead of {value!r}"
+
+
+def _first_difference(expected: bytes, got: bytes) -> str:
+    if len(expected) != len(got):
+        return f"{len(got)} bytes instead of {len(expected)}"
+    first = next(n for n, pair in enumerate(zip(expected, got, strict=True)) if pair[0] != pair[1])
+    part = slice(first - first % 8, first - first % 8 + 8)
+    return f"{got[part].hex()} instead of {expected[part].hex()} from byte {part.start}"
+
+
+def _same_values(expected: Values, got: bytes) -> bool:
+    """Compare elements: bytes exactly, JSON by value."""
+    if expected.kind == "raw" or got == expected.data:
+        return got == expected.data
+    try:
+        return same(json.loads(expected.data), json.loads(got))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def same(first: Any, second: Any) -> bool:
+    """Return whether two JSON values are equal.
+
+    1 and 1.0 are equal, as RFC 8259 has only one kind of number; true is not a number.
+    """
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(same(first[k], second[k]) for k in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second
+    numbers = isinstance(first, int | float) and isinstance(second, int | float)
+    return (numbers or type(first) is type(second)) and bool(first == second)

@@ -1,0 +1,168 @@
+"""Displays: nodes as HTML, in rich, as maps of chunks."""
+
+from __future__ import annotations
+
+import unicodedata
+from html.parser import HTMLParser
+from io import StringIO
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.extension import Display, ExtensionDefinition
+from zarr_core.tools import find_implementation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# In lower case: hooks may have rules for names.
+_HOSTILE = "<script>alert(1)</script><img src=x onerror='alert(1)'>\"&\x1b[2j\u202e\ud800"
+_SHORTEST = 3  # letters of a document of HTML
+
+
+class _Unreachable(zarr.MemoryStore):
+    """A store that can be made to refuse everything."""
+
+    is_closed = False
+
+    def _refuse(self) -> None:
+        if self.is_closed:
+            raise AssertionError("the store was used to show an array")
+
+    def get(self, key: str, *arguments: Any) -> Any:
+        self._refuse()
+        return super().get(key, *arguments)
+
+    def list_prefix(self, prefix: str) -> Iterator[str]:
+        self._refuse()
+        return super().list_prefix(prefix)
+
+    def list_dir(self, prefix: str) -> Any:
+        self._refuse()
+        return super().list_dir(prefix)
+
+
+class _Elements(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+class DisplayTests:
+    """Inherit from this to test a display.
+
+    Examples
+    --------
+    >>> class TestBrief(DisplayTests):
+    ...     distribution = "acme-brief"
+    """
+
+    distribution: ClassVar[str] = ""
+    """The distribution whose entry point ``default`` names the class."""
+
+    extension: ClassVar[type[Display] | None] = None
+    """The class, while it is not yet installed; None to find it by its distribution."""
+
+    @pytest.fixture(autouse=True)
+    def _chosen(self) -> Iterator[None]:
+        if self.extension is not None:
+            with zarr.override_extensions({"display": {"default": self.extension}}):
+                yield
+        else:
+            with zarr.config.set(providers={"display.default": self.distribution}):
+                yield
+
+    @pytest.fixture
+    def display(self) -> Display:
+        """The display."""
+        found = find_implementation("display", ExtensionDefinition("default"))
+        assert found is not None
+        display: Display = found.extension()
+        return display
+
+    @pytest.fixture
+    def root(self) -> zarr.Group:
+        """A group with attributes and arrays."""
+        root = zarr.create_group(attributes={"title": "a & b", "deep": {"list": [1, None, "x"]}})
+        root.create_array("a", data=np.arange(12).reshape(3, 4), chunks=(2, 3))
+        root.create_array("b/c", shape=(), dtype="int8")
+        root.create_array("empty", shape=(0, 5), dimension_names=["y", None])
+        return root
+
+    def test_it_is_installed(self) -> None:
+        """The entry point is there, and its class loads."""
+        if self.extension is None:
+            lines = [
+                line
+                for line in zarr.installed_extensions(kind="display", names=["default"])
+                if line.distribution == self.distribution
+            ]
+            assert lines, (
+                f'{self.distribution} has no entry point "default" in the group zarr_core.display; '
+                "install the distribution (again, if its entry points have changed)"
+            )
+            assert lines[0].error is None, lines[0].error
+
+    def test_everything_has_html(self, display: Display, root: zarr.Group) -> None:
+        """Arrays, groups, attributes, tables and trees."""
+        for shown in _all_of(root):
+            html = display.html(shown)
+            assert isinstance(html, str)
+            assert len(html) > _SHORTEST
+
+    def test_arrays_are_shown_without_the_store(self, display: Display) -> None:
+        """Showing an array must not cost a request."""
+        store = _Unreachable()
+        array = zarr.create_array(store, shape=(4, 4), chunks=2, attributes={"a": 1})
+        store.is_closed = True
+        for shown in (array, array.attrs, array.info):
+            display.html(shown)
+
+    def test_names_and_values_are_escaped(self, display: Display) -> None:
+        """Whatever a stranger has called something stays text."""
+        root = zarr.create_group(attributes={_HOSTILE: "value", "name": _HOSTILE})
+        root.create_array("<script>a<", shape=2, dimension_names=[_HOSTILE], dtype="int8")
+        for shown in _all_of(root, "<script>a<"):
+            html = display.html(shown)
+            elements = _Elements()
+            elements.feed(html)
+            assert not elements.found & {"script", "img"}, f"an element of a name: {shown!r}"
+            assert "onerror" not in elements.attributes
+            controls = {it for it in html if unicodedata.category(it) in ("Cc", "Cf", "Cs")}
+            assert not controls - {"\n", "\t", "\u200c", "\u200d"}, f"{controls}: {shown!r}"
+
+    def test_rich_prints_tables_and_trees(self, display: Display, root: zarr.Group) -> None:
+        """Where the library rich is installed."""
+        console = pytest.importorskip("rich.console")
+        for shown in (root.info, root["a"].info, root.tree()):
+            out = StringIO()
+            console.Console(file=out, width=100).print(display.rich(shown))
+            assert out.getvalue().strip()
+
+    def test_chunks_have_a_map(self, display: Display, root: zarr.Group) -> None:
+        """Of each array, with all arguments; what there is to see has a text."""
+        options: dict[str, Any] = {"sizes": True, "inner": True, "cells": 8, "most": 100}
+        for path, array in root.arrays(max_depth=None):
+            assert repr(display.chunk_map(array, None, None, **options)), path
+        chosen = root["a"]
+        assert isinstance(chosen, zarr.Array)
+        assert repr(display.chunk_map(chosen, [1], {0: 2}, **{**options, "sizes": False}))
+
+    def test_the_core_uses_it(self, display: Display, root: zarr.Group) -> None:
+        """What notebooks get is what the display says."""
+        for shown in _all_of(root):
+            assert shown._repr_html_() == display.html(shown)
+        array = root["a"]
+        assert isinstance(array, zarr.Array)
+        assert repr(array.chunk_map())
+
+
+def _all_of(root: zarr.Group, name: str = "a") -> tuple[Any, ...]:
+    array = root[name]
+    return root, root.attrs, root.info, root.tree(), array, array.attrs, array.info

@@ -1,1 +1,0 @@
-"""Telling people, or programs, what has come out."""

@@ -1,0 +1,1 @@
+"""Running cases with implementations."""

@@ -1,0 +1,65 @@
+"""A progress bar for the terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from zarr_conformance.runner.run import Outcome
+
+_EVERY = 0.1  # seconds between updates
+
+
+class Progress:
+    """A progress bar; does nothing without a terminal.
+
+    Parameters
+    ----------
+    name : str
+        The name of the implementation.
+    total : int
+        The number of cases.
+    stream : file, optional
+        The output; standard error by default.
+    """
+
+    def __init__(self, name: str, total: int, stream: TextIO | None = None) -> None:
+        self._name = name
+        self._total = total
+        self._stream = sys.stderr if stream is None else stream
+        self._shown = self._stream.isatty()
+        self._guard = threading.Lock()
+        self._done = self._failed = 0
+        self._drawn = 0.0
+
+    def __call__(self, outcome: Outcome) -> None:
+        """Count an outcome; thread-safe."""
+        if not self._shown:
+            return
+        with self._guard:
+            self._done += 1
+            self._failed += outcome.verdict.grade in ("fail", "crash")
+            if time.monotonic() - self._drawn > _EVERY:
+                self._draw()
+
+    def _draw(self) -> None:
+        self._drawn = time.monotonic()
+        counts = f" {self._done}/{self._total}" + (
+            f", {self._failed} failed" if self._failed else ""
+        )
+        available = shutil.get_terminal_size().columns - len(self._name) - len(counts) - 2
+        width = max(0, min(40, available))
+        full = width * self._done // max(1, self._total)
+        bar = "━" * full + "╌" * (width - full)
+        self._stream.write(f"\r\x1b[K{self._name} {bar}{counts}")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()

@@ -1,1 +1,0 @@
-"""Asking an implementation, case by case, within limits."""

@@ -1,5 +1,0 @@
-"""What is told to people without a traceback."""
-
-
-class UsageError(Exception):
-    """What was asked for cannot be done."""
