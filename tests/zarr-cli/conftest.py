@@ -1,4 +1,4 @@
-"""Hierarchies of every format, with a way to run commands on them."""
+"""Fixtures: hierarchies of every format, and functions that run commands."""
 
 import json
 import shutil
@@ -11,25 +11,25 @@ from zarr_cli.main import cli
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory):
-    place = tmp_path_factory.mktemp("made")
+def example_folder(tmp_path_factory):
+    location = tmp_path_factory.mktemp("example_folder")
     for name in FORMATS:
-        make(place / f"{name}.zarr", name)
-    zarr.copy(zarr.open_group(place / "3.zarr", mode="r"), f"{place / 'three'}.zip")
-    return place
+        make(location / f"{name}.zarr", name)
+    zarr.copy(zarr.open_group(location / "3.zarr", mode="r"), f"{location / 'three'}.zip")
+    return location
 
 
 @pytest.fixture
-def here(made, tmp_path, monkeypatch):
-    """A folder with ``1.zarr``, ``2.zarr`` ... and ``three.zip``, which may be changed."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+def here(example_folder, tmp_path, monkeypatch):
+    """Return a writable folder with ``1.zarr``, ``2.zarr`` ... and ``three.zip``."""
+    shutil.copytree(example_folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def command():
-    """Runs a command line; gives what went to standard output, or to standard error if it failed."""
+    """Return a function that runs a command line and returns standard output or error."""
 
     def run(*words, status=0, text=None):
         done = CliRunner().invoke(cli, [*map(str, words)], input=text)
@@ -41,7 +41,7 @@ def command():
 
 @pytest.fixture
 def query(command):
-    """Runs a command line with --json; gives the document."""
+    """Return a function that runs a command line with --json and returns the document."""
 
     def run(*words, status=0):
         return json.loads(command(*words, "--json", status=status))

@@ -1,4 +1,4 @@
-"""Codecs measured on the chunks of an array: sizes are true, what is recommended can be had."""
+"""``zarr-core bench codec``: sizes are exact and recommended options are valid."""
 
 import json
 import shlex
@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from click.testing import CliRunner
-from zarr_cli.benching.candidates import Candidate, candidates
-from zarr_cli.benching.choosing import best, recommended
-from zarr_cli.benching.measuring import Trial
+from zarr_cli.bench.candidates import Candidate, candidates
+from zarr_cli.bench.measure import Trial
+from zarr_cli.bench.recommend import best, recommend
 from zarr_cli.main import cli
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Runs a command line in an empty folder; gives what was printed."""
+    """Return a function that runs a command line in an empty folder and returns its output."""
     monkeypatch.chdir(tmp_path)
 
     def call(*words, status=0):
@@ -27,12 +27,12 @@ def run(tmp_path, monkeypatch):
     return call
 
 
-def bench(run, place, *words):
-    return json.loads(run("bench", "codec", place, "--json", "--seconds", "1", *words))
+def bench(run, location, *words):
+    return json.loads(run("bench", "codec", location, "--json", "--seconds", "1", *words))
 
 
 def walk(count=20_000):
-    """Integers of which the differences are small."""
+    """Return integers with small differences."""
     return np.cumsum(np.random.default_rng(0).integers(-3, 4, count)).astype("i4")
 
 
@@ -45,7 +45,7 @@ def make(layout):
 
 
 @pytest.mark.parametrize("layout", ["v3", "v2", "sharded"])
-def test_what_is_promised_is_what_one_gets(run, layout):
+def test_sizes_match_rechunked_arrays(run, layout):
     make(layout)
     found = bench(run, "a.zarr")
     assert found["sample"] == {"chunks": 1, "nbytes": 80_000}
@@ -61,9 +61,9 @@ def test_what_is_promised_is_what_one_gets(run, layout):
     ]
     for number, each in enumerate(again):
         shards = ["-s", "none"] if layout == "sharded" else []
-        place = f"new{number}.zarr"
-        run("rechunk", "a.zarr", place, *shards, *shlex.split(each["options"]), "-c", "20000")
-        new = zarr.open(place)
+        location = f"new{number}.zarr"
+        run("rechunk", "a.zarr", location, *shards, *shlex.split(each["options"]), "-c", "20000")
+        new = zarr.open(location)
         assert new.nbytes_stored() == each["nbytes"]
         assert np.array_equal(new[...], walk())
     if layout != "sharded":
@@ -83,25 +83,25 @@ def test_what_is_promised_is_what_one_gets(run, layout):
     ],
     ids=lambda values: values.dtype.kind,
 )
-def test_elements_of_any_kind(run, values):
+def test_all_data_types(run, values):
     zarr.create_array("a.zarr", data=values, chunks=20, compressors="gzip")
     found = bench(run, "a.zarr", "--chunks", "3")
     names = {each["codecs"] for each in found["results"]}
     assert {"present", "none"} <= names
     assert len(names) > 8
-    assert not [each for each in found["left_out"] if "loses" in each["reason"]]
+    assert not [each for each in found["left_out"] if "lossy" in each["reason"]]
     printed = run("bench", "codec", "a.zarr", "--seconds", "0.5", "--all")
     assert "now: " in printed
     assert printed.count("\nfor ") == 3
 
 
-def test_text_of_any_length(run):
+def test_variable_length_strings(run):
     zarr.create_array("t.zarr", data=["a", "some text", ""] * 50, dtype=str, chunks=50)
     found = bench(run, "t.zarr")
     assert {"present", "none", "gzip:6"} <= {each["codecs"] for each in found["results"]}
 
 
-def test_what_a_user_wants_to_try(run):
+def test_additional_codecs(run):
     make("v3")
     own = "numcodecs.delta:dtype=<i4 + numcodecs.shuffle:elementsize=4 + zstd:5"
     found = bench(run, "a.zarr", "--only", "--also", own, "--also", "numcodecs.bitround:keepbits=3",
@@ -114,55 +114,55 @@ def test_what_a_user_wants_to_try(run):
     assert "acme" in run("bench", "codec", "a.zarr", "--also", "acme:5", status=1)
 
 
-def test_what_loses_elements_is_left_out(run):
+def test_lossy_codecs_are_excluded(run):
     zarr.create_array("f.zarr", data=np.random.default_rng(0).normal(size=1000), chunks=100)
     found = bench(run, "f.zarr", "--only", "--also", "numcodecs.bitround:keepbits=3")
-    assert found["left_out"][0]["reason"] == "loses something of these elements"
+    assert found["left_out"][0]["reason"] == "is lossy for these elements"
     assert [each["codecs"] for each in found["results"]] == ["present"]
 
 
-def test_chunks_that_hold_nothing_are_passed_over(run):
+def test_empty_chunks_are_not_sampled(run):
     array = zarr.create_array("s.zarr", shape=(1000, 1000), chunks=(10, 10), dtype="i2")
     array[:30] = np.arange(1000)
     found = bench(run, "s.zarr", "--chunks", "4")
     assert found["sample"]["chunks"] >= 1
     assert all(each["ratio"] < 50 for each in found["results"])
     zarr.create_array("e.zarr", shape=(100, 100), chunks=(10, 10), dtype="f4", fill_value=np.nan)
-    assert "nothing but its fill value" in run("bench", "codec", "e.zarr", status=1)
+    assert "only the fill value" in run("bench", "codec", "e.zarr", status=1)
     zarr.create_group("g.zarr")
     assert "is a group" in run("bench", "codec", "g.zarr", status=1)
 
 
-def trial(nbytes, encoding, decoding, present=False):
-    made = Trial(Candidate(present=present), (), None, nbytes)
-    made.encoding, made.decoding = [encoding], [decoding]
-    return made
+def prepare_trial(nbytes, encoding, decoding, present=False):
+    trial = Trial(Candidate(present=present), (), None, nbytes)
+    trial.encoding, trial.decoding = [encoding], [decoding]
+    return trial
 
 
-def test_the_best_are_those_that_no_other_beats():
+def test_best_are_not_dominated():
     trials = [
-        trial(100, 1.0, 1.0),
-        trial(100, 2.0, 1.0),  # slower
-        trial(200, 0.1, 5.0),
-        trial(300, 0.1, 5.0),  # larger
-        trial(400, 0.1, 0.1),
-        trial(100, 1.0, 1.0),  # the same
+        prepare_trial(100, 1.0, 1.0),
+        prepare_trial(100, 2.0, 1.0),  # slower
+        prepare_trial(200, 0.1, 5.0),
+        prepare_trial(300, 0.1, 5.0),  # larger
+        prepare_trial(400, 0.1, 0.1),
+        prepare_trial(100, 1.0, 1.0),  # the same
     ]
     assert best(trials) == {0, 2, 4, 5}
 
 
-def test_what_is_there_stays_where_it_is_nearly_as_good():
+def test_present_codecs_are_preferred_if_nearly_as_good():
     mib = 1 << 20
     trials = [
-        trial(50 * mib, 9.0, 9.0),
-        trial(80 * mib, 0.12, 0.1, present=True),
-        trial(80 * mib, 0.1, 0.1),
-        trial(100 * mib, 0.0, 0.0),
+        prepare_trial(50 * mib, 9.0, 9.0),
+        prepare_trial(80 * mib, 0.12, 0.1, present=True),
+        prepare_trial(80 * mib, 0.1, 0.1),
+        prepare_trial(100 * mib, 0.0, 0.0),
     ]
-    assert recommended(trials) == {"size": 0, "speed": 3, "balance": 1}
+    assert recommend(trials) == {"size": 0, "speed": 3, "balance": 1}
 
 
-def test_no_candidate_comes_twice():
+def test_candidates_are_unique():
     for kind in ("i4", "f8", "?", "u1", "M8[ns]", "U5", "O"):
         found = list(candidates(np.dtype(kind)))
         assert len(found) == len(set(found)) == len({str(each) for each in found})

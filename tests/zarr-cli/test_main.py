@@ -1,4 +1,4 @@
-"""What all commands have in common: help, errors, places, completion."""
+"""Common behaviour of all commands: help, errors, locations, completion."""
 
 import os
 import subprocess
@@ -9,16 +9,16 @@ from importlib import import_module
 import click
 import pytest
 import zarr_core as zarr
-from zarr_cli import failing
+from zarr_cli import errors
+from zarr_cli.humanize import format_bytes
+from zarr_cli.location import parse_location, parse_option, without_credentials
 from zarr_cli.main import cli
-from zarr_cli.place import parse_option, parse_place, without_credentials
-from zarr_cli.sizes import bytes_for_people
 from zarr_cli.table import ENTRIES
 
 
 @pytest.mark.parametrize("entry", ENTRIES.values(), ids=lambda entry: entry.name)
-def test_the_table_says_what_the_command_says(entry, command):
-    module, _, attribute = entry.home.partition(":")
+def test_table_matches_command_help(entry, command):
+    module, _, attribute = entry.target.partition(":")
     found = getattr(import_module(module), attribute)
     assert " ".join(found.help.split()).startswith(entry.summary)
     shown = command(entry.name, "--help")
@@ -26,7 +26,7 @@ def test_the_table_says_what_the_command_says(entry, command):
     assert all(len(line) <= 90 for line in shown.splitlines())
 
 
-def test_help_lists_every_command_and_imports_none():
+def test_help_lists_all_commands_without_importing_them():
     program = """
 import sys
 from zarr_cli.main import cli
@@ -42,11 +42,11 @@ assert not [name for name in loaded if name.startswith("zarr_cli.commands")]
     assert set(ENTRIES) <= set(words)
 
 
-def test_the_script_and_the_module_end_with_the_status(made):
+def test_script_and_module_return_exit_status(example_folder):
     for words in (["zarr-core"], [sys.executable, "-m", "zarr_cli"]):
         words[0] = os.path.join(os.path.dirname(sys.executable), words[0])
         done = subprocess.run(
-            [*words, "info", "missing.zarr"], capture_output=True, text=True, cwd=made
+            [*words, "info", "missing.zarr"], capture_output=True, text=True, cwd=example_folder
         )
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("Error: ")
@@ -54,35 +54,56 @@ def test_the_script_and_the_module_end_with_the_status(made):
         assert "Traceback" not in done.stderr
 
 
-def test_a_reader_that_goes_away_is_no_error(made):
+def test_closed_pipe_is_not_an_error(example_folder):
     script = os.path.join(os.path.dirname(sys.executable), "zarr-core")
     command = f"{script} cat 3.zarr#height | head -n 1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=made)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=example_folder)
     assert (done.stderr, len(done.stdout.split())) == ("", 80)
 
 
-def test_wrong_words_are_explained(command):
+def test_usage_errors(command):
     assert "did you mean 'info'?" in command("inf", status=2)
-    assert "Missing argument 'PLACE'" in command("info", status=2)
+    assert "Missing argument 'LOCATION'" in command("info", status=2)
     assert "'a' is not KEY=VALUE" in command("info", "-o", "a", "x.zarr", status=2)
 
 
-def test_a_place_alone_asks_for_its_info(here, command):
+def test_location_without_command_runs_info(here, command):
     assert command("3.zarr#height") == command("info", "3.zarr#height")
 
 
-def test_what_was_not_expected_says_so(here, monkeypatch, command):
+def test_unexpected_errors(here, monkeypatch, command):
     def broken(*args, **options):
         raise KeyError("gone")
 
     monkeypatch.setattr(zarr, "open", broken)
     shown = command("info", "3.zarr", status=1)
-    assert shown.startswith("Error: KeyError: 'gone'\nThis was not expected")
+    assert shown.startswith("Error: KeyError: 'gone'\nThis error is unexpected")
     with pytest.raises(KeyError):
         cli(["info", "3.zarr", "--traceback"], standalone_mode=False)
 
 
-def test_what_is_interrupted_says_so(here, monkeypatch, command):
+def test_notes_of_errors_are_printed(here, monkeypatch, command):
+    def broken_open(*args, **options):
+        error = zarr.errors.StoreError("no space left on device", "here", "c/0")
+        error.add_note("'/x': is incomplete; remove it with zarr_core.rmdir")
+        raise error
+
+    def interrupted(*args, **options):
+        error = KeyboardInterrupt()
+        error.add_note("'/x': is incomplete")
+        raise error
+
+    monkeypatch.setattr(zarr, "open", broken_open)
+    shown = command("info", "3.zarr", status=1)
+    assert shown == (
+        "Error: here 'c/0': no space left on device\n"
+        "'/x': is incomplete; remove it with: zarr-core remove --force\n"
+    )
+    monkeypatch.setattr(zarr, "open", interrupted)
+    assert command("info", "3.zarr", status=130) == "Interrupted.\n'/x': is incomplete\n"
+
+
+def test_interrupt(here, monkeypatch, command):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
@@ -90,12 +111,12 @@ def test_what_is_interrupted_says_so(here, monkeypatch, command):
     assert command("info", "3.zarr", status=130) == "Interrupted.\n"
 
 
-def test_what_the_library_warns_of_is_a_sentence(capsys):
+def test_warnings_are_printed_as_text(capsys):
     before = warnings.showwarning
     context = click.Context(cli)
-    with failing.explained(context), warnings.catch_warnings():
+    with errors.report_errors(context), warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = failing._show_warning
+        warnings.showwarning = errors._show_warning
         warnings.warn("beware", UserWarning, stacklevel=1)
     assert capsys.readouterr().err == "Warning: beware\n"
     assert warnings.showwarning is before
@@ -111,14 +132,14 @@ def test_what_the_library_warns_of_is_a_sentence(capsys):
         ("odd#name.zarr", "odd#name.zarr", ""),
     ],
 )
-def test_places(text, url, path, tmp_path, monkeypatch):
+def test_parse_location(text, url, path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "odd#name.zarr").mkdir()
-    place = parse_place(text)
-    assert (place.url, place.path) == (url, path)
+    location = parse_location(text)
+    assert (location.url, location.path) == (url, path)
 
 
-def test_values_of_storage_options_are_json_or_text():
+def test_storage_options_are_json_or_text():
     texts = ["a=1", "b=true", "c=us-east-1", 'd="1"', 'e={"anon": true}', "f=x=y", "g="]
     found = dict(map(parse_option, texts))
     assert found == {
@@ -137,17 +158,17 @@ def test_values_of_storage_options_are_json_or_text():
         ("simplecache::https://host/a", {"https": {}}),
     ],
 )
-def test_each_library_has_its_word_for_anonymous(url, options):
+def test_anonymous_options_per_library(url, options):
     assert without_credentials(url) == options
 
 
-def test_storage_options_reach_the_store(command):
+def test_storage_options_are_passed_to_the_store(command):
     refused = command("info", "https://127.0.0.1:1/a.zarr", "-o", "nonsense=3", status=1)
     assert "nonsense" in refused
     assert "Traceback" not in refused
 
 
-def test_the_format_can_be_demanded(here, query, command):
+def test_zarr_format_option(here, query, command):
     both = zarr.open_group("2.zarr")
     zarr.create_group("both.zarr", zarr_format=2, attributes={"is": 2})
     zarr.create_group(zarr.LocalStore("both3.zarr"), attributes={"is": 3})
@@ -161,11 +182,11 @@ def test_the_format_can_be_demanded(here, query, command):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_for_shells(shell, command):
+def test_completion_scripts(shell, command):
     assert "_ZARR_CORE_COMPLETE" in command("completion", shell)
 
 
-def test_words_are_completed(here):
+def test_completion(here):
     def completed(*words):
         environment = {
             **os.environ,
@@ -187,5 +208,5 @@ def test_words_are_completed(here):
     [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1 << 20, "1.0 MiB"), (153 * 1024, "153 KiB"),
      (2**20 - 1, "1.0 MiB"), (3 << 60, "3.0 EiB"), (1 << 75, "32768 EiB")],
 )  # fmt: skip
-def test_sizes_for_people(count, text):
-    assert bytes_for_people(count) == text
+def test_format_bytes(count, text):
+    assert format_bytes(count) == text

@@ -1,4 +1,4 @@
-"""Commands that change hierarchies: made, copied, moved, removed, in every format."""
+"""Commands that create, copy, move and remove nodes, in every format."""
 
 import json
 import re
@@ -17,7 +17,7 @@ FORMATS = [2, 3, "n5"]
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Runs a command line in an empty folder; gives what was printed."""
+    """Return a function that runs a command line in an empty folder and returns its output."""
     monkeypatch.chdir(tmp_path)
 
     def call(*words, status=0, **more):
@@ -33,16 +33,16 @@ def read(*words, run):
     return json.loads(run(*words, "--json"))
 
 
-def survey(zarr_format=3, place="survey.zarr"):
-    root = zarr.create_group(place, zarr_format=zarr_format, attributes={"year": 2024})
+def survey(zarr_format=3, location="survey.zarr"):
+    root = zarr.create_group(location, zarr_format=zarr_format, attributes={"year": 2024})
     values = np.arange(240.0).reshape(12, 20)
     root.create_array("north/height", data=values, chunks=(4, 5))
     root.create_array("south/height", data=values * 2, chunks=(4, 5))
     return root
 
 
-def paths(place):
-    return {path for path, _ in zarr.open_group(place).members(max_depth=None)}
+def paths(location):
+    return {path for path, _ in zarr.open_group(location).members(max_depth=None)}
 
 
 EVERY = {"north", "north/height", "south", "south/height"}
@@ -51,7 +51,7 @@ EVERY = {"north", "north/height", "south", "south/height"}
 # --- create ---
 
 
-def test_an_array_is_made_as_it_is_described(run):
+def test_create_array_with_all_options(run):
     printed = run(
         "create", "s.zarr#a/height", "--shape", "100,80", "-d", "float32", "-c", "10,10",
         "-s", "20,40", "-z", "zstd:5", "-z", "crc32c", "--fill-value", "NaN",
@@ -69,17 +69,17 @@ def test_an_array_is_made_as_it_is_described(run):
 
 
 @pytest.mark.parametrize("zarr_format", FORMATS)
-def test_groups_and_arrays_of_every_format(run, zarr_format):
+def test_create_in_every_format(run, zarr_format):
     run("create", "g.zarr", "--zarr-format", zarr_format, "-a", "year=2024")
-    made = read("create", "g.zarr#a", "--shape", "7", "-d", "int16", run=run)
-    assert made["Zarr format"].startswith(str(zarr_format) if zarr_format != "n5" else "n5")
+    created = read("create", "g.zarr#a", "--shape", "7", "-d", "int16", run=run)
+    assert created["Zarr format"].startswith(str(zarr_format) if zarr_format != "n5" else "n5")
     assert zarr.open("g.zarr").attrs["year"] == 2024
     run("create", "g.zarr#b", "--like", "g.zarr#a", "--shape", "9", "-c", "3")
     assert (zarr.open("g.zarr")["b"].shape, zarr.open("g.zarr")["b"].chunks) == ((9,), (3,))
     assert zarr.open("g.zarr")["b"].dtype == "i2"
 
 
-def test_an_array_is_filled_from_a_file(run):
+def test_create_array_from_file(run):
     values = np.arange(60, dtype="i2").reshape(6, 10)
     np.save("h.npy", values)
     run("create", "h.zarr", "--from", "h.npy", "-c", "all,5")
@@ -93,16 +93,16 @@ def test_an_array_is_filled_from_a_file(run):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--shape", "x"], "is no shape"),
-        (["-c", "5"], "needs --shape"),
+        (["--shape", "x"], "is not a shape"),
+        (["-c", "5"], "also needs --shape"),
         (["--shape", "4", "-z", "zstd:level"], "NAME:LEVEL"),
         (["--shape", "4", "-z", "gzip:12"], "12 is more than 9"),
         (["--shape", "4", "-c", "4,4"], "2 lengths for 1 dimensions"),
-        (["--shape", "4", "-c", "{"], "is no JSON"),
+        (["--shape", "4", "-c", "{"], "is not valid JSON"),
         (["--shape", "4", "-a", "x"], "NAME=VALUE"),
     ],
 )
-def test_what_is_asked_wrongly_makes_nothing(run, tmp_path, words, why):
+def test_invalid_create_writes_nothing(run, tmp_path, words, why):
     assert why in run(
         "create", "x.zarr", *words, status=2 if "12" not in why and "lengths" not in why else 1
     )
@@ -113,11 +113,11 @@ def test_what_is_asked_wrongly_makes_nothing(run, tmp_path, words, why):
 
 
 @pytest.mark.parametrize("zarr_format", FORMATS)
-def test_a_hierarchy_is_copied(run, zarr_format):
+def test_copy_hierarchy(run, zarr_format):
     survey(zarr_format)
     planned = read("copy", "survey.zarr", "copy.zip", "--dry-run", run=run)
     assert {node["path"] for node in planned["nodes"]} == {"/", *(f"/{path}" for path in EVERY)}
-    assert not zarr.locate("copy.zip")[0].exists("x")
+    assert not zarr.resolve_store_path("copy.zip")[0].exists("x")
     done = read("copy", "survey.zarr", "copy.zip", run=run)
     assert done["nodes"] == planned["nodes"]
     assert done["keys"] == 24
@@ -129,13 +129,13 @@ def test_a_hierarchy_is_copied(run, zarr_format):
     )
 
 
-def test_some_nodes_are_copied(run):
+def test_copy_selected_nodes(run):
     survey()
     assert "copied 3 nodes" in run("copy", "survey.zarr", "n.zarr", "--include", "/north")
     assert paths("n.zarr") == {"north", "north/height"}
     run("copy", "survey.zarr", "s.zarr", "--include", "*/height", "--exclude", "n*")
     assert paths("s.zarr") == {"south", "south/height"}
-    assert "nothing in survey.zarr is west" in run(
+    assert "no node in survey.zarr matches west" in run(
         "copy", "survey.zarr", "w.zarr", "--include", "west", status=1
     )
     assert "--overwrite removes it first" in run("copy", "survey.zarr", "n.zarr", status=1)
@@ -144,7 +144,7 @@ def test_some_nodes_are_copied(run):
     assert paths("n.zarr") == paths("s.zarr") == EVERY
 
 
-def test_formats_are_not_mixed(run):
+def test_copy_into_another_format_fails(run):
     survey(2)
     zarr.create_group("three.zarr")
     assert "is of the format v2" in run("copy", "survey.zarr", "three.zarr#x", status=1)
@@ -154,7 +154,7 @@ def test_formats_are_not_mixed(run):
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_consolidated_metadata_stay_true(run, zarr_format):
+def test_commands_update_consolidated_metadata(run, zarr_format):
     survey(zarr_format)
     assert "no consolidated metadata" in run("consolidate", "survey.zarr", "--check", status=1)
     assert read("consolidate", "survey.zarr", run=run)["nodes"] == 4
@@ -175,31 +175,31 @@ def test_consolidated_metadata_stay_true(run, zarr_format):
     assert zarr.open_group("survey.zarr").metadata.consolidated is None
 
 
-def test_copies_that_are_not_true_are_found(run):
+def test_consolidate_check_finds_outdated_metadata(run):
     survey()
     run("consolidate", "survey.zarr")
-    store, _ = zarr.locate("survey.zarr")
+    store, _ = zarr.resolve_store_path("survey.zarr")
     zarr.rmdir(store, "north/height")
     found = json.loads(run("consolidate", "survey.zarr", "--check", "--json", status=1))
     assert found["extra"] == ["north/height"]
     assert not found["up_to_date"]
 
 
-def test_bars_are_drawn_where_they_are_wanted(run, monkeypatch):
+def test_progress_bars(run, monkeypatch):
     survey()
     monkeypatch.setenv("FORCE_COLOR", "1")  # as if it were a terminal
     for words, title in (
-        (("consolidate", "survey.zarr"), "reading documents"),
-        (("consolidate", "survey.zarr", "--check"), "reading documents"),
+        (("consolidate", "survey.zarr"), "reading metadata"),
+        (("consolidate", "survey.zarr", "--check"), "reading metadata"),
         (("remove", "survey.zarr", "-y"), "removing"),
     ):
-        drawn = CliRunner().invoke(cli, [*words, "--progress"])
-        assert drawn.exit_code == 0, drawn.output
-        assert title in drawn.stderr
-        assert "100%" in drawn.stderr
+        result = CliRunner().invoke(cli, [*words, "--progress"])
+        assert result.exit_code == 0, result.output
+        assert title in result.stderr
+        assert "100%" in result.stderr
 
 
-def test_between_stores_everything_is_moved(run):
+def test_move_between_stores(run):
     survey()
     run("move", "survey.zarr", "other.zip#below")
     assert paths("other.zip") == {"below", *(f"below/{path}" for path in EVERY)}
@@ -207,13 +207,13 @@ def test_between_stores_everything_is_moved(run):
 
 
 @pytest.mark.parametrize("zarr_format", FORMATS)
-def test_removing_asks_before(run, tmp_path, zarr_format):
+def test_remove_asks_for_confirmation(run, tmp_path, zarr_format):
     survey(zarr_format)
     found = read("remove", "survey.zarr", "--dry-run", run=run)
     assert found["nodes"] == {"array": 2, "group": 3}
     assert found["nbytes"] > 1000
-    asked = run("remove", "survey.zarr#north", input="n\n", status=1)
-    assert "Remove survey.zarr#north (1 array, 1 group" in asked
+    output = run("remove", "survey.zarr#north", input="n\n", status=1)
+    assert "Remove survey.zarr#north (1 array, 1 group" in output
     assert "north/height" in paths("survey.zarr")
     run("remove", "survey.zarr#north", input="y\n")
     assert paths("survey.zarr") == {"south", "south/height"}
@@ -221,21 +221,21 @@ def test_removing_asks_before(run, tmp_path, zarr_format):
     assert not [path for path in (tmp_path / "survey.zarr").rglob("*") if path.is_file()]
 
 
-def test_what_is_no_node_is_removed_by_force_alone(run, tmp_path):
+def test_unmanaged_keys_are_removed_with_force_only(run, tmp_path):
     survey()
     (tmp_path / "survey.zarr/notes.txt").write_text("mine")
     assert "notes.txt" in run("remove", "survey.zarr", "-y", status=1)
     assert paths("survey.zarr") == EVERY
     assert "every key" in run("remove", "survey.zarr", "--force", "-y")
     assert not list((tmp_path / "survey.zarr").iterdir())
-    assert "nothing is stored" in run("remove", "survey.zarr", "--force", "-y", status=1)
+    assert "no keys are stored" in run("remove", "survey.zarr", "--force", "-y", status=1)
 
 
-# --- what errors advise ---
+# --- advice in errors ---
 
 
-def test_advice_is_for_what_errors_say():
-    """Every phrase that is put in other words stands in the sources still."""
+def test_translated_phrases_exist_in_sources():
+    """Every translated phrase occurs in the sources of the library."""
     sources = Path(__file__).parents[2].glob("packages/*/src/**/*.py")
     joined = [
         re.sub(r"""["']\s*\n\s*f?["']""", "", file.read_text())
@@ -246,11 +246,11 @@ def test_advice_is_for_what_errors_say():
         assert any(phrase in text for text in joined), phrase
 
 
-def test_an_import_advises_in_words_that_can_be_typed(run, tmp_path):
+def test_import_errors_advise_options(run, tmp_path):
     with h5py.File(tmp_path / "odd.h5", "w") as file:
         file.create_dataset("x", (2,), dtype=[("a", "i4"), ("s", h5py.string_dtype())])
         file.create_dataset("y", data=[1])
-    assert "--skip-unsupported leaves" in run("import", "odd.h5", "odd.zarr", status=1)
+    assert "--skip-unsupported to skip" in run("import", "odd.h5", "odd.zarr", status=1)
     run("import", "odd.h5", "odd.zarr", "--skip-unsupported")
     again = run("import", "odd.h5", "odd.zarr", "--skip-unsupported", status=1)
     assert "--overwrite removes it first" in again
@@ -258,7 +258,7 @@ def test_an_import_advises_in_words_that_can_be_typed(run, tmp_path):
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_what_changes_a_member_keeps_the_copies_of_documents_true(run, tmp_path, zarr_format):
+def test_changes_of_members_update_consolidated_metadata(run, tmp_path, zarr_format):
     zarr.create_group("s.zarr", zarr_format=zarr_format).create_array("a/x", data=[1, 2])
     zarr.consolidate_metadata("s.zarr", zarr_format=zarr_format)
     np.save(tmp_path / "y.npy", [1, 2, 3])

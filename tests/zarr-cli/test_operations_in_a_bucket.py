@@ -1,4 +1,4 @@
-"""Hierarchies in a bucket are changed as others are."""
+"""Commands that change hierarchies in an object store."""
 
 from uuid import uuid4
 
@@ -9,7 +9,7 @@ from object_stores import s3_environment
 pytest_plugins = ["servers.fixtures"]
 
 
-def test_a_hierarchy_goes_there_is_changed_and_removed(s3_server, here, command, monkeypatch):
+def test_copy_rechunk_move_and_remove_in_a_bucket(s3_server, here, command, monkeypatch):
     for name, value in s3_environment(s3_server).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("AWS_ALLOW_HTTP", "true")

@@ -1,18 +1,18 @@
-"""The page in a real browser: what people see and do, and what the page reads by itself."""
+"""The page in a real browser."""
 
-import shutil
 from contextlib import closing
 
 import numpy as np
 import pytest
 import zarr_core as zarr
+from servers.browser import need_browser
+from waits import PATIENCE
 from zarr_cli.serve.server import StoreServer
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 pytestmark = pytest.mark.slow
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
@@ -21,9 +21,7 @@ ARGUMENTS = [
 
 @pytest.fixture(scope="module")
 def browser():
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip(f"no browser here; looked for {', '.join(BROWSERS)}")
+    found = need_browser()
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield browser
@@ -69,7 +67,7 @@ def server(store, lines):
 @pytest.fixture
 def page(browser, server):
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(1000 * PATIENCE)
     failures = []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.on("dialog", lambda dialog: failures.append(dialog.message))
@@ -86,7 +84,7 @@ def go(page, server, route=""):
 
 
 def pixel(page, selector, x, y):
-    """Colour in the middle of a part of a canvas, given as parts of its width and height."""
+    """Return the colour of a canvas at a position, given as fractions of width and height."""
     return page.eval_on_selector(
         selector,
         """(canvas, [x, y]) => [...canvas.getContext("2d").getImageData(
@@ -95,7 +93,7 @@ def pixel(page, selector, x, y):
     )
 
 
-def test_the_tree_unfolds_by_pointer_and_by_key(page, server):
+def test_tree_with_pointer_and_keyboard(page, server):
     go(page, server)
     items = page.get_by_role("treeitem")
     assert items.count() == 7  # the root with its members
@@ -115,7 +113,7 @@ def test_the_tree_unfolds_by_pointer_and_by_key(page, server):
     assert page.locator(".node:has-text('image')").is_hidden()
 
 
-def test_a_link_to_a_node_unfolds_what_lies_above(page, server):
+def test_link_to_a_node_unfolds_its_parents(page, server):
     go(page, server, "deep/er/image")
     page.wait_for_selector("[aria-selected=true] > .node:has-text('image')")
     text = page.inner_text("main")
@@ -124,18 +122,18 @@ def test_a_link_to_a_node_unfolds_what_lies_above(page, server):
     page.get_by_role("tab", name="Documents").click()
     page.wait_for_selector("pre:has-text('node_type')")
     assert '"dimension_names"' in page.inner_text("pre")
-    page.keyboard.press("ArrowLeft")  # from the tab of documents to that of chunks
+    page.keyboard.press("ArrowLeft")  # from the documents tab to the chunks tab
     page.wait_for_selector(".map")
 
 
-def test_a_picture_has_the_colours_of_its_values(page, server, lines):
+def test_image_has_the_colours_of_its_values(page, server, lines):
     go(page, server, "deep/er/image?view=values")
     assert page.inner_text(".badge") == "decoded in this page"
     assert sum(line.startswith("206 GET /deep/er/image/c/") for line in lines) >= 12
     scale = [pixel(page, "canvas.scale", at, 0.5) for at in (0, 0.999)]
     assert pixel(page, "canvas.picture", 0.01, 0.01) == scale[0]
     assert pixel(page, "canvas.picture", 0.99, 0.99) == scale[1]
-    assert pixel(page, "canvas.picture", 7.5 / 32, 5.5 / 24)[3] == 0  # no number: a gap
+    assert pixel(page, "canvas.picture", 7.5 / 32, 5.5 / 24)[3] == 0  # NaN is a gap
     assert scale[0] != scale[1]
     box = page.locator("canvas.picture").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 4.5 / 32, box["y"] + box["height"] * 2.5 / 24)
@@ -157,7 +155,7 @@ def test_a_picture_has_the_colours_of_its_values(page, server, lines):
     assert pixel(page, "canvas.picture", 5.5 / 24, 7.5 / 32)[3] == 0
 
 
-def test_what_a_browser_has_no_codec_for_is_decoded_by_the_server(page, server, lines):
+def test_unsupported_codecs_are_decoded_by_the_server(page, server, lines):
     go(page, server, "cube?view=values")
     assert page.inner_text(".badge") == "decoded by the server"
     assert "zstd" in page.inner_text(".how")
@@ -219,21 +217,21 @@ FORMS = {
     "v2": {"chunks": (4, 3, 5), "order": "F", "compressors": {"id": "zlib", "level": 1}},
 }  # fmt: skip
 READ = """async (names) => {
-    const { askJson } = await import("/__zarr_core__/ask.js");
+    const { requestJson } = await import("/__zarr_core__/requests.js");
     const { WindowSource } = await import("/__zarr_core__/window.js");
     const found = {};
     for (const name of names) {
-        const source = new WindowSource(await askJson("node", { path: name }));
+        const source = new WindowSource(await requestJson("node", { path: name }));
         const selection = [[1, 3, 2], [0, 7, 1], [2, 2, 4]].map(([start, count, step]) => ({ start, count, step }));
         const read = await source.read(selection, new AbortController().signal);
-        found[name] = [read.how.here ? "" : read.how.why, Array.from(read.data, String)];
+        found[name] = [read.how.inPage ? "" : read.how.why, Array.from(read.data, String)];
     }
     return found;
 }"""
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_the_page_decodes_what_this_library_writes(browser, zarr_format):
+def test_page_decodes_arrays_of_this_library(browser, zarr_format):
     store, expected = zarr.MemoryStore(), {}
     for name, (dtype, form) in ARRAYS.items():
         if (form == "v2") != (zarr_format == 2):
@@ -255,7 +253,7 @@ def test_the_page_decodes_what_this_library_writes(browser, zarr_format):
         assert np.array_equal([float(text) for text in texts], wanted.astype("f8")), name
 
 
-def test_a_damaged_chunk_is_shown_as_one(page, server, store):
+def test_damaged_chunk(page, server, store):
     array = zarr.create_array(
         store, name="hurt", data=np.ones((4, 4)), chunks=2, compressors="crc32c"
     )
@@ -269,11 +267,11 @@ def test_a_damaged_chunk_is_shown_as_one(page, server, store):
     page.wait_for_selector("canvas.picture")
 
 
-def test_the_map_of_chunks_shows_which_are_stored(page, server):
+def test_chunk_map(page, server):
     go(page, server, "cube?view=chunks")
     page.wait_for_selector(".summary")
     assert page.inner_text(".summary").startswith("1 of 120 chunks are stored")
-    page.wait_for_selector("canvas.map[style]")  # it is painted with the next frame
+    page.wait_for_selector("canvas.map[style]")  # drawn with the next frame
     stored, missing = (pixel(page, "canvas.map", (at + 0.4) / 5, 0.4 / 4) for at in (1, 2))
     assert stored != missing
     assert missing == pixel(page, "canvas.map", 0.9, 0.9)
@@ -293,7 +291,7 @@ def test_the_map_of_chunks_shows_which_are_stored(page, server):
     page.wait_for_selector(".summary:has-text('6 of 6 shards')")
 
 
-def test_lines_texts_and_single_elements(page, server, store):
+def test_lines_texts_and_scalars(page, server, store):
     zarr.create_array(store, name="one", data=np.array(2.5))
     go(page, server, "line?view=values")
     assert page.locator("svg.line circle").count() == 31
@@ -308,7 +306,7 @@ def test_lines_texts_and_single_elements(page, server, store):
     page.wait_for_selector(".single:has-text('2.5')")
 
 
-def test_names_and_attributes_are_text(page, server):
+def test_stored_text_is_never_markup(page, server):
     go(page, server)
     page.wait_for_selector("td:has-text('<img src=x')")
     page.locator("nav .node", has_text="<i>%23?#").click()
@@ -316,7 +314,7 @@ def test_names_and_attributes_are_text(page, server):
     assert page.locator("main img, nav i").count() == 0
 
 
-def test_problems_are_told_with_their_places(page, server):
+def test_problems_have_pointers(page, server):
     go(page, server, "wrong")
     assert "int9" in page.inner_text(".problems")
     assert page.inner_text(".pointer") == "/data_type"
@@ -329,7 +327,7 @@ def test_problems_are_told_with_their_places(page, server):
     assert "no node at '/not/there'" in page.inner_text("main .error")
 
 
-def test_a_server_that_has_gone_is_told_of(page, server):
+def test_server_that_stopped(page, server):
     go(page, server)
     server.close()
     page.locator(".node", has_text="cube").click()
@@ -355,7 +353,7 @@ def test_light_dark_and_narrow(page, server):
     page.set_viewport_size({"width": 400, "height": 700})
     for route in ("", "deep/er/image", "deep/er/image?view=values", "cube?view=chunks", "wrong"):
         go(page, server, route)
-        page.wait_for_timeout(150)
+        page.wait_for_load_state("networkidle")
         assert page.evaluate("document.querySelector('main').scrollWidth") <= 400, route
     assert page.locator("nav#sidebar").is_hidden()
     page.get_by_role("button", name="Tree").click()
@@ -369,11 +367,11 @@ def test_every_control_has_a_name(page, server):
         .map((it) => it.outerHTML)"""
     for route in ("", "cube?view=values", "cube?view=chunks", "line?view=values"):
         go(page, server, route)
-        page.wait_for_timeout(150)
+        page.wait_for_load_state("networkidle")
         assert page.evaluate(nameless) == [], route
 
 
-def test_a_part_of_a_hierarchy_is_served_as_if_it_were_all(browser, store):
+def test_part_of_a_hierarchy(browser, store):
     for path, name in (("deep", "er/image"), ("deep/er/image", "")):
         with StoreServer(store, path) as server, closing(browser.new_page()) as page:
             go(page, server, f"{name}?view=values")
@@ -383,7 +381,7 @@ def test_a_part_of_a_hierarchy_is_served_as_if_it_were_all(browser, store):
             page.wait_for_selector("pre:has-text('node_type')")
 
 
-def test_a_folder_of_hierarchies_is_browsed(browser, tmp_path):
+def test_folder_of_hierarchies(browser, tmp_path):
     for name in ("one.zarr", "two.zarr"):
         zarr.create_array(str(tmp_path / "data" / name), data=np.arange(4))
     with (

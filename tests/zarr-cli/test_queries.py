@@ -1,4 +1,4 @@
-"""What is printed about hierarchies of every format."""
+"""Commands that print hierarchies of every format."""
 
 import io
 import json
@@ -15,29 +15,29 @@ import pytest
 import zarr_core as zarr
 from formats_for_commands import FORMATS, HEIGHT
 from zarr_cli import output
-from zarr_cli.slicing.pieces import BUDGET
+from zarr_cli.cat.blocks import BUDGET
 
-PLACES = [*(f"{name}.zarr" for name in FORMATS), "three.zip"]
+LOCATIONS = [*(f"{name}.zarr" for name in FORMATS), "three.zip"]
 
 
-def node(place):
-    return place if place == "1.zarr" else f"{place}#height"
+def node(location):
+    return location if location == "1.zarr" else f"{location}#height"
 
 
 # --- info ---
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_info(place, here, command, query):
-    shown = command("info", node(place), "--stored")
+@pytest.mark.parametrize("location", LOCATIONS)
+def test_info(location, here, command, query):
+    shown = command("info", node(location), "--stored")
     assert "int16" in shown
     assert "100 x 80" in shown
     assert 'Attributes\n  units  "m"\n' in shown
-    found = query("info", node(place), "--stored")
+    found = query("info", node(location), "--stored")
     assert (found["type"], found["shape"], found["chunks"]) == ("array", [100, 80], [30, 40])
     assert found["attributes"] == {"units": "m"}
     assert (found["chunks_stored"], found["chunks_total"]) == (8, 8)
-    array = zarr.open_array(place, path="" if place == "1.zarr" else "height", mode="r")
+    array = zarr.open_array(location, path="" if location == "1.zarr" else "height", mode="r")
     assert found["nbytes_stored"] == array.nbytes_stored()
     assert found["nbytes"] == 16000
 
@@ -51,27 +51,27 @@ def test_info_of_a_group(here, query):
 # --- tree, ls ---
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_tree(place, here, command, query):
-    lines = command("tree", place, "--attrs").splitlines()
+@pytest.mark.parametrize("location", LOCATIONS)
+def test_tree(location, here, command, query):
+    lines = command("tree", location, "--attrs").splitlines()
     assert lines[0].startswith("/")
-    if place == "1.zarr":
+    if location == "1.zarr":
         assert lines == ["/  (100, 80) int16 chunks (30, 40)", '  units = "m"']
         return
-    shape = "(y: 100, x: 80)" if place[0] in "3t" else "(100, 80)"
+    shape = "(y: 100, x: 80)" if location[0] in "3t" else "(100, 80)"
     assert f"├── height  {shape} int16 chunks (30, 40)" in lines
     assert '│     units = "m"' in lines
     assert "└── north" in lines
-    assert command("tree", place, "-L", 0) == "/\n"
-    assert [line.split()[1] for line in command("tree", place, "-L", 1).splitlines()[1:]] == [
+    assert command("tree", location, "-L", 0) == "/\n"
+    assert [line.split()[1] for line in command("tree", location, "-L", 1).splitlines()[1:]] == [
         "height",
         "north",
     ]
-    found = query("tree", place)
+    found = query("tree", location)
     assert [member["path"] for member in found["members"]] == ["/height", "/north"]
     below = found["members"][1]["members"]
     assert {"/north/temperature"} <= {member["path"] for member in below}
-    assert query("tree", f"{place}#north")["members"][0]["path"].startswith("/north/")
+    assert query("tree", f"{location}#north")["members"][0]["path"].startswith("/north/")
 
 
 def test_ls(here, command, query):
@@ -95,13 +95,13 @@ def test_ls(here, command, query):
     assert [found["path"] for found in query("ls", "3.zarr")] == ["/height", "/north"]
 
 
-def test_what_cannot_be_opened_is_shown_with_the_reason(here, command, query):
+def test_nodes_that_cannot_be_opened_are_listed(here, command, query):
     change("3.zarr/north/raw/zarr.json", lambda it: it["codecs"].append({"name": "acme.z"}))
     change("3.zarr/height/zarr.json", lambda it: it.update(shape=[-1, 80]))
     shown = command("tree", "3.zarr", "--no-consolidated")
     assert "height  cannot be opened: /shape/0: -1 is less than 0\n" in shown
     assert "raw  (10,) int32  cannot be opened: /codecs/1: no codec called 'acme.z'" in shown
-    assert "cannot be opened" not in command("tree", "3.zarr")  # the copies are as they were
+    assert "cannot be opened" not in command("tree", "3.zarr")  # consolidated metadata is unchanged
     found = query("ls", "-r", "3.zarr", "--no-consolidated")
     problems = {each["path"]: each.get("problem") for each in found}
     assert problems["/height"] == "/shape/0: -1 is less than 0"
@@ -122,19 +122,19 @@ def change(file, how):
 # --- cat ---
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_elements_in_every_form(place, here, command):
-    text = command("cat", node(place), "10:20,::7")
+@pytest.mark.parametrize("location", LOCATIONS)
+def test_cat_formats(location, here, command):
+    text = command("cat", node(location), "10:20,::7")
     wanted = HEIGHT[10:20, ::7]
     assert np.array_equal(np.loadtxt(io.StringIO(text), int), wanted)
-    csv = command("cat", node(place), "10:20,::7", "-f", "csv")
+    csv = command("cat", node(location), "10:20,::7", "-f", "csv")
     assert np.array_equal(np.loadtxt(io.StringIO(csv), int, delimiter=","), wanted)
-    assert json.loads(command("cat", node(place), "10:20,::7", "-f", "json")) == wanted.tolist()
-    command("cat", node(place), "-f", "npy", "-O", "height.npy")
+    assert json.loads(command("cat", node(location), "10:20,::7", "-f", "json")) == wanted.tolist()
+    command("cat", node(location), "-f", "npy", "-O", "height.npy")
     assert np.array_equal(np.load("height.npy"), HEIGHT)
 
 
-def test_elements_of_other_types(here, command):
+def test_cat_data_types(here, command):
     assert json.loads(command("cat", "3.zarr#north/names", "-f", "json")) == ["a", "b c", '"']
     assert command("cat", "3.zarr#north/names", "-f", "csv") == 'a\nb c\n""""\n'
     assert command("cat", "3.zarr#north/when") == "2024-01-01T00:00:00\nNaT\n"
@@ -150,75 +150,81 @@ def test_elements_of_other_types(here, command):
     assert len(csv) == 25
 
 
-def test_what_cannot_be_selected_or_written(here, command):
+def test_cat_errors(here, command):
     assert "100 is out of bounds: dimension 'y' has 100" in command(
         "cat", "3.zarr#height", 100, status=2
     )
-    assert "no dimension is called 'z'" in command("cat", "3.zarr#height", "z=1", status=2)
-    assert "is a group; this needs an array" in command("cat", "3.zarr", status=1)
+    assert "unknown dimension 'z'" in command("cat", "3.zarr#height", "z=1", status=2)
+    assert "is a group, but this command needs an array" in command("cat", "3.zarr", status=1)
     shown = command("cat", "3.zarr#north/names", "-f", "npy", "-O", "names.npy", status=1)
-    assert "NPY files cannot hold" in shown
+    assert "NPY files do not support" in shown
     assert not os.path.exists("names.npy")
 
 
-def test_large_arrays_are_not_held_in_memory(tmp_path, command):
-    place = tmp_path / "large.zarr"
+def test_cat_streams_large_arrays(tmp_path, command):
+    location = tmp_path / "large.zarr"
     zarr.create_array(
-        place, shape=(4000, 5000), chunks=(100, 5000), dtype="float64", fill_value=1.5
+        location, shape=(4000, 5000), chunks=(100, 5000), dtype="float64", fill_value=1.5
     )
     target = tmp_path / "large.npy"
-    command("cat", place, "5,:3")  # what is imported is not counted
+    command("cat", location, "5,:3")  # do not count imports
     tracemalloc.start()
-    command("cat", place, "-f", "npy", "-O", target)
+    command("cat", location, "-f", "npy", "-O", target)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert target.stat().st_size == 8 * 4000 * 5000 + 128  # 160 MB
-    assert peak < 3 * BUDGET  # one piece, the one before it, what threads have in hand
+    assert peak < 3 * BUDGET  # two blocks, and the buffers of the threads
 
 
 # --- attrs, meta ---
 
 
-@pytest.mark.parametrize("place", [place for place in PLACES if place != "three.zip"])
-def test_attributes_are_changed_exactly(place, here, command):
-    command("attrs", "set", node(place), "big", "[100000000000000000000001, 1.0, null]")
-    assert command("attrs", "get", node(place), "big") == "[100000000000000000000001, 1.0, null]\n"
-    command("attrs", "set", node(place), "units", "--text", "m/s")
-    assert json.loads(command("attrs", "get", node(place)))["units"] == "m/s"
-    command("attrs", "rm", node(place), "units", "big")
-    assert command("attrs", "get", node(place)) == "{}\n"
+@pytest.mark.parametrize(
+    "location", [location for location in LOCATIONS if location != "three.zip"]
+)
+def test_attrs_set_is_exact(location, here, command):
+    command("attrs", "set", node(location), "big", "[100000000000000000000001, 1.0, null]")
+    assert (
+        command("attrs", "get", node(location), "big") == "[100000000000000000000001, 1.0, null]\n"
+    )
+    command("attrs", "set", node(location), "units", "--text", "m/s")
+    assert json.loads(command("attrs", "get", node(location)))["units"] == "m/s"
+    command("attrs", "rm", node(location), "units", "big")
+    assert command("attrs", "get", node(location)) == "{}\n"
 
 
-def test_what_attributes_refuse(here, command):
-    assert "Text is written '\"m\"', or with --text" in command(
+def test_attrs_errors(here, command):
+    assert "Write text as '\"m\"', or use --text" in command(
         "attrs", "set", "3.zarr", "a", "m", status=2
     )
-    assert "has no attribute 'b'; there are 'n'" in command("attrs", "get", "3.zarr", "b", status=1)
+    assert "has no attribute 'b'; it has 'n'" in command("attrs", "get", "3.zarr", "b", status=1)
     command("attrs", "rm", "3.zarr", "n", "b", status=1)
     assert json.loads(command("attrs", "get", "3.zarr")) == {"n": 10**25}
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_documents_as_they_are_stored(place, here, command):
-    found = json.loads(command("meta", node(place)))
-    normalised = json.loads(command("meta", node(place), "--v3"))
+@pytest.mark.parametrize("location", LOCATIONS)
+def test_meta(location, here, command):
+    found = json.loads(command("meta", node(location)))
+    normalised = json.loads(command("meta", node(location), "--v3"))
     assert normalised["zarr_format"] == 3
     assert normalised["shape"] == [100, 80]
-    raw = command("meta", node(place), "--raw")
-    if place[0] in "3t":
+    raw = command("meta", node(location), "--raw")
+    if location[0] in "3t":
         assert found == normalised == json.loads(raw)
-    elif place == "2.zarr":
+    elif location == "2.zarr":
         assert found[".zarray"]["shape"] == [100, 80]
         assert found[".zattrs"] == {"units": "m"}
-    elif place == "1.zarr":
+    elif location == "1.zarr":
         assert found["meta"]["shape"] == [100, 80]
-    elif place == "n5.zarr":
+    elif location == "n5.zarr":
         assert found["dimensions"] == [80, 100]
 
 
-def test_attributes_that_json_does_not_have(here, command, query):
+def test_non_finite_attributes(here, command, query):
     with open("2.zarr/height/.zattrs", "w") as stream:
-        stream.write('{"_FillValue": NaN, "range": [-Infinity, 1.5]}')  # as others write it
+        stream.write(
+            '{"_FillValue": NaN, "range": [-Infinity, 1.5]}'
+        )  # as other libraries write it
     wanted = {"_FillValue": "NaN", "range": ["-Infinity", 1.5]}
     assert query("info", "2.zarr#height")["attributes"] == wanted
     assert json.loads(command("attrs", "get", "2.zarr#height")) == wanted
@@ -228,7 +234,7 @@ def test_attributes_that_json_does_not_have(here, command, query):
     command("diff", "2.zarr#height", "2.zarr#height")
 
 
-def test_damaged_documents_are_printed_all_the_same(here, command):
+def test_meta_prints_damaged_documents(here, command):
     with open("3.zarr/height/zarr.json", "w") as stream:
         stream.write('{"shape": [1e999, NaN]}')
     assert json.loads(command("meta", "3.zarr#height")) == {"shape": ["1e999", "NaN"]}
@@ -240,7 +246,7 @@ def test_damaged_documents_are_printed_all_the_same(here, command):
 # --- chunks, extensions ---
 
 
-def test_maps_of_chunks(here, command, query):
+def test_chunks(here, command, query):
     shown = command("chunks", "3.zarr#north/shards")
     assert "25 of 64 chunks stored" in shown
     found = query("chunks", "3.zarr#north/shards", "--shards")
@@ -249,7 +255,7 @@ def test_maps_of_chunks(here, command, query):
     command("chunks", "3.zarr#height", "--svg", "map.svg")
     with open("map.svg") as stream:
         assert stream.read().startswith("<svg")
-    assert "'z' is no dimension; there are y, x" in command(
+    assert "'z' is not a dimension; the dimensions are y, x" in command(
         "chunks", "3.zarr#height", "--dims", "z", status=2
     )
     assert "is not DIM=INDEX" in command("chunks", "3.zarr#height", "--at", "y", status=2)
@@ -262,23 +268,23 @@ def test_extensions(command, query):
     [gzip] = [it for it in query("extensions", "gzip", "--no-load") if it["used"]]
     assert gzip["distribution"] == "zarr-codecs"
     assert gzip["loads"] is None
-    assert "there is no kind 'codecs'; there are bridge" in command(
+    assert "unknown extension point 'codecs'; choose from bridge" in command(
         "extensions", "--kind", "codecs", status=2
     )
 
 
-def test_extensions_that_are_switched_off(command):
+def test_disabled_extensions(command):
     with zarr.config.set(disabled_plugins=["zarr-codecs"]):
         lines = command("extensions", "gzip", "bytes", "--kind", "codec").splitlines()
     assert lines == [
         "codec",
         "  bytes  zarr-core 0.1.0",
-        "  gzip   zarr-codecs 0.1.0  switched off",
-        "  gzip   zarr-codecs[isal] 0.1.0  switched off",
+        "  gzip   zarr-codecs 0.1.0  disabled",
+        "  gzip   zarr-codecs[isal] 0.1.0  disabled",
     ]
 
 
-def test_broken_extensions_and_conflicts(command, query, tmp_path, monkeypatch):
+def test_broken_and_conflicting_extensions(command, query, tmp_path, monkeypatch):
     from zarr_core.registry import discovery
 
     for name in ("one", "two"):
@@ -312,7 +318,7 @@ def test_broken_extensions_and_conflicts(command, query, tmp_path, monkeypatch):
 
 
 def on_terminal(words, cwd, width):
-    """What a terminal of some width receives."""
+    """Return the output of a command on a terminal of a given width."""
     script = os.path.join(os.path.dirname(sys.executable), "zarr-core")
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm", "NO_COLOR": "1"}
@@ -322,23 +328,23 @@ def on_terminal(words, cwd, width):
         while True:
             try:
                 received += os.read(ours, 1 << 16)
-            except OSError:  # the other end is closed
+            except OSError:  # the process has closed the terminal
                 break
     os.close(ours)
     return click.unstyle(received.decode()).replace("\r\n", "\n")
 
 
-def test_a_terminal_is_not_exceeded(here):
+def test_output_fits_the_terminal_width(here):
     change("3.zarr/north/scalar/zarr.json", lambda it: it.update(codecs=["acme.unknown"]))
     for words in (["info", "3.zarr#height"], ["validate", "3.zarr"], ["ls", "-lr", "3.zarr"]):
         shown = on_terminal(words, here, 60)
         assert re.search("height|acme.unknown", shown)
         assert max(map(len, shown.splitlines())) <= 60
-    assert "north/temperature " in shown  # names stay in one piece
-    glance = on_terminal(["cat", "3.zarr#height"], here, 60)
-    assert glance.startswith("[[  0   1   2 ...  77  78  79]\n")
-    assert "the corners of 8000 elements; --all prints every one" in glance
-    assert "a terminal cannot show NPY" in on_terminal(
+    assert "north/temperature " in shown  # names do not wrap
+    preview = on_terminal(["cat", "3.zarr#height"], here, 60)
+    assert preview.startswith("[[  0   1   2 ...  77  78  79]\n")
+    assert "corners of 8000 elements; --all prints all of them" in preview
+    assert "cannot print NPY to a terminal" in on_terminal(
         ["cat", "3.zarr#height", "-f", "npy"], here, 60
     )
     zarr.create_array(here / "wide.zarr", shape=(4, 300), chunks=1, dtype="i1")
@@ -346,7 +352,7 @@ def test_a_terminal_is_not_exceeded(here):
     assert {row for row in rows if row.startswith("·") and " " not in row} == {"·" * 38}
 
 
-def test_json_is_compact_where_it_fits():
+def test_short_json_stays_on_one_line():
     document = {
         "shape": [1, 2],
         "empty": {},

@@ -1,4 +1,4 @@
-"""Queries on everything that other libraries have written."""
+"""Queries on data that other libraries have written."""
 
 from pathlib import Path
 
@@ -7,9 +7,9 @@ from click.testing import CliRunner
 from zarr_cli.main import cli
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-# In archives of that name arrays stand side by side, without a group.
+# Archives with this name contain arrays without a group.
 WRITTEN = sorted(file for file in FIXTURES.rglob("*.zip") if file.stem != "arrays")
-# What is refused on purpose, whole or in part.
+# Fixtures that are invalid, completely or in part.
 REFUSED = {
     "extensions",
     "refused",
@@ -31,7 +31,7 @@ def test_queries(file):
         ["info", "--stored"],
     ):
         done = CliRunner().invoke(cli, [*words, str(file)])
-        assert "not expected" not in done.stderr
+        assert "is unexpected" not in done.stderr
         assert done.exit_code == 0 or file.stem in REFUSED, done.output
     done = CliRunner().invoke(cli, ["diff", str(file), str(file)])
     assert done.exit_code == (file.stem in REFUSED - {"extensions"}), done.output

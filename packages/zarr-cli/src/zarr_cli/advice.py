@@ -1,33 +1,36 @@
-"""What errors of the library advise, in the words of the command line."""
+"""Translation of the advice in library messages to command-line options."""
 
 from __future__ import annotations
 
 PHRASES = {
-    "open it, or give overwrite=True to remove it first": "--overwrite removes it first",
-    "; give overwrite=True to remove it first": "; --overwrite removes it first",
-    "To create a node, say so: create_array, create_group": "To make a node: zarr-core create",
+    "open it, or pass overwrite=True to remove it first": "--overwrite removes it first",
+    "; pass overwrite=True to remove it first": "; --overwrite removes it first",
+    "Use create_array or create_group to create a node": "Use zarr-core create to create a node",
     'see if_exists="replace", "skip" and "update"': "--overwrite replaces it",
-    "bring it there with zarr_formats.conversion.convert (pip install zarr-formats), or say how "
-    'chunks are to be stored, as in chunks="auto", serializer="auto", to have them decoded': "bring "
-    "it there with: zarr-core convert",
-    "remove all keys whatever they are with rmdir": "remove all keys whatever they are with --force",
-    "choose by source_format": "choose by --source-format",
-    "give another dest_path": "give another DEST",
-    "give another dest": "give another DEST",
-    "give a dest": "give a DEST",
-    'unsupported="skip" leaves it out': "--skip-unsupported leaves it out",
-    'unsupported="skip" leaves such things out': "--skip-unsupported leaves such things out",
-    "give another path, or overwrite=True to remove it first": "--overwrite removes it first",
-    "give overwrite=True to remove what is there": "--overwrite removes what is there",
-    "zarr_format=... chooses": "--zarr-format or --source-format chooses",
-    "zarr_format=2 has one": "--zarr-format 2 has one",
-    "make it with consolidate_metadata()": "zarr-core consolidate makes it",
+    "bring it there with zarr_transfer.convert, or say how "
+    'chunks are to be stored, as in chunks="auto", serializer="auto", to have them decoded': "convert "
+    "it with: zarr-core convert",
+    'copy again with if_exists="skip"': "copy again with --skip-existing",
+    "remove it with zarr_core.rmdir": "remove it with: zarr-core remove --force",
+    "remove all keys with rmdir": "use --force to remove all keys",
+    "select one with source_format": "select one with --source-format",
+    "use another dest_path": "use another DEST",
+    "use another dest": "use another DEST",
+    "pass a dest": "pass a DEST",
+    'pass unsupported="skip" to skip it': "pass --skip-unsupported to skip it",
+    'pass unsupported="skip" to skip such objects': "pass --skip-unsupported to skip such objects",
+    "pass another path, or overwrite=True to remove it first": "--overwrite removes it first",
+    "pass overwrite=True to remove existing contents": "--overwrite removes it",
+    "Pass a larger timeout= if": "Pass a larger --timeout if",
+    "pass zarr_format=... to choose": "pass --zarr-format or --source-format to choose",
+    "; use zarr_format=2": "; use --zarr-format 2",
+    "make it with consolidate_metadata()": "create it with: zarr-core consolidate",
 }
-"""Advice for those who write Python -> advice for those who type commands."""
+"""Advice for Python -> advice for the command line."""
 
 
-def typed(text: str) -> str:
-    """A message with advice for those who type commands."""
-    for phrase, words in PHRASES.items():
-        text = text.replace(phrase, words)
+def to_command_line(text: str) -> str:
+    """Return a message with the advice for the command line."""
+    for phrase, replacement in PHRASES.items():
+        text = text.replace(phrase, replacement)
     return text

@@ -1,4 +1,4 @@
-"""The command ``zarr-core``: a group whose commands are imported when they are used."""
+"""The command ``zarr-core``: a click group that imports its commands on use."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from zarr_cli import failing
+from zarr_cli import errors
 from zarr_cli.table import ENTRIES, SECTIONS
 
 PROGRAM = "zarr-core"
 
 
 class LazyGroup(click.Group):
-    """Finds commands in the table, lists them from there, explains their errors."""
+    """A group that finds and lists commands by the table, and reports their errors."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(ENTRIES)
@@ -25,21 +25,21 @@ class LazyGroup(click.Group):
         entry = ENTRIES.get(cmd_name)
         if entry is None:
             return None
-        module, _, attribute = entry.home.partition(":")
+        module, _, attribute = entry.target.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         _keep_examples(command)
-        return failing.with_traceback_option(command)
+        return errors.with_traceback_option(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in ENTRIES and any(mark in name for mark in "/.#:"):
-            args = ["info", *args]  # a place alone asks what is there
+            args = ["info", *args]  # a location without a command
         elif name not in ENTRIES and not name.startswith("-") and not ctx.resilient_parsing:
             close = get_close_matches(name, ENTRIES, 1)
-            meant = f"did you mean {close[0]!r}?" if close else f"see {PROGRAM} --help."
-            ctx.fail(f"there is no command {name!r}; {meant}")
+            hint = f"did you mean {close[0]!r}?" if close else f"see {PROGRAM} --help."
+            ctx.fail(f"unknown command {name!r}; {hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -61,12 +61,12 @@ class LazyGroup(click.Group):
         ]
 
     def invoke(self, ctx: click.Context) -> Any:
-        with failing.explained(ctx):
+        with errors.report_errors(ctx):
             return super().invoke(ctx)
 
 
 def _keep_examples(command: click.Command) -> None:
-    r"""Have click keep the lines after a ``\b``, which raw docstrings have as two characters."""
+    r"""Replace the two characters ``\b`` of raw docstrings, so that click keeps the lines."""
     below = command.commands.values() if isinstance(command, click.Group) else ()
     for each in (command, *below):
         each.help = (each.help or "").replace("\\b\n", "\b\n")
@@ -77,14 +77,15 @@ def _keep_examples(command: click.Command) -> None:
     name=PROGRAM,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="A PLACE alone asks for its info. It is a path or a URL of a store, with #path/in/the/hierarchy behind it if need "
-    "be: field.zarr, s3://bucket/field.zarr#north/elevation, field.zip.",
+    epilog="A LOCATION without a command runs info. A LOCATION is a path or a URL of a store, "
+    "optionally followed by #path/in/the/hierarchy: field.zarr, "
+    "s3://bucket/field.zarr#north/elevation, field.zip.",
 )
 @click.version_option(package_name="zarr-cli", prog_name=PROGRAM)
 def cli() -> None:
-    """Look at Zarr hierarchies, judge them, change them."""
+    """Inspect, check and change Zarr hierarchies."""
 
 
 def main() -> None:
-    """Run the command with the arguments of the process."""
-    failing.with_traceback_option(cli)(prog_name=PROGRAM)
+    """Run ``zarr-core`` with the arguments of the process."""
+    errors.with_traceback_option(cli)(prog_name=PROGRAM)

@@ -1,4 +1,4 @@
-"""How results are printed: styled for a terminal, plain in a pipe, or as JSON."""
+"""Printing of results: styled for a terminal, plain text for a pipe, or JSON."""
 
 from __future__ import annotations
 
@@ -17,19 +17,34 @@ if TYPE_CHECKING:
 _JSON_WIDTH = 80
 
 
+def escape_text(text: str, keep: str = "") -> str:
+    """Return text with control characters escaped, so that it is safe to print."""
+    from zarr_core.tools import escape_controls
+
+    return escape_controls(text, keep)
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print lines of text with control characters escaped."""
+    click.echo(escape_text(text, keep="\n"), err=err)
+
+
 def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the option ``--json``, as the argument ``as_json``."""
+    """Add the option ``--json``, passed as the argument ``as_json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(
         function
     )
 
 
 def print_json(document: Any) -> None:
-    """Print a document, members in the order they have; what fits into a line is one.
+    """Print a JSON document; values that fit into a line are printed on one line.
 
-    NaN and infinities, which JSON does not have and attributes of version 2 do, are strings.
+    NaN and infinities, which attributes of version 2 may contain, are printed as strings.
+    Control characters are escaped, also those that JSON permits in strings.
     """
-    click.echo(json_text(_strict(document)))
+    from zarr_core.tools import escape_json
+
+    click.echo(escape_json(json_text(_strict(document))))
 
 
 def _strict(value: Any) -> Any:
@@ -41,8 +56,8 @@ def _strict(value: Any) -> Any:
 
 
 def json_text(document: Any, indent: str = "") -> str:
-    """A document as text: two spaces a level, what fits into a line of it on one line."""
-    import json  # noqa: PLC0415 - lazy: only if asked for
+    """Return a document as JSON text, with values that fit into a line on one line."""
+    import json
 
     line = json.dumps(document, ensure_ascii=False, allow_nan=False)
     if len(indent) + len(line) <= _JSON_WIDTH or not document:
@@ -61,32 +76,33 @@ def json_text(document: Any, indent: str = "") -> str:
 
 
 def is_terminal() -> bool:
-    """Whether somebody looks at the output."""
+    """Whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def console() -> Console:
-    """The terminal, for what is more than lines of text."""
-    from rich.console import Console  # noqa: PLC0415 - lazy: only for a terminal
+    """Return a rich console for standard output."""
+    from rich.console import Console
 
     return Console(file=sys.stdout, highlight=False, soft_wrap=False)
 
 
 def print_styled(parts: Iterable[tuple[str, str]], hanging: int | None = None) -> None:
-    """One line made of texts, each with its style in the words of rich.
+    """Print one line of texts, each with a style of rich.
 
     Parameters
     ----------
     parts : iterable of (str, str)
         Texts with their styles.
     hanging : int, optional
-        How far the rest of what is too long for the terminal is indented; if not given, it
-        is left to the terminal.
+        Indentation of the continuation lines of a long line; if not given, the terminal
+        wraps the line.
     """
+    parts = [(escape_text(text), style) for text, style in parts]
     if not is_terminal():
         click.echo("".join(text for text, _ in parts))
         return
-    from rich.text import Text  # noqa: PLC0415 - as above
+    from rich.text import Text
 
     terminal, text = console(), Text.assemble(*parts)
     if hanging is None:
@@ -102,11 +118,11 @@ def print_styled(parts: Iterable[tuple[str, str]], hanging: int | None = None) -
 
 
 def print_pairs(rows: Iterable[tuple[str, str]]) -> None:
-    """Names with their values, a line each; long values continue below their beginning."""
-    rows = list(rows)
+    """Print names and values, one pair per line; long values wrap in their column."""
+    rows = [(escape_text(name), escape_text(value)) for name, value in rows]
     if is_terminal():
-        from rich.table import Table  # noqa: PLC0415 - as above
-        from rich.text import Text  # noqa: PLC0415 - as above
+        from rich.table import Table
+        from rich.text import Text
 
         grid = Table.grid(padding=(0, 2, 0, 0))
         grid.add_column(style="bold", no_wrap=True)
@@ -123,7 +139,7 @@ def print_pairs(rows: Iterable[tuple[str, str]]) -> None:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[str] = ()
 ) -> None:
-    """Rows under headings.
+    """Print rows as a table with column headings.
 
     Parameters
     ----------
@@ -132,17 +148,17 @@ def print_table(
     rows : iterable of sequences of str
         The cells.
     right : iterable of str
-        Headings of the columns that are aligned to the right, as numbers are.
+        Headings of the right-aligned columns.
     """
-    rows, aligned = [list(row) for row in rows], set(right)
+    rows, aligned = [[escape_text(cell) for cell in row] for row in rows], set(right)
     if is_terminal():
-        from rich.table import Table  # noqa: PLC0415 - as above
-        from rich.text import Text  # noqa: PLC0415 - as above
+        from rich.table import Table
+        from rich.text import Text
 
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
         for name in columns:
             justify: Any = "right" if name in aligned else "left"
-            # What a row is about stays in one piece, as the first column.
+            # The first column identifies the row and must not wrap.
             table.add_column(name, justify=justify, overflow="fold", no_wrap=name == columns[0])
         for row in rows:
             table.add_row(*map(Text, row))

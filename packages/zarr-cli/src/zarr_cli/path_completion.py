@@ -1,4 +1,4 @@
-"""Completing places for the shell: files, or the members of a local hierarchy."""
+"""Shell completion of locations: files, or the members of a local hierarchy."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from click.shell_completion import CompletionItem
 
+from zarr_cli.output import escape_text
+
 if TYPE_CHECKING:
     import click
 
 
 def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """What may follow: behind ``#`` the members of the group that was typed, else files.
+    """Complete files, or after ``#`` the members of the group.
 
-    Only local places are asked; a request to a server for each key pressed would be too slow.
+    Only local stores are opened; a request to a server per key press would be too slow.
     """
     url, hash_, path = incomplete.partition("#")
     if not hash_ or "://" in url:
@@ -25,11 +27,12 @@ def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
 
 
 def _members(url: str, path: str) -> list[str]:
-    import zarr_core  # noqa: PLC0415 - lazy: few completions need it
+    import zarr_core
 
     if not os.path.exists(url):
         return []
     try:
-        return sorted(zarr_core.open_group(url, "r", path=path))
-    except Exception:  # whatever is wrong there, it is told once the command runs
+        names = sorted(zarr_core.open_group(url, "r", path=path))
+        return [name for name in names if escape_text(name) == name]
+    except Exception:  # the command itself reports the error
         return []

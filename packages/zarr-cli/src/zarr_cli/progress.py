@@ -1,4 +1,4 @@
-"""How far something has come: a bar on standard error."""
+"""Progress bars on standard error."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zarr_cli.output import echo, escape_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -17,15 +19,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Progressing:
-    """What a long command says on standard error while it works.
+class ProgressOutput:
+    """The output of a long command on standard error.
 
     Parameters
     ----------
     shown : bool
-        Whether there is a bar.
+        Whether to draw a bar.
     quiet : bool
-        Whether nothing is said but results and errors.
+        Whether to print only results and errors.
     """
 
     shown: bool
@@ -33,50 +35,50 @@ class Progressing:
 
     @contextmanager
     def bar(self, title: str) -> Iterator[Callable[[Progress], None] | None]:
-        """A bar, as the ``progress=`` that functions of zarr_core take; None if it is not shown.
+        """Yield a callback for ``progress=`` of zarr_core that draws a bar; None if not shown.
 
         Parameters
         ----------
         title : str
-            What is being done.
+            The label of the bar.
         """
         if not self.shown:
             yield None
             return
-        with _drawn(title) as report:
+        with _draw_bar(title) as report:
             yield report
 
     def note(self, text: str) -> None:
-        """Say something that is no result."""
+        """Print a note that is not part of the result."""
         if not self.quiet:
-            click.echo(text, err=True)
+            echo(text, err=True)
 
 
 def progress_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command ``--progress/--no-progress`` with ``-q``, as the argument ``progress``."""
+    """Add ``--progress/--no-progress`` and ``-q``, passed as the argument ``progress``."""
 
     @wraps(function)
-    def with_progress(**given: Any) -> Any:
-        quiet, shown = given.pop("quiet"), given.pop("show_progress")
+    def with_progress(**arguments: Any) -> Any:
+        quiet, shown = arguments.pop("quiet"), arguments.pop("show_progress")
         if shown is None:
             shown = sys.stderr.isatty() and not quiet
-        return function(progress=Progressing(shown, quiet), **given)
+        return function(progress=ProgressOutput(shown, quiet), **arguments)
 
-    quiet = click.option("-q", "--quiet", is_flag=True, help="Say nothing but results and errors.")
+    quiet = click.option("-q", "--quiet", is_flag=True, help="Print only results and errors.")
     bar = click.option(
         "--progress/--no-progress",
         "show_progress",
         default=None,
-        help="Draw a bar on standard error; by default if it is a terminal.",
+        help="Draw a progress bar on standard error; default: if it is a terminal.",
     )
     return bar(quiet(with_progress))
 
 
 @contextmanager
-def _drawn(title: str) -> Iterator[Callable[[Progress], None]]:
-    from rich.console import Console  # noqa: PLC0415 - lazy: only when a bar is drawn
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415 - as above
-    from rich.progress import Progress as Bars  # noqa: PLC0415 - as above
+def _draw_bar(title: str) -> Iterator[Callable[[Progress], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -93,7 +95,7 @@ def _drawn(title: str) -> Iterator[Callable[[Progress], None]]:
             path = f" /{now.path}" if now.path else ""
             bars.update(
                 task,
-                description=f"{title}{part}{path}",
+                description=escape_text(f"{title}{part}{path}"),
                 completed=now.done,
                 total=now.total,
                 amount=_amount(now),
@@ -103,7 +105,7 @@ def _drawn(title: str) -> Iterator[Callable[[Progress], None]]:
 
 
 def _amount(now: Progress) -> str:
-    from zarr_cli.sizes import bytes_for_people  # noqa: PLC0415 - only here
+    from zarr_cli.humanize import format_bytes
 
     count = f"{now.done} {now.unit}" if now.total is None else f"{now.done}/{now.total} {now.unit}"
-    return f"{count}, {bytes_for_people(now.nbytes)}" if now.nbytes else count
+    return f"{count}, {format_bytes(now.nbytes)}" if now.nbytes else count

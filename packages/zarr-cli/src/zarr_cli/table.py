@@ -1,4 +1,4 @@
-"""Which commands there are: what is needed to list them without importing any."""
+"""The list of commands, to print the help without importing the commands."""
 
 from __future__ import annotations
 
@@ -6,40 +6,42 @@ from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    """A command that is imported when it is used.
+    """A command that is imported on use.
 
     Parameters
     ----------
     name : str
-        As it is typed.
-    home : str
-        Where the click command is: ``module:attribute``.
+        The name of the command.
+    target : str
+        The click command: ``module:attribute``.
     summary : str
         The first sentence of its help.
     """
 
     name: str
-    home: str
+    target: str
     summary: str
 
 
 SECTIONS: dict[str, tuple[Entry, ...]] = {
-    "Look": (
-        Entry("info", "zarr_cli.commands.info:command", "What an array or a group is, as a table."),
+    "Inspect": (
+        Entry(
+            "info", "zarr_cli.commands.info:command", "Show the properties of an array or a group."
+        ),
         Entry(
             "tree",
             "zarr_cli.commands.tree:command",
-            "Arrays and groups as a tree, with shapes, data types, chunks.",
+            "Show arrays and groups as a tree, with shapes, data types, chunks.",
         ),
         Entry(
             "ls",
             "zarr_cli.commands.ls:command",
-            "The names of the members of a group.",
+            "List the members of a group.",
         ),
         Entry(
             "cat",
             "zarr_cli.commands.cat:command",
-            "The elements of an array, or of a part of it.",
+            "Print the elements of an array, or of a selection of it.",
         ),
         Entry(
             "attrs",
@@ -49,107 +51,107 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "meta",
             "zarr_cli.commands.meta:command",
-            "The metadata of a node as it is stored: JSON.",
+            "Print the stored metadata of a node as JSON.",
         ),
         Entry(
             "chunks",
             "zarr_cli.commands.chunks:command",
-            "Which chunks are stored, how large they are: a map.",
+            "Show a map of which chunks are stored and how large they are.",
         ),
         Entry(
             "serve",
             "zarr_cli.commands.serve:command",
-            "Serve a store by HTTP for reading, with a page to look at it in a browser.",
+            "Serve a store read-only over HTTP, with a page to browse it.",
         ),
     ),
-    "Judge": (
+    "Check": (
         Entry(
             "validate",
             "zarr_cli.commands.validate:command",
-            "Whether all metadata of a hierarchy are valid.",
+            "Validate all metadata of a hierarchy.",
         ),
         Entry(
             "check",
             "zarr_cli.commands.check:command",
-            "Whether every chunk of a hierarchy can be read.",
+            "Read every chunk of a hierarchy and report damage.",
         ),
         Entry(
             "diff",
             "zarr_cli.commands.diff:command",
-            "Where two arrays or hierarchies differ.",
+            "Compare two arrays or hierarchies.",
         ),
         Entry(
             "bench",
             "zarr_cli.commands.bench_codec:bench",
-            "Measure what suits a hierarchy: bench codec.",
+            "Compare codecs on the data of an array: bench codec.",
         ),
     ),
     "Change": (
         Entry(
             "create",
             "zarr_cli.commands.create:command",
-            "Make an array, or a group if nothing is said of an array.",
+            "Create an array, or a group if there are no array options.",
         ),
         Entry(
             "copy",
             "zarr_cli.commands.copy:command",
-            "Copy an array or a group, with all below it, to another place or store.",
+            "Copy an array or a group, with all nodes below it, to another location or store.",
         ),
         Entry(
             "move",
             "zarr_cli.commands.move:command",
-            "Move an array or a group, with all below it, to another place or store.",
+            "Move an array or a group, with all nodes below it, to another location or store.",
         ),
         Entry(
             "remove",
             "zarr_cli.commands.remove:command",
-            "Remove an array or a group, with all below it.",
+            "Remove an array or a group, with all nodes below it.",
         ),
         Entry(
             "convert",
             "zarr_cli.commands.convert:command",
-            "Convert an array, or a group with all below it, to another format.",
+            "Convert an array, or a group with all nodes below it, to another format.",
         ),
         Entry(
             "rechunk",
             "zarr_cli.commands.rechunk:command",
-            "Write an array, or all arrays below a group, in other chunks, shards or codecs.",
+            "Rewrite an array, or all arrays below a group, with other chunks, shards or codecs.",
         ),
         Entry(
             "consolidate",
             "zarr_cli.commands.consolidate:command",
-            "Copy the documents of all nodes below a group into its own: it then opens by one read.",
+            "Store the metadata of all nodes below a group in the group, to open it with one read.",
         ),
         Entry(
             "migrate",
             "zarr_cli.commands.migrate:migrate",
-            "Bring hierarchies of older versions to a newer one, with the words of zarr-python.",
+            "Migrate hierarchies to version 3, with the options of zarr-python.",
         ),
         Entry(
             "remove-metadata",
             "zarr_cli.commands.migrate:remove_metadata",
-            "Remove the documents of one version from a hierarchy, and leave all chunks.",
+            "Remove the metadata documents of one version from a hierarchy, but no chunks.",
         ),
         Entry(
             "import",
             "zarr_cli.commands.import_:command",
-            "Bring a file of HDF5, NetCDF or NumPy into a hierarchy.",
+            "Import an HDF5, NetCDF or NumPy file.",
         ),
     ),
-    "Around": (
+    "Environment": (
         Entry(
             "extensions",
             "zarr_cli.commands.extensions:command",
-            "Which extensions are installed, which of them work.",
+            "List the installed extensions and whether they can be imported.",
         ),
         Entry(
             "completion",
             "zarr_cli.commands.completion:command",
-            "Print what has a shell complete the words of commands.",
+            "Print a completion script for a shell.",
         ),
     ),
 }
-"""The commands as ``zarr-core --help`` lists them."""
+"""The commands, in the order and sections of ``zarr-core --help``."""
 
 ENTRIES = {entry.name: entry for section in SECTIONS.values() for entry in section}
-"""The commands by their names."""
+"""The commands by name."""

@@ -1,4 +1,4 @@
-"""Attributes of a node, read or changed."""
+"""The commands ``zarr-core attrs get``, ``set`` and ``rm``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zarr_cli.failing import Failure
+from zarr_cli.errors import Failure
+from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import print_json
-from zarr_cli.place import Place, takes_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,73 +27,74 @@ def command() -> None:
     zarr-core attrs set survey.zarr#north/elevation range '[-400, 8848.9]'
     zarr-core attrs rm survey.zarr year
 
-    Values are JSON. Numbers stay exact, whatever their size.
+    Values are JSON. Numbers of any size are stored exactly.
     """
 
 
 @command.command
-@takes_places("place")
+@location_arguments("location")
 @click.argument("name", required=False)
-def get(place: Place, name: str | None) -> None:
+def get(location: Location, name: str | None) -> None:
     """Print one attribute, or all of them, as JSON."""
-    node = place.open()
-    print_json(node.attrs.asdict() if name is None else _value(node, place, name))
+    node = location.open()
+    print_json(node.attrs.asdict() if name is None else _value(node, location, name))
 
 
 @command.command("set")
-@takes_places("place")
+@location_arguments("location")
 @click.argument("name")
 @click.argument("value")
-@click.option("--text", is_flag=True, help="VALUE is a text, not JSON.")
-def set_(place: Place, name: str, value: str, text: bool) -> None:
+@click.option("--text", is_flag=True, help="Take VALUE as text, not as JSON.")
+def set_(location: Location, name: str, value: str, text: bool) -> None:
     """Set an attribute to a JSON value.
 
-    Such as 3.5, true, '"m"', '[1, 2]', '{"a": null}'.
+    Examples: 3.5, true, '"m"', '[1, 2]', '{"a": null}'.
     """
-    new = value if text else _parsed(value)
-    with _changed(place) as node:
+    new = value if text else _parse(value)
+    with _open_for_update(location) as node:
         node.attrs[name] = new
 
 
 @command.command
-@takes_places("place")
+@location_arguments("location")
 @click.argument("names", nargs=-1, required=True)
-def rm(place: Place, names: tuple[str, ...]) -> None:
-    """Remove attributes; if one is not there, none is removed."""
-    with _changed(place) as node:
+def rm(location: Location, names: tuple[str, ...]) -> None:
+    """Remove attributes. If one of them does not exist, none is removed."""
+    with _open_for_update(location) as node:
         for name in names:
-            _value(node, place, name)
+            _value(node, location, name)
         for name in dict.fromkeys(names):
             del node.attrs[name]
 
 
 @contextmanager
-def _changed(place: Place) -> Iterator[Array | Group]:
-    """The node, reached so that consolidated metadata around it are kept in step."""
-    from zarr_cli.changing.places import open_in  # noqa: PLC0415 - lazy: not for help
+def _open_for_update(location: Location) -> Iterator[Array | Group]:
+    """Open a node so that writing attributes also updates consolidated metadata."""
+    from zarr_cli.modify.open_stores import open_node_in
 
-    store, _ = place.locate(read_only=False)
+    store, _ = location.locate(read_only=False)
     try:
-        yield open_in(store, place, "r+")
+        yield open_node_in(store, location, "r+")
     finally:
         store.close()
 
 
-def _value(node: Array | Group, place: Place, name: str) -> Any:
+def _value(node: Array | Group, location: Location, name: str) -> Any:
     if name not in node.attrs:
-        known = ", ".join(map(repr, node.attrs)) or "none at all"
-        raise Failure(f"{place} has no attribute {name!r}; there are {known}")
+        known = ", ".join(map(repr, node.attrs)) or "no attributes"
+        raise Failure(f"{location} has no attribute {name!r}; it has {known}")
     return node.attrs[name]
 
 
-def _parsed(text: str) -> Any:
-    from zarr_core.extension import MetadataDecodeError, strictjson  # noqa: PLC0415 - lazy: not for help
+def _parse(text: str) -> Any:
+    from zarr_core.errors import MetadataDecodeError
+    from zarr_core.tools import strictjson
 
     try:
         return strictjson.loads(text)
     except MetadataDecodeError as error:
         raise click.BadParameter(
-            f"{text!r} is not JSON ({error.problems[0].message}). Text is written "
-            f"""'"{text}"', or with --text.""",
+            f"{text!r} is not JSON ({error.problems[0].message}). Write text as "
+            f"""'"{text}"', or use --text.""",
             param_hint="VALUE",
         ) from None

@@ -1,4 +1,4 @@
-"""Which chunks of an array are stored."""
+"""The command ``zarr-core chunks``."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from pathlib import Path
 
 import click
 
-from zarr_cli.output import console, is_terminal, json_option, print_json
-from zarr_cli.place import Place, takes_places
+from zarr_cli.location import Location, location_arguments
+from zarr_cli.output import console, echo, is_terminal, json_option, print_json
 
 
 @click.command
-@takes_places("place")
+@location_arguments("location")
 @click.option(
-    "--dims", help="One or two dimensions to show, such as y,x or 0,2; by default the last."
+    "--dims", help="One or two dimensions to show, such as y,x or 0,2; default: the last two."
 )
 @click.option(
     "--at",
     "fixed",
     multiple=True,
     metavar="DIM=INDEX",
-    help="Of this dimension one index only; again for more. Others are summed.",
+    help="Show only this index of a dimension. Can be repeated. Other dimensions are summed.",
 )
-@click.option("--shards", is_flag=True, help="Count shards, without looking into them.")
-@click.option("--no-sizes", is_flag=True, help="Only which there are; costs one listing.")
-@click.option("--cells", type=click.IntRange(1), help="So many cells at most along a dimension.")
+@click.option("--shards", is_flag=True, help="Count shards instead of inner chunks.")
+@click.option("--no-sizes", is_flag=True, help="Do not read sizes; needs only one listing.")
+@click.option("--cells", type=click.IntRange(1), help="Maximum number of cells along a dimension.")
 @click.option(
     "--svg",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the map as a picture.",
+    help="Write the map to an SVG file.",
 )
 @json_option
 def command(
-    place: Place,
+    location: Location,
     dims: str | None,
     fixed: tuple[str, ...],
     shards: bool,
@@ -42,21 +42,21 @@ def command(
     svg: Path | None,
     as_json: bool,
 ) -> None:
-    r"""Which chunks are stored, how large they are: a map.
+    r"""Show a map of which chunks are stored and how large they are.
 
     \b
     zarr-core chunks survey.zarr#north/elevation
     zarr-core chunks field.zarr#t --at time=3 --svg t.svg
 
-    Of the last two dimensions of the chunk grid, if not told otherwise; also where
-    compression fails. No chunk is read. Of a large grid several neighbours share a cell.
+    The map shows the last two dimensions of the chunk grid by default, and also chunks that
+    do not compress. No chunk is read. In a large grid, several neighbours share a cell.
 
-    The document of --json has name, unit (chunk or shard), dims, others, shape, per_cell;
+    The JSON document of --json has name, unit (chunk or shard), dims, others, shape, per_cell;
     total, total_stored, total_nbytes, total_nbytes_in_memory, total_incompressible (numbers);
-    chunks, stored, nbytes, nbytes_in_memory, incompressible (lists of numbers, one a cell);
+    chunks, stored, nbytes, nbytes_in_memory, incompressible (lists of numbers, one per cell);
     problems, complete.
     """
-    array = place.open_array()
+    array = location.open_array()
     wanted = None if dims is None else [_dimension(item) for item in dims.split(",")]
     try:
         shown = array.chunk_map(
@@ -64,7 +64,7 @@ def command(
             dict(map(_fixed, fixed)),
             sizes=not no_sizes,
             inner=not shards,
-            cells=cells or (256 if as_json or svg else _fitting()),
+            cells=cells or (256 if as_json or svg else _default_cells()),
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from None
@@ -73,11 +73,11 @@ def command(
     if as_json:
         print_json(shown.to_dict())
     elif svg is None:
-        console().print(shown) if is_terminal() else click.echo(repr(shown))
+        console().print(shown) if is_terminal() else echo(repr(shown))
 
 
-def _fitting() -> int:
-    """Cells that fit beside each other, so that no row of the map is broken."""
+def _default_cells() -> int:
+    """Return the number of cells that fit into a row without wrapping."""
     return min(64, console().width) if is_terminal() else 64
 
 

@@ -1,68 +1,73 @@
-"""Copies of all documents in that of the group."""
+"""The command ``zarr-core consolidate``."""
 
 from __future__ import annotations
 
 import click
 
-from zarr_cli.failing import Failure, Findings
-from zarr_cli.output import json_option, print_json
-from zarr_cli.place import Place, takes_places
-from zarr_cli.progress import Progressing, progress_options
+from zarr_cli.errors import Failure, ProblemsFound
+from zarr_cli.location import Location, location_arguments
+from zarr_cli.output import echo, json_option, print_json
+from zarr_cli.progress import ProgressOutput, progress_options
 
 
 @click.command
-@takes_places("place")
+@location_arguments("location")
 @click.option(
-    "--check", is_flag=True, help="Only say whether the copies are true: status 1 if not."
+    "--check", is_flag=True, help="Only check whether they are up to date; status 1 if not."
 )
-@click.option("--remove", is_flag=True, help="Remove the copies.")
+@click.option("--remove", is_flag=True, help="Remove consolidated metadata.")
 @progress_options
 @json_option
-def command(place: Place, check: bool, remove: bool, progress: Progressing, as_json: bool) -> None:
-    """Copy the documents of all nodes below a group into its own: it then opens by one read."""
-    import zarr_core  # noqa: PLC0415 - lazy: not for help
+def command(
+    location: Location, check: bool, remove: bool, progress: ProgressOutput, as_json: bool
+) -> None:
+    """Store the metadata of all nodes below a group in the group, to open it with one read."""
+    import zarr_core
 
     if check and remove:
-        raise click.UsageError("--check and --remove do not go together")
+        raise click.UsageError("--check and --remove cannot be combined")
     if check:
-        group = place.open()
+        group = location.open()
         if not isinstance(group, zarr_core.Group):
-            raise Failure(f"{place} is an array; consolidated metadata are those of a group")
-        _check(place, group, progress, as_json)
+            raise Failure(f"{location} is an array; only groups have consolidated metadata")
+        _check(location, group, progress, as_json)
         return
-    store, path = place.locate(read_only=False)
+    store, path = location.locate(read_only=False)
     try:
         if remove:
-            group = zarr_core.unconsolidate_metadata(store, path, zarr_format=place.zarr_format)
+            group = zarr_core.unconsolidate_metadata(store, path, zarr_format=location.zarr_format)
         else:
-            with progress.bar("reading documents") as reports:
+            with progress.bar("reading metadata") as reports:
                 group = zarr_core.consolidate_metadata(
-                    store, path, zarr_format=place.zarr_format, progress=reports
+                    store, path, zarr_format=location.zarr_format, progress=reports
                 )
     finally:
         store.close()
     metadata = group.metadata.consolidated
     nodes = 0 if metadata is None else len(metadata.entries)
     if as_json:
-        print_json({"place": str(place), "consolidated": metadata is not None, "nodes": nodes})
+        print_json({"place": str(location), "consolidated": metadata is not None, "nodes": nodes})
     elif remove:
-        click.echo(f"{place} has no consolidated metadata")
+        echo(f"{location}: consolidated metadata removed")
     else:
-        click.echo(f"{place} has copies of the documents of {nodes} nodes")
+        echo(f"{location}: consolidated metadata of {nodes} nodes written")
 
 
-def _check(place: Place, group: object, progress: Progressing, as_json: bool) -> None:
-    import zarr_core  # noqa: PLC0415 - lazy: not for help
+def _check(location: Location, group: object, progress: ProgressOutput, as_json: bool) -> None:
+    import zarr_core
 
     assert isinstance(group, zarr_core.Group)
     if group.metadata.consolidated is None:
-        raise Failure(f"{place} has no consolidated metadata; zarr-core consolidate {place}")
-    with progress.bar("reading documents") as reports:
+        raise Failure(
+            f"{location} has no consolidated metadata; create it with: "
+            f"zarr-core consolidate {location}"
+        )
+    with progress.bar("reading metadata") as reports:
         difference = zarr_core.check_consolidated(group, progress=reports)
     if as_json:
         parts = {name: list(getattr(difference, name)) for name in ("stale", "missing", "extra")}
-        print_json({"place": str(place), "up_to_date": not difference, **parts})
+        print_json({"place": str(location), "up_to_date": not difference, **parts})
     else:
-        click.echo(f"{place}: {difference}")
+        echo(f"{location}: {difference}")
     if difference:
-        raise Findings
+        raise ProblemsFound

@@ -1,4 +1,4 @@
-"""Copying nodes between any two places."""
+"""The command ``zarr-core copy``."""
 
 from __future__ import annotations
 
@@ -6,86 +6,89 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zarr_cli.changing.choosing import Choice, choosing_options
-from zarr_cli.changing.stopping import stoppable
-from zarr_cli.output import json_option, print_json
-from zarr_cli.place import Place, takes_places
-from zarr_cli.progress import Progressing, progress_options
+from zarr_cli.humanize import format_bytes, pluralize
+from zarr_cli.location import Location, location_arguments
+from zarr_cli.modify.interrupt import explain_interrupt
+from zarr_cli.modify.node_filter import NodeFilter, filter_options
+from zarr_cli.output import echo, json_option, print_json
+from zarr_cli.progress import ProgressOutput, progress_options
 
 if TYPE_CHECKING:
     from typing import Literal
 
 
 @click.command
-@takes_places("source", "dest", zarr_format=False)
-@click.option("--overwrite", is_flag=True, help="Remove what is at DEST first, with all below it.")
-@click.option("--skip-existing", is_flag=True, help="Leave arrays that are there as they are.")
+@location_arguments("source", "dest", zarr_format=False)
+@click.option(
+    "--overwrite",
+    is_flag=True,
+    help="First remove an existing node at DEST, with all nodes below it.",
+)
+@click.option("--skip-existing", is_flag=True, help="Do not copy arrays that exist at DEST.")
 @click.option(
     "--compare",
     type=click.Choice(["content", "size"]),
     default="content",
     show_default=True,
-    help="How to tell, going on after a stop, what is copied already; size is faster.",
+    help="How a resumed copy detects chunks that are already copied; size is faster.",
 )
-@choosing_options
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be copied, write nothing.")
+@filter_options
+@click.option("-n", "--dry-run", is_flag=True, help="Print what would be copied; write nothing.")
 @progress_options
 @json_option
 def command(
-    source: Place,
-    dest: Place,
+    source: Location,
+    dest: Location,
     overwrite: bool,
     skip_existing: bool,
     compare: Literal["content", "size"],
-    choice: Choice,
+    node_filter: NodeFilter,
     dry_run: bool,
-    progress: Progressing,
+    progress: ProgressOutput,
     as_json: bool,
 ) -> None:
-    r"""Copy an array or a group, with all below it, to another place or store.
+    r"""Copy an array or a group, with all nodes below it, to another location or store.
 
-    Nothing is decoded: chunks are copied as they are stored. The copy is what DEST says,
-    no member of it.
+    Chunks are copied as they are stored, without decoding. The copy is created at DEST
+    itself, not as a member of DEST.
 
     \b
     zarr-core copy field.zarr s3://bucket/field.zarr
     zarr-core copy survey.zarr#north/elevation elevation.zip
     zarr-core copy old.zarr new.zarr --include 'ocean/*' --exclude ocean/raw
 
-    A copy that was interrupted is continued by the same command, without --overwrite.
-    Another format, other chunks: zarr-core convert, zarr-core rechunk.
+    To resume an interrupted copy, run the same command without --overwrite.
+    For another format or other chunks, use zarr-core convert or zarr-core rechunk.
     """
-    import zarr_core  # noqa: PLC0415 - lazy: not for help
+    import zarr_core
 
-    from zarr_cli.changing.counted import counted  # noqa: PLC0415 - as above
-    from zarr_cli.changing.places import around, open_in, stores  # noqa: PLC0415 - as above
-    from zarr_cli.changing.watched import watched  # noqa: PLC0415 - as above
-    from zarr_cli.sizes import bytes_for_people  # noqa: PLC0415 - as above
+    from zarr_cli.modify.last_progress import watch_progress
+    from zarr_cli.modify.open_stores import open_node_in, open_stores, root_or_store
 
     lines: list[str] = []
     options: dict[str, Any] = {
         "overwrite": overwrite,
         "if_exists": "skip" if skip_existing else "raise",
         "compare": compare,
-        "only": None if choice.is_all else choice,
+        "only": None if node_filter.is_all else node_filter,
         "log": lines.append,
     }
     left = (
-        f"What was copied stays at {dest}, where nothing is seen that is not complete. The same "
-        "command goes on from there" + (", without --overwrite." if overwrite else ".")
+        f"Copied data is kept at {dest}; incomplete nodes are not visible there. To resume, run "
+        "the same command" + (" without --overwrite." if overwrite else " again.")
     )
-    with stores(source, dest) as (from_store, to_store):
-        node = open_in(from_store, source)
-        if not choice.is_all:
-            zarr_core.copy(node, {}, source.path, dry_run=True, only=choice)
-            choice.refuse_nothing(source)
+    with open_stores(source, dest) as (from_store, to_store):
+        node = open_node_in(from_store, source)
+        if not node_filter.is_all:
+            zarr_core.copy(node, {}, source.path, dry_run=True, only=node_filter)
+            node_filter.check_matched(source)
         if dry_run:
-            zarr_core.copy(node, around(to_store, dest), dest.path, dry_run=True, **options)
+            zarr_core.copy(node, root_or_store(to_store, dest), dest.path, dry_run=True, **options)
             nbytes, keys = None, None
         else:
-            with stoppable(left), watched(progress, "copying") as reports:
-                place = around(to_store, dest)
-                zarr_core.copy(node, place, dest.path, progress=reports, **options)
+            with explain_interrupt(left), watch_progress(progress, "copying") as reports:
+                root = root_or_store(to_store, dest)
+                zarr_core.copy(node, root, dest.path, progress=reports, **options)
             nbytes, keys = reports.nbytes, reports.keys
     nodes = [line for line in lines if line.startswith(("copy ", "skip "))]
     if as_json:
@@ -102,15 +105,15 @@ def command(
         return
     if dry_run:
         for line in nodes:
-            click.echo(line)
+            echo(line)
     copied = sum(line.startswith("copy ") for line in nodes)
-    skipped = f", {len(nodes) - copied} there already" * (copied < len(nodes))
+    skipped = f", {len(nodes) - copied} already there" * (copied < len(nodes))
     if dry_run:
-        click.echo(f"would copy {counted(copied, 'node')}{skipped} to {dest}")
+        echo(f"would copy {pluralize(copied, 'node')}{skipped} to {dest}")
     else:
-        click.echo(
-            f"copied {counted(copied, 'node')}{skipped} to {dest}: {keys} chunks or other keys, "
-            f"{bytes_for_people(nbytes or 0)} stored"
+        echo(
+            f"copied {pluralize(copied, 'node')}{skipped} to {dest}: {keys} chunks or other keys, "
+            f"{format_bytes(nbytes or 0)} stored"
         )
 
 

@@ -1,4 +1,4 @@
-"""Making arrays or groups."""
+"""The command ``zarr-core create``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zarr_cli.changing.layout import layout_options
-from zarr_cli.changing.words import parse_value
+from zarr_cli.location import Location, location_arguments, parse_location
+from zarr_cli.modify.arguments import parse_value
+from zarr_cli.modify.layout_options import layout_options
 from zarr_cli.output import json_option, print_json, print_pairs
-from zarr_cli.place import Place, parse_place, takes_places
 
 if TYPE_CHECKING:
     from zarr_core import Array, Group, Store
@@ -21,39 +21,41 @@ def _shape(_ctx: click.Context, _param: click.Parameter, text: str | None) -> An
     try:
         return tuple(int(part) for part in text.strip("()[] ").split(",") if part.strip())
     except ValueError:
-        raise click.BadParameter(f"{text!r} is no shape, such as 100,200") from None
+        raise click.BadParameter(f"{text!r} is not a shape; use a form such as 100,200") from None
 
 
 @click.command
-@takes_places("place", zarr_format=False)
+@location_arguments("location", zarr_format=False)
 @click.option("--shape", callback=_shape, metavar="LENGTHS", help="Shape of an array: 100,200.")
 @layout_options
 @click.option("--order", type=click.Choice(["C", "F"]), help="Which dimension is contiguous.")
 @click.option(
-    "--dimension-names", metavar="NAMES", help="Names of the dimensions, with commas: y,x."
+    "--dimension-names", metavar="NAMES", help="Names of the dimensions, separated by commas: y,x."
 )
 @click.option(
     "-a", "--attribute", "attributes", multiple=True, metavar="NAME=VALUE",
-    help="An attribute; the value is JSON or else text. Again for more.",
+    help="An attribute; the value is JSON or text. Can be repeated.",
 )  # fmt: skip
 @click.option(
     "--from", "source", metavar="FILE.npy", type=click.Path(exists=True, dir_okay=False),
-    help="Fill the array with what is in a file of NumPy.",
+    help="Create the array from the data of a NumPy file.",
 )  # fmt: skip
-@click.option("--like", metavar="PLACE", help="An empty array like another one.")
-@click.option("--zarr-format", metavar="FORMAT", help="3, 2, 1, draft, n5; by default 3.")
-@click.option("--overwrite", is_flag=True, help="Remove what is there first, with all below it.")
+@click.option("--like", metavar="LOCATION", help="Create an empty array like the one at LOCATION.")
+@click.option("--zarr-format", metavar="FORMAT", help="Format: 3, 2, 1, draft, n5; default 3.")
+@click.option(
+    "--overwrite", is_flag=True, help="First remove an existing node, with all nodes below it."
+)
 @json_option
 def command(
-    place: Place,
+    location: Location,
     layout: dict[str, Any],
     attributes: tuple[str, ...],
     dimension_names: str | None,
     order: str | None,
     as_json: bool,
-    **given: Any,
+    **options_given: Any,
 ) -> None:
-    r"""Make an array, or a group if nothing is said of an array.
+    r"""Create an array, or a group if there are no array options.
 
     \b
     zarr-core create survey.zarr -a year=2024
@@ -67,11 +69,11 @@ def command(
         layout["dimension_names"] = [name.strip() or None for name in dimension_names.split(",")]
     if order is not None:
         layout["order"] = order
-    from zarr_cli.changing.places import around  # noqa: PLC0415 - lazy: not for help
+    from zarr_cli.modify.open_stores import root_or_store
 
-    store, path = place.locate(read_only=False)
+    store, path = location.locate(read_only=False)
     try:
-        node = _made(around(store, place), path, layout, options, **given)
+        node = _create(root_or_store(store, location), path, layout, options, **options_given)
         if as_json:
             print_json(node.info.to_dict())
         else:
@@ -80,7 +82,7 @@ def command(
         store.close()
 
 
-def _made(
+def _create(
     store: Store | Group,
     path: str,
     layout: dict[str, Any],
@@ -92,33 +94,35 @@ def _made(
     zarr_format: str | None,
     overwrite: bool,
 ) -> Array | Group:
-    import zarr_core  # noqa: PLC0415 - lazy: not for help
+    import zarr_core
 
     options["overwrite"] = overwrite
     if zarr_format:
         options["zarr_format"] = int(zarr_format) if zarr_format.isdigit() else zarr_format
     if like is not None:
         if source is not None:
-            raise click.UsageError("--like makes an empty array: it does not go with --from")
-        other = parse_place(like).open_array()
-        attributes = {**other.attrs.asdict(), **options.pop("attributes")}
+            raise click.UsageError(
+                "--like creates an empty array and cannot be combined with --from"
+            )
+        other = parse_location(like).open_array()
+        attributes = {**other.metadata.attributes, **options.pop("attributes")}
         more = {} if shape is None else {"shape": shape}
         return zarr_core.empty_like(
             other, store=store, name=path, attributes=attributes, **more, **layout, **options
         )
     if source is not None:
-        import numpy as np  # noqa: PLC0415 - as above
+        import numpy as np
 
         data = np.load(source, mmap_mode="r", allow_pickle=False)
         if not isinstance(data, np.ndarray):
-            raise click.UsageError(f"{source} holds several arrays: zarr-core import takes it")
+            raise click.UsageError(f"{source} contains several arrays; use zarr-core import")
         if shape is not None and shape != data.shape:
-            raise click.UsageError(f"{source} has the shape {data.shape}, not {shape}")
+            raise click.UsageError(f"{source} has shape {data.shape}, not {shape}")
         return zarr_core.create_array(store, name=path, data=data, **layout, **options)
     if shape is not None:
         return zarr_core.create_array(store, name=path, shape=shape, **layout, **options)
     if layout:
-        raise click.UsageError(f"{', '.join(sorted(layout))}: an array needs --shape as well")
+        raise click.UsageError(f"{', '.join(sorted(layout))}: an array also needs --shape")
     return zarr_core.create_group(store, path=path, **options)
 
 

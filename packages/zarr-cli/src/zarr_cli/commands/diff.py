@@ -1,4 +1,4 @@
-"""Where two hierarchies differ."""
+"""The command ``zarr-core diff``."""
 
 from __future__ import annotations
 
@@ -7,58 +7,59 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zarr_cli.failing import Findings
+from zarr_cli.errors import ProblemsFound
+from zarr_cli.humanize import pluralize
+from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import json_option, print_json, print_styled
-from zarr_cli.place import Place, takes_places
-from zarr_cli.progress import Progressing, progress_options
+from zarr_cli.progress import ProgressOutput, progress_options
 
 if TYPE_CHECKING:
-    from zarr_cli.comparing import Comparison
+    from zarr_cli.compare import Comparison
 
 _TOLERANCE = click.FloatRange(min=0)
 
 
 @click.command
-@takes_places("a", "b")
+@location_arguments("a", "b")
 @click.option(
-    "--rtol", type=_TOLERANCE, default=0.0, help="Numbers may differ by so much of that in B."
+    "--rtol", type=_TOLERANCE, default=0.0, help="Relative tolerance for numbers, relative to B."
 )
-@click.option("--atol", type=_TOLERANCE, default=0.0, help="Numbers may differ by so much.")
-@click.option("--meta-only", is_flag=True, help="Compare no elements.")
+@click.option("--atol", type=_TOLERANCE, default=0.0, help="Absolute tolerance for numbers.")
+@click.option("--meta-only", is_flag=True, help="Compare metadata only, not elements.")
 @click.option(
     "--ignore-storage",
     is_flag=True,
-    help="Let chunks, shards, codecs, keys differ: only what readers see counts.",
+    help="Ignore differences of chunks, shards, codecs and keys.",
 )
 @progress_options
 @json_option
 def command(
-    a: Place,
-    b: Place,
+    a: Location,
+    b: Location,
     rtol: float,
     atol: float,
     meta_only: bool,
     ignore_storage: bool,
-    progress: Progressing,
+    progress: ProgressOutput,
     as_json: bool,
 ) -> None:
-    r"""Where two arrays or hierarchies differ.
+    r"""Compare two arrays or hierarchies.
 
     \b
     zarr-core diff field.zarr copy.zip
     zarr-core diff a.zarr#t b.zarr#t --ignore-storage --rtol 1e-6
 
-    Groups are compared with all that is below them. They may be in different stores and formats: documents are compared in the words of
-    version 3, elements piece by piece. NaN is the same as NaN.
+    Groups are compared with all nodes below them. Stores and formats may differ: metadata is
+    compared in the form of version 3, elements in blocks. NaN is equal to NaN.
 
-    Exit status: 0 if nothing differs, 1 if something does, 2 if the command is wrong.
+    Exit status: 0 if they are equal, 1 if they differ, 2 for a usage error.
 
-    The document of --json has equal, nodes (a number), differences: a list of {path, what,
+    The JSON document of --json has equal, nodes (a number), differences: a list of {path, what,
     where, a, b, message}, where what is node, metadata or values, and where is a JSON pointer
     or the index of the first element that differs.
     """
-    from zarr_cli.comparing import compare  # noqa: PLC0415 - lazy: not for help
-    from zarr_cli.comparing.values import Tolerance  # noqa: PLC0415 - as above
+    from zarr_cli.compare import compare
+    from zarr_cli.compare.compare_values import Tolerance
 
     with progress.bar("compare") as report:
         result = compare(
@@ -74,7 +75,7 @@ def command(
     elif not progress.quiet:
         _print(result)
     if result.differences:
-        raise Findings
+        raise ProblemsFound
 
 
 def _print(result: Comparison) -> None:
@@ -83,11 +84,9 @@ def _print(result: Comparison) -> None:
         for difference in differences:
             where = difference.where if difference.what == "metadata" else difference.what
             print_styled([(f"  {where}", "cyan"), (f": {difference.message}", "")], hanging=4)
-    nodes = f"{result.nodes} node{'' if result.nodes == 1 else 's'}"
+    nodes = pluralize(result.nodes, "node")
     if not result.differences:
         print_styled([("equal", "bold green"), (f": {nodes} compared", "")])
         return
-    count = len(result.differences)
-    print_styled(
-        [(f"{count} difference{'' if count == 1 else 's'}", "bold red"), (f" in {nodes}", "")]
-    )
+    count = pluralize(len(result.differences), "difference")
+    print_styled([(count, "bold red"), (f" in {nodes}", "")])

@@ -1,4 +1,4 @@
-"""Files of other kinds as hierarchies."""
+"""The command ``zarr-core import``."""
 
 from __future__ import annotations
 
@@ -6,39 +6,45 @@ from typing import Any
 
 import click
 
-from zarr_cli.changing.layout import memory_option
-from zarr_cli.changing.stopping import going_on, stoppable
-from zarr_cli.changing.words import parse_codecs, parse_lengths
-from zarr_cli.failing import Failure
-from zarr_cli.output import json_option, print_json
-from zarr_cli.place import Place, takes_places
-from zarr_cli.progress import Progressing, progress_options
+from zarr_cli.errors import Failure
+from zarr_cli.location import Location, location_arguments
+from zarr_cli.modify.arguments import parse_codecs, parse_lengths
+from zarr_cli.modify.interrupt import explain_interrupt, resume_hint
+from zarr_cli.modify.layout_options import memory_option
+from zarr_cli.output import echo, json_option, print_json
+from zarr_cli.progress import ProgressOutput, progress_options
 
 _NUMPY = (".npy", ".npz")
 
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@takes_places("dest", zarr_format=False)
-@click.option("-c", "--chunks", metavar="LENGTHS", help="Chunks; by default those of the file.")
-@click.option("-s", "--shards", metavar="LENGTHS", help="Shards: lengths or auto.")
+@location_arguments("dest", zarr_format=False)
+@click.option(
+    "-c", "--chunks", metavar="LENGTHS", help="Chunk lengths; default: those of the file."
+)
+@click.option("-s", "--shards", metavar="LENGTHS", help="Shard lengths, or auto.")
 @click.option(
     "-z", "--codec", "codecs", multiple=True, metavar="CODEC",
-    help="A codec: zstd, zstd:5, JSON; by default those that the filters of the file are here.",
+    help="A codec: zstd, zstd:5, JSON; default: the codecs that match the filters of the file.",
 )  # fmt: skip
-@click.option("--group", metavar="PATH", help="The group or dataset of the file that is wanted.")
-@click.option("--include", multiple=True, metavar="PATTERN", help="Only such paths of the file.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Not these.")
-@click.option("--zarr-format", metavar="FORMAT", help="3, 2, ...; by default 3.")
-@click.option("--consolidate", is_flag=True, help="Consolidate metadata at the end.")
-@click.option("--skip-unsupported", is_flag=True, help="Leave out what Zarr has no words for.")
-@click.option("--overwrite", is_flag=True, help="Remove what is at DEST first.")
+@click.option("--group", metavar="PATH", help="The group or dataset of the file to import.")
+@click.option("--include", multiple=True, metavar="PATTERN", help="Import only paths that match.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not import paths that match.")
+@click.option("--zarr-format", metavar="FORMAT", help="Format: 3, 2, ...; default 3.")
+@click.option("--consolidate", is_flag=True, help="Write consolidated metadata at the end.")
+@click.option("--skip-unsupported", is_flag=True, help="Ignore objects that Zarr does not support.")
+@click.option("--overwrite", is_flag=True, help="First remove an existing node at DEST.")
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+    help="Read the file in a child process; stop if it does not respond for SECONDS.",
+)  # fmt: skip
 @memory_option
 @progress_options
 @json_option
 def command(
     file: str,
-    dest: Place,
+    dest: Location,
     chunks: str | None,
     shards: str | None,
     codecs: tuple[str, ...],
@@ -49,19 +55,20 @@ def command(
     consolidate: bool,
     skip_unsupported: bool,
     overwrite: bool,
+    timeout: float | None,
     max_memory: int | None,
-    progress: Progressing,
+    progress: ProgressOutput,
     as_json: bool,
 ) -> None:
-    r"""Bring a file of HDF5, NetCDF or NumPy into a hierarchy.
+    r"""Import an HDF5, NetCDF or NumPy file.
 
     \b
     zarr-core import ocean.nc ocean.zarr
     zarr-core import run.h5 run.zarr --include 'sensors/*' -s auto
     zarr-core import height.npy height.zarr -c 100,100
 
-    Chunks are taken as they are stored where their filters are codecs here. What was
-    interrupted is continued by the same command, without --overwrite.
+    Chunks are copied without decoding if Zarr has codecs for their filters. To resume an
+    interrupted import, run the same command without --overwrite.
     """
     options: dict[str, Any] = {"path": dest.path, "overwrite": overwrite}
     if chunks is not None:
@@ -74,33 +81,36 @@ def command(
         options["zarr_format"] = int(zarr_format) if zarr_format.isdigit() else zarr_format
     if max_memory is not None:
         options["max_memory"] = max_memory
-    of_numpy = file.lower().endswith(_NUMPY)
-    if not of_numpy:
+    is_numpy = file.lower().endswith(_NUMPY)
+    if not is_numpy:
         options |= {
             "group": group or "/",
             "include": include or None,
             "exclude": exclude or None,
             "consolidated": consolidate,
             "unsupported": "skip" if skip_unsupported else "raise",
+            "timeout": timeout,
         }
-    elif group or include or exclude:
-        raise click.UsageError("--group, --include and --exclude are for HDF5 and NetCDF")
-    from zarr_cli.changing.places import keep_consolidated  # noqa: PLC0415 - lazy: not for help
+    elif group or include or exclude or timeout is not None:
+        raise click.UsageError(
+            "--group, --include, --exclude and --timeout are only for HDF5 and NetCDF files"
+        )
+    from zarr_cli.modify.open_stores import update_consolidated
 
     try:
-        import zarr_import  # noqa: PLC0415 - lazy: not for help
+        import zarr_import
     except ImportError:
-        raise Failure("this takes zarr-import: pip install zarr-import[hdf5]") from None
-    bring = zarr_import.import_numpy if of_numpy else zarr_import.import_hdf5
+        raise Failure("zarr-import is not installed; run: pip install zarr-import[hdf5]") from None
+    import_file = zarr_import.import_numpy if is_numpy else zarr_import.import_hdf5
     store, _ = dest.locate(read_only=False)
-    left = f"{file} is as it was; {going_on(store, dest, overwrite=overwrite)}"
+    left = f"{file} is unchanged. {resume_hint(store, dest, overwrite=overwrite)}"
     try:
-        with stoppable(left), progress.bar("importing") as reports:
-            report = bring(file, store, progress=reports, **options)
-        keep_consolidated(store, dest)
+        with explain_interrupt(left), progress.bar("importing") as reports:
+            report = import_file(file, store, progress=reports, **options)
+        update_consolidated(store, dest)
     finally:
         store.close()
     if as_json:
         print_json(report.asdict())
     else:
-        click.echo(str(report))
+        echo(str(report))

@@ -1,4 +1,4 @@
-"""What a node is."""
+"""The command ``zarr-core info``."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import json_option, print_json, print_pairs
-from zarr_cli.place import Place, takes_places
 
 if TYPE_CHECKING:
     from zarr_core import Array, Group
 
 
 @click.command
-@takes_places("place")
-@click.option("--stored", is_flag=True, help="Also what it takes in the store, which is listed.")
+@location_arguments("location")
+@click.option("--stored", is_flag=True, help="Also show the stored size; lists the store.")
 @json_option
-def command(place: Place, stored: bool, as_json: bool) -> None:
-    r"""What an array or a group is, as a table.
+def command(location: Location, stored: bool, as_json: bool) -> None:
+    r"""Show the properties of an array or a group.
 
     \b
     zarr-core info field.zarr
     zarr-core info s3://bucket/field.zarr#t --stored --anonymous
 
-    The document of --json has path, type, zarr_format, store, attributes; of an array
-    also shape, dimension_names, data_type, chunks, shards, codecs, fill_value (these in the words
-    of version 3), nbytes, unknown_extensions; of a group consolidated. With --stored an array
-    has chunks_total, chunks_stored, nbytes_stored; a group arrays, groups.
+    The JSON document of --json has path, type, zarr_format, store, attributes. An array also
+    has shape, dimension_names, data_type, chunks, shards, codecs, fill_value (in the form of
+    version 3), nbytes, unknown_extensions; a group has consolidated. With --stored, an array
+    has chunks_total, chunks_stored, nbytes_stored; a group has arrays, groups.
     """
-    node = place.open()
+    node = location.open()
     if as_json:
-        from zarr_cli.describing import describe_whole  # noqa: PLC0415 - brings the library
+        from zarr_cli.node_info import full_node_json
 
-        print_json(describe_whole(node) | (_stored(node) if stored else {}))
+        print_json(full_node_json(node) | (_stored(node) if stored else {}))
         return
     table = node.info_complete() if stored else node.info
-    # Everything is opened for reading only, to ask what it is.
+    # The command opens everything read-only, so this row says nothing about the data.
     print_pairs((name, value) for name, value in table.items() if name != "Read-only")
     if node.attrs:
         click.echo()
@@ -49,7 +49,7 @@ def command(place: Place, stored: bool, as_json: bool) -> None:
 
 
 def _stored(node: Array | Group) -> dict[str, Any]:
-    from zarr_core import Array  # noqa: PLC0415 - lazy: not for help
+    from zarr_core import Array
 
     if isinstance(node, Array):
         return {

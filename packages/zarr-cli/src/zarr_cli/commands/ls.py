@@ -1,4 +1,4 @@
-"""The members of a group, a line each."""
+"""The command ``zarr-core ls``."""
 
 from __future__ import annotations
 
@@ -6,53 +6,53 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zarr_cli.humanize import format_bytes
+from zarr_cli.location import Location, location_arguments, stored_only_option
 from zarr_cli.output import json_option, print_json, print_styled, print_table
-from zarr_cli.place import Place, stored_only_option, takes_places
-from zarr_cli.sizes import bytes_for_people
 
 if TYPE_CHECKING:
-    from zarr_cli.walking import Member
+    from zarr_cli.walk import Member
 
 
 @click.command
-@takes_places("place")
-@click.option("-l", "--long", is_flag=True, help="Shapes, data types, chunks, codecs as well.")
+@location_arguments("location")
+@click.option("-l", "--long", is_flag=True, help="Also show shapes, data types, chunks, codecs.")
 @click.option(
     "-s",
     "--stored",
     is_flag=True,
-    help="As -l, with the bytes that arrays take in the store, which is listed.",
+    help="As -l, with stored sizes; lists the store.",
 )
-@click.option("-r", "--recursive", is_flag=True, help="Members of members as well.")
+@click.option("-r", "--recursive", is_flag=True, help="Also list the members of subgroups.")
 @stored_only_option
 @json_option
 def command(
-    place: Place, long: bool, stored: bool, recursive: bool, stored_only: bool, as_json: bool
+    location: Location, long: bool, stored: bool, recursive: bool, stored_only: bool, as_json: bool
 ) -> None:
-    r"""The names of the members of a group.
+    r"""List the members of a group.
 
     \b
     zarr-core ls survey.zarr
     zarr-core ls -lr survey.zarr#north
 
-    Names of groups end in a slash. Of an array, its own.
+    Names of groups end with a slash. For an array, its own name is printed.
 
-    The document of --json is a list of nodes, each as `info --json` has it, without attributes;
-    with --stored an array has nbytes, nbytes_stored.
+    The JSON document of --json is a list of nodes as in `info --json`, without attributes.
+    With --stored, an array has nbytes, nbytes_stored.
     """
-    from zarr_core import Array  # noqa: PLC0415 - lazy: not for help
+    from zarr_core import Array
 
-    from zarr_cli.describing import describe  # noqa: PLC0415 - as above
-    from zarr_cli.walking import Member, walk  # noqa: PLC0415 - as above
+    from zarr_cli.node_info import node_json
+    from zarr_cli.walk import Member, walk
 
-    node = place.open(use_consolidated=False if stored_only else None)
+    node = location.open(use_consolidated=False if stored_only else None)
     if isinstance(node, Array):
         found = [Member("", node, node.metadata)]
     else:
         found = list(walk(node, None if recursive else 1))
     if as_json:
         sizes = _sizes if stored else lambda _: {}
-        print_json([describe(member, node.name) | sizes(member) for member in found])
+        print_json([node_json(member, node.name) | sizes(member) for member in found])
     elif long or stored:
         rows = [[_shown(member, node.basename), *_columns(member)] for member in found]
         if stored:
@@ -72,7 +72,7 @@ _HEADINGS = ("name", "shape", "type", "chunks", "shards", "codecs")
 
 
 def _sizes(member: Member) -> dict[str, int]:
-    from zarr_core import Array  # noqa: PLC0415 - lazy: not for help
+    from zarr_core import Array
 
     if not isinstance(member.node, Array):
         return {}
@@ -81,7 +81,7 @@ def _sizes(member: Member) -> dict[str, int]:
 
 def _stored(member: Member) -> str:
     sizes = _sizes(member)
-    return bytes_for_people(sizes["nbytes_stored"]) if sizes else ""
+    return format_bytes(sizes["nbytes_stored"]) if sizes else ""
 
 
 def _shown(member: Member, own: str) -> str:
@@ -89,10 +89,10 @@ def _shown(member: Member, own: str) -> str:
 
 
 def _columns(member: Member) -> tuple[str, str, str, str, str]:
-    from zarr_core import Array  # noqa: PLC0415 - lazy: not for help
-    from zarr_core.extension import ArrayMetadata  # noqa: PLC0415 - as above
+    from zarr_core import Array
+    from zarr_core.extension import ArrayMetadata
 
-    from zarr_cli.describing import codec_names, data_type_text, lengths_text, shape_text  # noqa: PLC0415 - as above
+    from zarr_cli.node_info import codec_names, data_type_text, lengths_text, shape_text
 
     node, metadata = member.node, member.metadata
     if not isinstance(metadata, ArrayMetadata):

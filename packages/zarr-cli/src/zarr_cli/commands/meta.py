@@ -1,4 +1,4 @@
-"""The documents of a node."""
+"""The command ``zarr-core meta``."""
 
 from __future__ import annotations
 
@@ -8,47 +8,52 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zarr_cli.output import print_json
-from zarr_cli.place import Place, takes_places
+from zarr_cli.location import Location, location_arguments
+from zarr_cli.output import echo, is_terminal, print_json
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON
 
 
 @click.command
-@takes_places("place")
-@click.option("--v3", is_flag=True, help="In the words of version 3, whatever the format.")
-@click.option("--raw", is_flag=True, help="Byte for byte, one document after the other.")
-def command(place: Place, v3: bool, raw: bool) -> None:
-    r"""The metadata of a node as it is stored: JSON.
+@location_arguments("location")
+@click.option(
+    "--v3", is_flag=True, help="Print the metadata in the form of version 3, for any format."
+)
+@click.option("--raw", is_flag=True, help="Print the stored bytes, one document after the other.")
+def command(location: Location, v3: bool, raw: bool) -> None:
+    r"""Print the stored metadata of a node as JSON.
 
     \b
     zarr-core meta survey.zarr#north/elevation
     zarr-core meta old.zarr --v3
 
-    A node of version 3 has one document. Of other formats it may have several: then this is
-    an object of them by their names, as in {".zarray": ..., ".zattrs": ...}. Documents that
-    break the rules of their format are printed all the same.
+    A node of version 3 has one metadata document. Nodes of other formats may have several:
+    then the output is an object of documents by name, such as {".zarray": ..., ".zattrs": ...}.
+    Invalid documents are printed too.
     """
-    from zarr_cli.documents import format_of, stored_documents  # noqa: PLC0415 - lazy: not for help
+    from zarr_cli.metadata_documents import format_of, stored_documents
 
     if v3:
-        print_json(place.open().metadata.to_json())
+        print_json(location.open().metadata.to_json())
         return
-    store, path = place.locate()
-    format_ = format_of(store, path, place.zarr_format)
+    store, path = location.locate()
+    format_ = format_of(store, path, location.zarr_format)
     documents = stored_documents(store, path, format_)
     if raw:
         for document in documents.values():
-            click.echo(document, nl=False)
+            if is_terminal():  # control characters could act on the terminal
+                echo(document.decode("utf-8", "replace"))
+            else:
+                click.echo(document, nl=False)
         return
-    parsed = {key.rpartition("/")[2]: _parsed(document) for key, document in documents.items()}
+    parsed = {key.rpartition("/")[2]: _parse(document) for key, document in documents.items()}
     several = len(format_.documents(path)) > 1
     print_json(parsed if several else next(iter(parsed.values()), {}))
 
 
-def _parsed(document: bytes) -> JSON:
-    """The document, or its text if it is no JSON."""
+def _parse(document: bytes) -> JSON:
+    """Return the parsed document, or its text if it is not JSON."""
     text = document.decode("utf-8", "replace")
     try:
         value: JSON = json.loads(text, parse_constant=str, parse_float=_number)

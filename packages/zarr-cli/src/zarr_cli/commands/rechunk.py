@@ -1,4 +1,4 @@
-"""Other chunks, shards, codecs, data types."""
+"""The command ``zarr-core rechunk``."""
 
 from __future__ import annotations
 
@@ -6,27 +6,30 @@ from typing import Any
 
 import click
 
-from zarr_cli.changing.rewriting import rewriting_options
-from zarr_cli.place import Place, takes_places
+from zarr_cli.location import Location, location_arguments
+from zarr_cli.modify.rewrite_options import rewrite_options
 
 
 @click.command
-@takes_places("source", "dest", zarr_format=False)
-@rewriting_options
-def command(source: Place, dest: Place, layout: dict[str, Any], **options: Any) -> None:
-    r"""Write an array, or all arrays below a group, in other chunks, shards or codecs.
+@location_arguments("source", "dest", zarr_format=False)
+@rewrite_options
+def command(source: Location, dest: Location, layout: dict[str, Any], **options: Any) -> None:
+    r"""Rewrite an array, or all arrays below a group, with other chunks, shards or codecs.
 
     \b
     zarr-core rechunk field.zarr tall.zarr -c time=all,lat=10,lon=10 --verify
     zarr-core rechunk field.zarr small.zarr -z zstd:19 -d float32 --include temperature
     zarr-core rechunk field.zarr wide.zarr -c 1,1000,1000 -s 10,1000,1000 --max-memory 2G
 
-    Lengths by names of dimensions leave the others as they are, and arrays that have none
-    of the names. What is not asked for stays. Arrays that do not change are copied as they
-    are stored. One that was interrupted goes on, within an array too, by the same command.
+    Lengths by dimension name do not change other dimensions, nor arrays without these
+    dimensions. Properties without an option do not change. Arrays that do not change are
+    copied as they are stored. To resume an interrupted run, also within an array, run the
+    same command again.
     """
-    from zarr_cli.changing.converting import run  # noqa: PLC0415 - lazy: not for help
+    from zarr_cli.modify.conversion import run_conversion
 
     if not layout:
-        raise click.UsageError("say what is to change: --chunks, --shards, --compressor, --dtype")
-    run(source, dest, "rechunking", **layout, **options)
+        raise click.UsageError(
+            "no change requested; use --chunks, --shards, --compressor or --dtype"
+        )
+    run_conversion(source, dest, "rechunking", **layout, **options)

@@ -1,4 +1,4 @@
-"""Removing nodes."""
+"""The command ``zarr-core remove``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zarr_cli.changing.stopping import stoppable
-from zarr_cli.failing import Failure
-from zarr_cli.output import json_option, print_json
-from zarr_cli.place import Place, takes_places
-from zarr_cli.progress import Progressing, progress_options
+from zarr_cli.errors import Failure
+from zarr_cli.humanize import format_bytes, pluralize
+from zarr_cli.location import Location, location_arguments
+from zarr_cli.modify.interrupt import explain_interrupt
+from zarr_cli.output import echo, json_option, print_json
+from zarr_cli.progress import ProgressOutput, progress_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,54 +20,60 @@ if TYPE_CHECKING:
 
 
 @click.command
-@takes_places("place")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@location_arguments("location")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option(
     "--force",
     is_flag=True,
-    help="Remove every key below the place, also what is no Zarr node or is damaged.",
+    help="Remove every key below the location, also unmanaged keys and damaged nodes.",
 )
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be removed, remove nothing.")
+@click.option("-n", "--dry-run", is_flag=True, help="Print what would be removed; remove nothing.")
 @progress_options
 @json_option
 def command(
-    place: Place, yes: bool, force: bool, dry_run: bool, progress: Progressing, as_json: bool
+    location: Location,
+    yes: bool,
+    force: bool,
+    dry_run: bool,
+    progress: ProgressOutput,
+    as_json: bool,
 ) -> None:
-    """Remove an array or a group, with all below it.
+    """Remove an array or a group, with all nodes below it.
 
-    Asks before, after saying how much it is. What belongs to no Zarr node is not
-    removed: then nothing is, and the message says what is in the way.
+    The command prints the number of nodes and their size, and asks for confirmation. If there
+    are unmanaged keys, nothing is removed, and the message lists them.
     """
-    from zarr_cli.changing.counted import counted  # noqa: PLC0415 - as above
-    from zarr_cli.sizes import bytes_for_people  # noqa: PLC0415 - lazy: not for help
-
-    nodes, nbytes = _found(place, force=force, measured=dry_run or not yes)
-    what = ", ".join(counted(number, kind) for kind, number in nodes.items()) or "every key"
+    nodes, nbytes = _nodes_to_remove(location, force=force, measured=dry_run or not yes)
+    what = ", ".join(pluralize(number, kind) for kind, number in nodes.items()) or "every key"
     if nbytes is not None:
-        what += f", {bytes_for_people(nbytes)}"
+        what += f", {format_bytes(nbytes)}"
     if not dry_run:
         if not yes:
-            click.confirm(f"Remove {place} ({what})?", abort=True, err=True)
-        left = f"Some of {place} is removed, documents first. The same command removes the rest"
-        more = "." if force else "; if it finds no node any more, add --force."
-        with stoppable(left + more), progress.bar("removing") as reports:
-            _remove(place, reports, force=force)
+            click.confirm(f"Remove {location} ({what})?", abort=True, err=True)
+        left = (
+            f"{location} is partly removed, metadata first. To finish, run the same command again"
+        )
+        more = "." if force else "; if it finds no node, add --force."
+        with explain_interrupt(left + more), progress.bar("removing") as reports:
+            _remove(location, reports, force=force)
     if as_json:
-        print_json({"place": str(place), "dry_run": dry_run, "nodes": nodes, "nbytes": nbytes})
+        print_json({"place": str(location), "dry_run": dry_run, "nodes": nodes, "nbytes": nbytes})
     else:
-        click.echo(f"{'would remove' if dry_run else 'removed'} {place}: {what}")
+        echo(f"{'would remove' if dry_run else 'removed'} {location}: {what}")
 
 
-def _found(place: Place, *, force: bool, measured: bool) -> tuple[dict[str, int], int | None]:
-    """How many nodes of each kind are to be removed; how many bytes, if that is asked for."""
-    import zarr_core  # noqa: PLC0415 - lazy: not for help
+def _nodes_to_remove(
+    location: Location, *, force: bool, measured: bool
+) -> tuple[dict[str, int], int | None]:
+    """Return the number of arrays and groups to remove, and their size if ``measured``."""
+    import zarr_core
 
     if force:
-        store, path = place.locate()
+        store, path = location.locate()
         if next(iter(store.list_prefix(f"{path}/" if path else "")), None) is None:
-            raise Failure(f"nothing is stored at {place}")
+            raise Failure(f"no keys are stored at {location}")
         return {}, zarr_core.getsize(store, path) if measured else None
-    node = place.open("r+", use_consolidated=False)
+    node = location.open("r+", use_consolidated=False)
     nbytes = zarr_core.getsize(node) if measured else None
     if isinstance(node, zarr_core.Array):
         return {"array": 1}, nbytes
@@ -75,16 +82,16 @@ def _found(place: Place, *, force: bool, measured: bool) -> tuple[dict[str, int]
     return {"array": arrays, "group": groups + 1}, nbytes
 
 
-def _remove(place: Place, reports: Callable[[Progress], None] | None, *, force: bool) -> None:
-    import zarr_core  # noqa: PLC0415 - lazy: not for help
+def _remove(location: Location, reports: Callable[[Progress], None] | None, *, force: bool) -> None:
+    import zarr_core
 
-    from zarr_cli.changing.places import open_in  # noqa: PLC0415 - as above
+    from zarr_cli.modify.open_stores import open_node_in
 
-    store, path = place.locate(read_only=False)
+    store, path = location.locate(read_only=False)
     try:
         if force:
             zarr_core.rmdir(store, path, progress=reports)
         else:
-            zarr_core.remove(open_in(store, place, "r+"), progress=reports)
+            zarr_core.remove(open_node_in(store, location, "r+"), progress=reports)
     finally:
         store.close()

@@ -1,40 +1,41 @@
-"""Serving a store by HTTP, with a page to look at it."""
+"""The command ``zarr-core serve``."""
 
 from __future__ import annotations
 
 import click
 
-from zarr_cli.place import Place, takes_places
+from zarr_cli.location import Location, location_arguments
+from zarr_cli.output import echo
 
 _PORT = 8000
 
 
 @click.command
-@takes_places("place", zarr_format=False)
+@location_arguments("location", zarr_format=False)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The interface to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=_PORT,
     show_default=True,
-    help="The port to listen on; 0 for any free one.",
+    help="The port to listen on; 0 for any free port.",
 )
 @click.option(
     "--cors",
     multiple=True,
     metavar="ORIGIN",
-    help="Let pages of this origin read, such as https://viewer.example; '*' for all pages.",
+    help="Allow pages of this origin to read, such as https://viewer.example; '*' for all.",
 )
 @click.option(
     "--allow-host",
     multiple=True,
     metavar="NAME",
-    help="A name by which clients may call the server, besides localhost; for proxies.",
+    help="A host name that clients may use, in addition to localhost; for proxies.",
 )
 @click.option("--browser", is_flag=True, help="Open the page in a browser.")
-@click.option("-v", "--verbose", is_flag=True, help="A line on standard error for each request.")
+@click.option("-v", "--verbose", is_flag=True, help="Print one line per request to standard error.")
 def command(
-    place: Place,
+    location: Location,
     host: str,
     port: int,
     cors: tuple[str, ...],
@@ -42,33 +43,33 @@ def command(
     browser: bool,
     verbose: bool,
 ) -> None:
-    r"""Serve a store by HTTP for reading, with a page to look at it in a browser.
+    r"""Serve a store read-only over HTTP, with a page to browse it.
 
     \b
     zarr-core serve survey.zarr --browser
     zarr-core serve s3://bucket/field.zarr --anonymous --port 0
     zarr-core serve field.zarr --cors https://viewer.example
 
-    A folder of several hierarchies will do, too; and damaged ones, whose problems the page
-    shows.  Whoever can open http:// places can read what is served: this library and others.
-    It ends with Ctrl+C.
+    The location may also be a folder with several hierarchies. Damaged nodes are served too;
+    the page lists their problems. Any library that opens http:// URLs can read the store.
+    Press Ctrl+C to stop.
     """
-    from zarr_cli.failing import Failure  # noqa: PLC0415 - lazy: not for help
-    from zarr_cli.serve.folders import holds_anything  # noqa: PLC0415 - lazy: as below
-    from zarr_cli.serve.running import run  # noqa: PLC0415 - lazy: as above
-    from zarr_cli.serve.server import StoreServer  # noqa: PLC0415 - lazy: as above
+    from zarr_cli.errors import Failure
+    from zarr_cli.serve.folders import holds_anything
+    from zarr_cli.serve.run import run_until_interrupted
+    from zarr_cli.serve.server import StoreServer
 
     def started(url: str) -> None:
-        what = f"{store}#{path}" if path else str(store)  # without the place's credentials
-        click.echo(f"Serving {what} at {url}  (Ctrl+C ends it)")
+        what = f"{store}#{path}" if path else str(store)  # without credentials
+        echo(f"Serving {what} at {url}  (press Ctrl+C to stop)")
         if server.is_reachable_from_elsewhere:
-            click.echo("Everybody who can reach this machine can read it.", err=True)
+            echo("Anyone who can reach this machine can read it.", err=True)
         if browser:
             click.launch(url)
 
-    store, path = place.locate()
+    store, path = location.locate()
     if not holds_anything(store, path):
-        place.open()  # says what is missing, and what may have been meant
+        location.open()  # raises with a suggestion
     log = (lambda line: click.echo(line, err=True)) if verbose else None
     try:
         server = StoreServer(
@@ -77,7 +78,7 @@ def command(
     except OSError as error:
         raise Failure(
             f"cannot listen on {host} port {port}: {error.strerror or error}. Choose another "
-            "--port, 0 for any that is free, or another --host."
+            "--port (0 for any free port) or another --host."
         ) from error
     with store:
-        run(server, started)
+        run_until_interrupted(server, started)

@@ -1,4 +1,4 @@
-"""Whether documents are valid."""
+"""The command ``zarr-core validate``."""
 
 from __future__ import annotations
 
@@ -7,69 +7,67 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zarr_cli.failing import Findings
+from zarr_cli.errors import ProblemsFound
+from zarr_cli.humanize import pluralize
+from zarr_cli.location import Location, location_arguments
 from zarr_cli.output import json_option, print_json, print_styled
-from zarr_cli.place import Place, takes_places
 
 if TYPE_CHECKING:
-    from zarr_cli.validating import Validation
+    from zarr_cli.validate import Validation
 
 
 @click.command
-@takes_places("place")
-@click.option("--strict", is_flag=True, help="Warnings count as errors do.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing; the exit status tells.")
+@location_arguments("location")
+@click.option("--strict", is_flag=True, help="Warnings also give status 1.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
 @json_option
-def command(place: Place, strict: bool, quiet: bool, as_json: bool) -> None:
-    r"""Whether all metadata of a hierarchy are valid.
+def command(location: Location, strict: bool, quiet: bool, as_json: bool) -> None:
+    r"""Validate all metadata of a hierarchy.
 
     \b
     zarr-core validate survey.zarr
     zarr-core validate old.zarr --zarr-format 2 --strict
 
-    Every document of a node, and of all below it, is held against the JSON Schemas of its format, the rules between its
-    members, the extensions that it names. Each problem is located by a JSON pointer. Copies
-    in consolidated metadata are compared with what is stored. No chunk is read: see check.
+    The metadata of a node and of all nodes below it is validated against the JSON Schemas of
+    its format, the constraints between fields, and the extensions that it names. Each problem
+    has a JSON pointer. Consolidated metadata is compared with the stored metadata. No chunk is
+    read; use zarr-core check for that.
 
-    Exit status: 0 if all is valid, 1 if there are problems, 2 if the command is wrong.
+    Exit status: 0 if everything is valid, 1 if there are problems, 2 for a usage error.
 
-    The document of --json has store, path, zarr_format, nodes, errors, warnings (numbers),
-    findings: a list of {path, pointer, message, kind, severity}, where kind is document,
+    The JSON document of --json has store, path, zarr_format, nodes, errors, warnings (numbers),
+    problems: a list of {path, pointer, message, kind, severity}, where kind is document,
     extension, consolidated or store.
     """
-    from zarr_cli.validating import validate  # noqa: PLC0415 - lazy: not for help
+    from zarr_cli.validate import validate
 
-    result = validate(*place.locate(), place.zarr_format)
+    result = validate(*location.locate(), location.zarr_format)
     if as_json:
         print_json(result.to_json())
     elif not quiet:
         _print(result)
     if result.errors or (strict and result.warnings):
-        raise Findings
+        raise ProblemsFound
 
 
 def _print(result: Validation) -> None:
-    ordered = sorted(result.findings, key=lambda finding: finding.path)
-    for path, findings in groupby(ordered, lambda finding: finding.path):
+    ordered = sorted(result.problems, key=lambda problem: problem.path)
+    for path, problems in groupby(ordered, lambda problem: problem.path):
         print_styled([(path, "bold")])
-        for finding in findings:
+        for problem in problems:
             print_styled(
                 [
-                    ("  warning " if finding.severity == "warning" else "  ", "yellow"),
-                    (finding.pointer or "the document", "cyan"),
-                    (f": {finding.message}", ""),
+                    ("  warning " if problem.severity == "warning" else "  ", "yellow"),
+                    (problem.pointer or "metadata", "cyan"),
+                    (f": {problem.message}", ""),
                 ],
                 hanging=4,
             )
-    nodes = _counted(result.nodes, "node")
-    if not result.findings:
+    nodes = pluralize(result.nodes, "node")
+    if not result.problems:
         print_styled([("valid", "bold green"), (f": {nodes} of format {result.zarr_format}", "")])
         return
-    parts = [_counted(result.errors, "problem")] if result.errors else []
-    parts += [_counted(result.warnings, "warning")] if result.warnings else []
+    parts = [pluralize(result.errors, "problem")] if result.errors else []
+    parts += [pluralize(result.warnings, "warning")] if result.warnings else []
     style = "bold red" if result.errors else "yellow"
     print_styled([(", ".join(parts), style), (f" in {nodes}", "")])
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""The members of a group, for the tree of the page."""
+"""The endpoint ``children``: the members of a group, for the tree of the page."""
 
 from __future__ import annotations
 
@@ -6,48 +6,51 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, Group
-from zarr_core.extension import ZarrError, in_flight
+from zarr_core.extension import ZarrError
+from zarr_core.tools import concurrent_map
 
-from zarr_cli.serve.answers import Answer, json_answer
-from zarr_cli.serve.asked import NotThereError, number, open_node, path_of
 from zarr_cli.serve.folders import Folder
+from zarr_cli.serve.query import NodeMissingError, open_node, query_int, requested_path
+from zarr_cli.serve.responses import Response, json_response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.extension import Store
 
-_AT_ONCE = 200
+_PAGE_SIZE = 200
 
 
-def children(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
-    """Some direct members of a group, from ``first`` on, sorted by name.
+def children(store: Store, root: str, query: Mapping[str, str]) -> Response:
+    """Return a page of direct members of a group, from ``first`` on, sorted by name.
 
-    One that cannot be understood is of the kind ``"damaged"``, and the others are shown.
+    A member that cannot be opened has the kind ``"damaged"``.
     """
-    first = number(asked, "first", 0, 10**9)
-    path = path_of(root, asked)
+    first = query_int(query, "first", 0, 10**9)
+    path = requested_path(root, query)
     try:
         group: Any = open_node(store, root, path)
-    except NotThereError:
+    except NodeMissingError:
         group = Folder(store, root, path)
-    names = [] if isinstance(group, Array) else list(islice(group, first, first + _AT_ONCE + 1))
-    found = in_flight(names[:_AT_ONCE], lambda name: _child(group, name), store.requests)
-    return json_answer(
+    names = [] if isinstance(group, Array) else list(islice(group, first, first + _PAGE_SIZE + 1))
+    found = concurrent_map(
+        names[:_PAGE_SIZE], lambda name: _child(group, name), store.max_concurrency
+    )
+    return json_response(
         {
             "children": [item for _, item in found if item is not None],
-            "next": first + _AT_ONCE if len(names) > _AT_ONCE else None,
+            "next": first + _PAGE_SIZE if len(names) > _PAGE_SIZE else None,
         }
     )
 
 
 def _child(group: Any, name: str) -> dict[str, Any] | None:
-    """What the tree shows of a member; None for one that has gone meanwhile."""
+    """Return the properties of a member; None if it no longer exists."""
     try:
         node: Array | Group = group[name]
     except KeyError:
         return None
-    except NotThereError:
+    except NodeMissingError:
         return {"name": name, "kind": "folder"}
     except ZarrError as error:
         return {"name": name, "kind": "damaged", "reason": str(error).partition("\n")[0]}

@@ -1,46 +1,46 @@
-"""Which chunks of an array are stored, how large they are, for the page to paint."""
+"""The endpoint ``chunk-map``: which chunks of an array are stored and how large they are."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from zarr_cli.serve.answers import Answer, RefusedError, json_answer
-from zarr_cli.serve.asked import array_asked, number
+from zarr_cli.serve.query import query_int, requested_array
+from zarr_cli.serve.responses import HttpError, Response, json_response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from zarr_core.extension import Store
 
-_CELLS = 96  # along either side, however large the grid
-_LOOKED_AT = 20_000  # stored objects, unless more are asked for
+_CELLS = 96  # maximum per side, for any grid
+_DEFAULT_MOST = 20_000  # default maximum of stored objects
 _MOST = 1_000_000
 
 
-def chunk_map(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
-    """The map of an array over two dimensions of its grid, added up over the others.
+def chunk_map(store: Store, root: str, query: Mapping[str, str]) -> Response:
+    """Return the chunk map over two dimensions of the grid, summed over the others.
 
     Parameters
     ----------
     store, root
-        What is served.
-    asked : mapping
-        ``path``; ``rows`` and ``columns``, the two dimensions, by default the last two;
-        ``unit``: ``shard`` to leave out what is within shards; ``most`` stored objects to
-        look at.
+        The served store and path.
+    query : mapping
+        ``path``; ``rows`` and ``columns``, the two dimensions, default: the last two;
+        ``unit``: ``shard`` to count shards instead of inner chunks; ``most``: the maximum
+        number of stored objects to inspect.
     """
-    array = array_asked(store, root, asked)
+    array = requested_array(store, root, query)
     ndim = array.ndim
     sides = {
-        name: number(asked, name, ndim - back, ndim - 1)
+        name: query_int(query, name, ndim - back, ndim - 1)
         for back, name in ((2, "rows"), (1, "columns"))
         if ndim >= back
     }
-    inner = asked.get("unit", "chunk") == "chunk"
-    most = number(asked, "most", _LOOKED_AT, _MOST)
+    inner = query.get("unit", "chunk") == "chunk"
+    most = query_int(query, "most", _DEFAULT_MOST, _MOST)
     try:
         found = array.chunk_map([*sides.values()], inner=inner, cells=_CELLS, most=most)
     except ValueError as error:
-        raise RefusedError(HTTPStatus.BAD_REQUEST, str(error)) from error
-    return json_answer({"rows": None, "columns": None, **sides, "most": most, **found.to_dict()})
+        raise HttpError(HTTPStatus.BAD_REQUEST, str(error)) from error
+    return json_response({"rows": None, "columns": None, **sides, "most": most, **found.to_dict()})

@@ -1,4 +1,4 @@
-"""One connection: requests in, answers out, by the rules of HTTP/1.1.
+"""One HTTP/1.1 connection.
 
 Specification: RFC 9112.
 """
@@ -16,22 +16,24 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ZarrError
 
-from zarr_cli.serve.answers import Answer, RefusedError
-from zarr_cli.serve.patience import HeadTooLargeError, RequestInput
+from zarr_cli.serve.request_head import BadHeadError, check_request_line, read_fields
+from zarr_cli.serve.responses import HttpError, Response
+from zarr_cli.serve.store_errors import http_error, without_location
+from zarr_cli.serve.timeouts import HeadTooLargeError, RequestInput
 
 if TYPE_CHECKING:
     from zarr_cli.serve.server import StoreServer
 
-_PIECE = 1 << 18  # bytes that a client must take ...
-_PIECE_SECONDS = 30.0  # ... in this time
-_DRAINED = 1 << 20  # bytes of an unwanted body that are read, that the answer arrives
+_BLOCK = 1 << 18  # bytes that a client must receive ...
+_BLOCK_SECONDS = 30.0  # ... in this time
+_DRAINED = 1 << 20  # maximum bytes of an unwanted body to read, so that the response arrives
 _DRAIN_SECONDS = 2.0
 
 _WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
 class Connection(BaseHTTPRequestHandler):
-    """Serves the requests of one connection, one after the other."""
+    """Handler of the requests of one connection."""
 
     server: StoreServer
     connection: socket.socket
@@ -46,7 +48,7 @@ class Connection(BaseHTTPRequestHandler):
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._input = RequestInput(self.connection)
         self.rfile = io.BufferedReader(self._input)
-        self.wfile = self._head = io.BytesIO()  # heads gather here
+        self.wfile = self._head = io.BytesIO()  # response heads are collected here
         self.headers: Any = {}
         self.command, self.requestline, self.request_version = "", "", "HTTP/1.1"
 
@@ -54,7 +56,7 @@ class Connection(BaseHTTPRequestHandler):
         self.rfile.close()
 
     def handle(self) -> None:
-        # The other side has gone, or is too slow: nobody is left to be told.
+        # The client disconnected or is too slow: no response can be sent.
         with suppress(TimeoutError, ConnectionError):
             super().handle()
 
@@ -63,74 +65,89 @@ class Connection(BaseHTTPRequestHandler):
         self._input.expect()
         try:
             self.raw_requestline = self.rfile.readline()
-            if not self.raw_requestline or not self.parse_request():
+            if not self.raw_requestline or not self._parse_head():
                 return
         except HeadTooLargeError:
             self.send_error(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
             return
+        except BadHeadError as error:
+            self.send_error(HTTPStatus.BAD_REQUEST, str(error))
+            return
         unwanted = self._has_body()
-        if unwanted:  # where it ends does not matter, as nothing is read after it
+        if unwanted:  # nothing is read after the body, so its end does not matter
             self.close_connection = True
-        self._send(self._answer(unwanted))
+        self._send(self._respond(unwanted))
         if unwanted:
             self._drain()
 
+    def _parse_head(self) -> bool:
+        """Check and parse a request head; the parser of the standard library is lenient."""
+        check_request_line(self.raw_requestline)
+        version = self.raw_requestline.split()[-1]
+        connection, self.rfile = self.rfile, io.BytesIO(read_fields(self.rfile, version))
+        try:
+            return self.parse_request()
+        finally:
+            self.rfile = connection
+
     def handle_expect_100(self) -> bool:
-        return True  # no body is wanted; the answer says so
+        return True  # no body is accepted; the response reports it
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer what could not even be parsed, and hang up."""
+        """Respond to a request that cannot be parsed, and close the connection."""
         self.close_connection = True
         status = HTTPStatus(code)
-        self._send(RefusedError(status, message or status.description or status.phrase).answer())
+        self._send(HttpError(status, message or status.description or status.phrase).response())
         self._drain()
 
     def _has_body(self) -> bool:
         length = self.headers.get("Content-Length", "0").strip()
         return length != "0" or "Transfer-Encoding" in self.headers
 
-    def _answer(self, unwanted: bool) -> Answer:
+    def _respond(self, unwanted: bool) -> Response:
         try:
             if unwanted and self.command in ("GET", "HEAD"):
-                raise RefusedError(HTTPStatus.BAD_REQUEST, "send no body with GET or HEAD")
-            if self.request_version >= "HTTP/1.1" and len(self.headers.get_all("Host", ())) != 1:
-                raise RefusedError(HTTPStatus.BAD_REQUEST, "a request names one Host")
-            return self.server.site.answer(self.command, self.path, self.headers)
-        except RefusedError as refusal:
-            return refusal.answer()
-        except ZarrError as error:  # the store failed, or holds what cannot be used
-            return RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, str(error)).answer()
-        except Exception as error:  # a mistake of ours shall cost this answer alone
+                raise HttpError(HTTPStatus.BAD_REQUEST, "GET and HEAD must not have a body")
+            return self.server.site.respond(self.command, self.path, self.headers)
+        except HttpError as error:
+            return error.response()
+        except ZarrError as error:  # the store failed or contains invalid data
+            response = http_error(error, self.server.site.store).response()
+            if response.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+                self.server.log(_printable(str(error)))
+            return response
+        except Exception as error:  # a bug must affect only this response
             self.server.log(traceback.format_exc().rstrip())
-            return RefusedError(
-                HTTPStatus.INTERNAL_SERVER_ERROR, f"{type(error).__name__}: {error}"
-            ).answer()
+            reason = f"{type(error).__name__}: {error}"
+            return HttpError(
+                HTTPStatus.INTERNAL_SERVER_ERROR, without_location(reason, self.server.site.store)
+            ).response()
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, response: Response) -> None:
         try:
-            length = len(answer.body) if isinstance(answer.body, bytes) else answer.length
-            self._send_head(answer, answer.length if answer.length is not None else length)
-            if self.command == "HEAD" or answer.status in _WITHOUT_BODY:
+            length = len(response.body) if isinstance(response.body, bytes) else response.length
+            self._send_head(response, response.length if response.length is not None else length)
+            if self.command == "HEAD" or response.status in _WITHOUT_BODY:
                 return
-            if isinstance(answer.body, bytes):
-                self._send_bytes(memoryview(answer.body))
+            if isinstance(response.body, bytes):
+                self._send_bytes(memoryview(response.body))
                 return
             try:
-                for piece in answer.body:
-                    self._send_bytes(piece)
+                for buffer in response.body:
+                    self._send_bytes(buffer)
             except ZarrError as error:
-                # Too late to say so: hanging up before the end tells the client.
+                # The status is already sent, so closing early signals the error to the client.
                 self.close_connection = True
                 self.server.log(f"{self.path}: {error}")
         finally:
-            if answer.close is not None:
-                answer.close()
+            if response.close is not None:
+                response.close()
 
-    def _send_head(self, answer: Answer, length: int | None) -> None:
-        self.send_response(answer.status)
-        for name, value in (*answer.headers.items(), *self.server.site.headers(self.headers)):
+    def _send_head(self, response: Response, length: int | None) -> None:
+        self.send_response(response.status)
+        for name, value in (*response.headers.items(), *self.server.site.headers(self.headers)):
             self.send_header(name, value)
-        if length is not None and answer.status not in _WITHOUT_BODY:
+        if length is not None and response.status not in _WITHOUT_BODY:
             self.send_header("Content-Length", str(length))
         if self.close_connection:
             self.send_header("Connection", "close")
@@ -142,19 +159,19 @@ class Connection(BaseHTTPRequestHandler):
         self._head.truncate()
 
     def _send_bytes(self, data: memoryview) -> None:
-        for at in range(0, len(data), _PIECE):
-            # The time is for the whole piece, however many bytes go at once.
-            self.connection.settimeout(_PIECE_SECONDS)
-            self.connection.sendall(data[at : at + _PIECE])
+        for at in range(0, len(data), _BLOCK):
+            # The timeout applies to the whole block.
+            self.connection.settimeout(_BLOCK_SECONDS)
+            self.connection.sendall(data[at : at + _BLOCK])
 
     def _drain(self) -> None:
-        """Let the answer arrive: a connection closed on unread bytes would take it back."""
+        """Read the rest of the request; closing with unread bytes would drop the response."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
             deadline, left = monotonic() + _DRAIN_SECONDS, _DRAINED
             while left > 0 and (seconds := deadline - monotonic()) > 0:
                 self.connection.settimeout(seconds)
-                data = self.connection.recv(min(left, _PIECE))
+                data = self.connection.recv(min(left, _BLOCK))
                 if not data:
                     break
                 left -= len(data)
@@ -163,6 +180,9 @@ class Connection(BaseHTTPRequestHandler):
         self.server.log(format % args)
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        # Nothing that a client sends shall do anything to a terminal.
-        line = "".join(word if word.isprintable() else "?" for word in self.requestline)
-        self.server.log(f"{int(code)} {line}")
+        # Requests must not send control characters to a terminal.
+        self.server.log(f"{int(code)} {_printable(self.requestline)}")
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -1,4 +1,4 @@
-"""What lies around hierarchies: prefixes of a store that are no nodes."""
+"""Folders: prefixes of a store that are not nodes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.extension import StoreCapabilityError
 
-from zarr_cli.serve.asked import NotThereError, open_node
+from zarr_cli.serve.query import NodeMissingError, open_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def holds_anything(store: Store, path: str) -> bool:
-    """Whether any key begins with a path; what cannot be listed may hold something."""
+    """Whether any key begins with a path; True if the store cannot list its keys."""
     try:
         return any(store.list_dir(f"{path}/" if path else ""))
     except StoreCapabilityError:
@@ -26,14 +26,14 @@ def holds_anything(store: Store, path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A prefix that is no node, with the names directly below it.
+    """A prefix that is not a node, with the names directly below it.
 
     Parameters
     ----------
     store : Store
-        What is served.
+        The served store.
     root, path : str
-        The path in it that is served; that of the folder.
+        The served path; the path of the folder.
     """
 
     store: Store
@@ -41,28 +41,28 @@ class Folder:
     path: str
 
     def __iter__(self) -> Iterator[str]:
-        """Names, sorted; hidden ones are left out.
+        """Iterate over the sorted names, without hidden ones.
 
         Raises
         ------
-        NotThereError
-            If nothing lies below.
+        NodeMissingError
+            If there are no keys below the folder.
         """
         prefix = f"{self.path}/" if self.path else ""
         if not self.store.supports_listing:
-            raise NotThereError(self.path)
+            raise NodeMissingError(self.path)
         keys, prefixes = self.store.list_dir(prefix)
         if not keys and not prefixes:
-            raise NotThereError(self.path)
+            raise NodeMissingError(self.path)
         names = (below[len(prefix) :].rstrip("/") for below in prefixes)
         return iter(sorted(name for name in names if not name.startswith(".")))
 
     def __getitem__(self, name: str) -> Array | Group:
-        """The node of a name.
+        """Open the node with a name.
 
         Raises
         ------
-        NotThereError
-            If it is a folder, too.
+        NodeMissingError
+            If it is a folder itself.
         """
         return open_node(self.store, self.root, f"{self.path}/{name}" if self.path else name)

@@ -6,7 +6,7 @@ from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 
-from zarr_cli.serve.answers import Answer, RefusedError
+from zarr_cli.serve.responses import HttpError, Response
 
 _TYPES = {
     "html": "text/html; charset=utf-8",
@@ -15,25 +15,25 @@ _TYPES = {
     "svg": "image/svg+xml",
 }
 
-# Nothing from elsewhere, nothing inline, and nobody else's frame around it.
+# No external resources, no inline scripts or styles, no framing by other pages.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 
-def page_file(name: str) -> Answer:
-    """Answer with a file of the page.
+def page_file(name: str) -> Response:
+    """Return a file of the page as a response.
 
     Raises
     ------
-    RefusedError
+    HttpError
         If there is no such file.
     """
     body = _files().get(name)
     if body is None:
-        raise RefusedError(HTTPStatus.NOT_FOUND, f"the page has no {name!r}")
-    return Answer(
+        raise HttpError(HTTPStatus.NOT_FOUND, f"the page has no file {name!r}")
+    return Response(
         HTTPStatus.OK,
         {
             "Content-Type": _TYPES[name.rpartition(".")[2]],
@@ -47,7 +47,7 @@ def page_file(name: str) -> Answer:
 
 @cache
 def _files() -> dict[str, bytes]:
-    """All files by name: only what is listed here is ever opened."""
+    """Return all files by name; requests cannot open any other file."""
     return {
         file.name: file.read_bytes()
         for file in files("zarr_cli.serve").joinpath("page").iterdir()

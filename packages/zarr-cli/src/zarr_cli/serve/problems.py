@@ -1,4 +1,4 @@
-"""What is wrong with a node, each problem with its JSON pointer."""
+"""The problems of nodes, with JSON pointers; the endpoint ``problems``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from zarr_core import Group
 from zarr_core.extension import ZarrError
 
-from zarr_cli.serve.answers import Answer, json_answer
-from zarr_cli.serve.asked import number, open_node, path_of
-from zarr_cli.validating.finding import findings_of
+from zarr_cli.serve.query import open_node, query_int, requested_path
+from zarr_cli.serve.responses import Response, json_response
+from zarr_cli.serve.store_errors import without_location
+from zarr_cli.validate.problem import problems_from_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,35 +23,35 @@ if TYPE_CHECKING:
 
 _MOST_SECONDS = 30
 _MOST_LISTED = 500
-_MOST_WAITING = 100_000  # nodes that were found and not opened yet
+_MOST_WAITING = 100_000  # maximum number of nodes found and not opened yet
 
 
-def problems_of(error: ZarrError) -> list[dict[str, str]]:
-    """The problems that an error tells of, each with its place in the document."""
+def problems_of(error: ZarrError, store: Store) -> list[dict[str, str]]:
+    """Return the problems of an error, with JSON pointers."""
     return [
-        {"pointer": finding.pointer, "message": finding.message}
-        for finding in findings_of(error, "")
+        {"pointer": problem.pointer, "message": without_location(problem.message, store)}
+        for problem in problems_from_error(error, "")
     ]
 
 
-def remarks_on(node: Array | Group) -> list[dict[str, str]]:
-    """What is not wrong, yet worth knowing: extensions that nobody here knows."""
+def remarks(node: Array | Group) -> list[dict[str, str]]:
+    """Return notes on a node: extensions that are ignored."""
     if isinstance(node, Group):
         return []
     return [
         {
             "pointer": "",
-            "message": f"nobody here knows {definition.name!r}, which was left out as the "
-            "document permits; install what provides it",
+            "message": f"unknown extension {definition.name!r} is ignored (must_understand is "
+            "false); install the distribution that provides it",
         }
-        for definition in node.skipped_extensions
+        for definition in node.ignored_extensions
     ]
 
 
-def problems_below(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
-    """Open every node from one downwards, for some ``seconds``; list those that fail."""
-    deadline = monotonic() + number(asked, "seconds", 5, _MOST_SECONDS)
-    waiting = [path_of(root, asked)]
+def problems_below(store: Store, root: str, query: Mapping[str, str]) -> Response:
+    """Open every node below a path for at most ``seconds``; return those that fail."""
+    deadline = monotonic() + query_int(query, "seconds", 5, _MOST_SECONDS)
+    waiting = [requested_path(root, query)]
     damaged: list[dict[str, Any]] = []
     looked, complete = 0, True
     while waiting and monotonic() < deadline and len(damaged) < _MOST_LISTED:
@@ -64,6 +65,8 @@ def problems_below(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
                 complete = complete and len(waiting) < _MOST_WAITING
         except ZarrError as error:
             shown = path[len(root) :].lstrip("/")
-            damaged.append({"path": shown, "problems": problems_of(error)})
+            damaged.append({"path": shown, "problems": problems_of(error, store)})
     damaged.sort(key=lambda item: str(item["path"]))
-    return json_answer({"damaged": damaged, "looked": looked, "complete": complete and not waiting})
+    return json_response(
+        {"damaged": damaged, "looked": looked, "complete": complete and not waiting}
+    )

@@ -1,4 +1,4 @@
-"""The part of a value that a request asks for.
+"""Parsing of ``Range`` header fields.
 
 Specification: RFC 9110, section 14.
 """
@@ -13,31 +13,31 @@ _SEVERAL = re.compile(r"[0-9, \t-]+\Z").match
 
 
 class UnsatisfiableRangeError(Exception):
-    """No byte of the value lies in the range, or what was asked for is no range."""
+    """The range contains no byte of the value, or is malformed."""
 
 
-def part_of(header: str | None, size: int) -> tuple[int, int] | None:
-    """First byte, and the one behind the last, of what a ``Range`` field asks for.
+def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
+    """Return the start and stop of the byte range in a ``Range`` field.
 
     Parameters
     ----------
     header : str or None
-        The field, if the request has one.
+        The field; None if the request has none.
     size : int
-        Length of the value, in bytes.
+        The length of the value in bytes.
 
     Returns
     -------
     tuple of int, or None
-        None if the whole value is to be sent: nothing was asked, in another unit than
-        bytes, or for several parts, which a server may answer with all.
+        None for the whole value: the field is missing, has another unit than bytes, or has
+        several ranges, for which a server may send the whole value.
 
     Raises
     ------
     UnsatisfiableRangeError
-        If the part begins behind the end of the value, or the field is malformed, which
-        clause 14.2 lets a server reject: to send a whole value of some gigabytes to a
-        client that misspelt a part of it would help nobody.
+        If the range starts after the end of the value, or the field is malformed.  Clause
+        14.2 permits a server to reject malformed fields; sending a large value instead of
+        a part would not help the client.
     """
     if header is None:
         return None

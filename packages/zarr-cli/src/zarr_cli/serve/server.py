@@ -1,4 +1,4 @@
-"""The server: connections are accepted, each gets a thread, all end when it is closed."""
+"""A threaded read-only HTTP server for a store."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 class StoreServer(TCPServer):
     """A read-only HTTP server for one store.
 
-    Listens once it is made; :meth:`serve_forever` answers until :meth:`close` is called
-    from another thread.  As a context manager it answers in a thread of its own.
+    The server listens from its creation; :meth:`serve_forever` serves until :meth:`close` is
+    called from another thread.  As a context manager, it serves in its own thread.
 
     Parameters
     ----------
     store : Store
-        What is served; it is not closed with the server.
+        The store to serve; it is not closed with the server.
     path : str
-        Normalised path in the store, which becomes the root of what is served.
+        The normalized path in the store that is the root of the URLs.
     host, port : str, int
-        Where to listen; port 0 means any free one.
+        The address to listen on; port 0 means any free port.
     cors : iterable of str
-        Origins whose pages may read, such as ``https://viewer.example``, or ``*``.
+        Origins whose pages may read the store, such as ``https://viewer.example``, or ``*``.
     hosts : iterable of str
-        Names by which clients may call the server.  What listens on the loopback
-        interface also has the names of that; otherwise any name will do if none is given.
+        Host names that clients may use.  On the loopback interface, its names are also
+        accepted.  On other interfaces, any name is accepted if none is given.
     most_connections : int
-        Further ones are told to come again.
+        The maximum number of connections; others receive status 503.
     log : callable, optional
-        Gets a line for each request.
+        Called with a line for each request.
 
     Raises
     ------
     OSError
-        If it cannot listen there.
+        If it cannot listen on the address.
 
     Examples
     --------
@@ -99,19 +99,19 @@ class StoreServer(TCPServer):
 
     @property
     def is_reachable_from_elsewhere(self) -> bool:
-        """Whether it listens on more than the loopback interface."""
+        """Whether the server listens on an interface other than loopback."""
         return not ip_address(str(self.server_address[0])).is_loopback
 
     @property
     def url(self) -> str:
-        """The address, ending in a slash."""
+        """The URL, which ends with a slash."""
         host, port = str(self.server_address[0]), self.server_address[1]
         if host in ("0.0.0.0", "::"):
             host = socket.gethostname()
         return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection in a thread of its own."""
+        """Serve a connection in its own thread."""
         with self._guard:
             if not self._closed and len(self._open) < self._most:
                 thread = threading.Thread(
@@ -131,7 +131,7 @@ class StoreServer(TCPServer):
     def _serve(self, request: socket.socket, client_address: Any) -> None:
         try:
             self.finish_request(request, client_address)
-        except Exception as error:  # of one connection; the others go on
+        except Exception as error:  # affects one connection only
             self.log(f"{client_address[0]}: {type(error).__name__}: {error}")
         finally:
             with self._guard:
@@ -139,7 +139,7 @@ class StoreServer(TCPServer):
             self.shutdown_request(request)
 
     def close(self) -> None:
-        """Stop: accept nothing more, hang up, wait for the threads."""
+        """Stop the server: close the socket and all connections, and wait for the threads."""
         if self._closed:
             return
         self.shutdown()

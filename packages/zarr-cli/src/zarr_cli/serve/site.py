@@ -1,4 +1,4 @@
-"""What is at which address: values of the store, the page, what the page asks."""
+"""Routing of requests: values of the store, files of the page, endpoints of the page."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from zarr_cli.serve.answers import Answer, RefusedError
+from zarr_cli.serve.endpoints import ENDPOINTS, call_endpoint
 from zarr_cli.serve.page_files import page_file
-from zarr_cli.serve.questions import QUESTIONS, answer_to
-from zarr_cli.serve.values import value_answer
+from zarr_cli.serve.responses import HttpError, Response
+from zarr_cli.serve.store_errors import MAX_TARGET
+from zarr_cli.serve.stored_values import value_response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from zarr_core.extension import Store
 
-# No node of version 3 may have a name that begins with "__".
+# Version 3 reserves names that begin with "__"; no known writer uses this one.
 OWN = "__zarr_core__/"
 _METHODS = "GET, HEAD, OPTIONS"
 
@@ -27,18 +28,18 @@ _SENT_BY_PAGES = "If-Match, If-None-Match, If-Range, Range"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Everything that a server has to say.
+    """The resources of a server.
 
     Parameters
     ----------
     store : Store
-        What is served.
+        The served store.
     path : str
-        Normalised path in it that is the root.
+        The normalized path in the store that is the root of the URLs.
     cors : tuple of str
-        Origins whose pages may read.
+        Origins whose pages may read the store.
     hosts : tuple of str
-        Names that the server answers to; empty for any.
+        Host names that the server accepts; empty for any.
     """
 
     store: Store
@@ -46,56 +47,59 @@ class Site:
     cors: tuple[str, ...]
     hosts: tuple[str, ...]
 
-    def answer(self, method: str, target: str, headers: Mapping[str, str]) -> Answer:
-        """Answer a request.
+    def respond(self, method: str, target: str, headers: Mapping[str, str]) -> Response:
+        """Respond to a request.
 
         Parameters
         ----------
         method, target : str
             As in the request line.
         headers : mapping
-            The fields, by their names in any case.
+            The header fields, with case-insensitive names.
 
         Raises
         ------
-        RefusedError
-            If the answer is an error.
+        HttpError
+            If the response is an error.
         """
         self._check_host(headers.get("Host", ""))
         if method == "OPTIONS":
-            return Answer(HTTPStatus.NO_CONTENT, {"Allow": _METHODS, **self._preflight(headers)})
+            return Response(HTTPStatus.NO_CONTENT, {"Allow": _METHODS, **self._preflight(headers)})
         if method not in ("GET", "HEAD"):
-            raise RefusedError(
+            raise HttpError(
                 HTTPStatus.METHOD_NOT_ALLOWED,
-                "this server is for reading only",
+                "this server is read-only",
                 {"Allow": _METHODS},
             )
+        if len(target) > MAX_TARGET:
+            reason = f"the target must not be longer than {MAX_TARGET} characters"
+            raise HttpError(HTTPStatus.REQUEST_URI_TOO_LONG, reason)
         try:
             parts = urlsplit(target)
             key = unquote(parts.path, errors="strict").removeprefix("/")
-            question = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=50)
+            query = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=50)
         except ValueError as error:
-            raise RefusedError(HTTPStatus.BAD_REQUEST, f"not an address: {error}") from error
+            raise HttpError(HTTPStatus.BAD_REQUEST, f"invalid URL: {error}") from error
         if not key:
             return page_file("index.html")
         if not key.startswith(OWN):
-            whole = f"{self.path}/{key}" if self.path else key
-            return value_answer(self.store, whole, headers, head=method == "HEAD")
+            full_key = f"{self.path}/{key}" if self.path else key
+            return value_response(self.store, full_key, headers, head=method == "HEAD")
         name = key.removeprefix(OWN)
-        if name in QUESTIONS:
-            return answer_to(name, self.store, self.path, dict(question))
+        if name in ENDPOINTS:
+            return call_endpoint(name, self.store, self.path, dict(query))
         return page_file(name)
 
-    def headers(self, asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        """The fields that every answer has.
+    def headers(self, request_headers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Yield the header fields of every response.
 
         Parameters
         ----------
-        asked : mapping
-            The fields of the request.
+        request_headers : mapping
+            The header fields of the request.
         """
         yield "X-Content-Type-Options", "nosniff"
-        origin = self._allowed(asked)
+        origin = self._allowed(request_headers)
         if not self.cors:
             yield "Cross-Origin-Resource-Policy", "same-origin"
         elif "*" not in self.cors:
@@ -105,7 +109,7 @@ class Site:
             yield "Access-Control-Expose-Headers", _SEEN_BY_PAGES
 
     def _allowed(self, headers: Mapping[str, str]) -> str | None:
-        """The origin whose pages may read the answer."""
+        """Return the origin whose pages may read the response."""
         if "*" in self.cors:
             return "*"
         origin = headers.get("Origin")
@@ -124,16 +128,16 @@ class Site:
         return fields
 
     def _check_host(self, host: str) -> None:
-        """Refuse to be called by a stranger's name.
+        """Reject unknown host names.
 
-        A page from anywhere could have its own name lead to the loopback interface, and
-        would then be of the same origin as what is served here.
+        A foreign page could resolve its own host name to the loopback interface and would
+        then have the same origin as this server (DNS rebinding).
         """
         if not self.hosts or not host:
             return
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
         if name.strip("[]").lower() not in self.hosts:
-            raise RefusedError(
+            raise HttpError(
                 HTTPStatus.MISDIRECTED_REQUEST,
-                f"this server is not called {name!r}; allow that name with --allow-host",
+                f"host name {name!r} is not allowed; allow it with --allow-host",
             )

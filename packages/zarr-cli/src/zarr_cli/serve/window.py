@@ -1,6 +1,6 @@
-"""A window of an array, decoded here: for codecs that a browser does not have.
+"""The endpoint ``window``: decoded elements, for codecs that browsers do not support.
 
-Numbers go as they lie in memory, little-endian in C order; everything else as text.
+Numbers are sent little-endian in C order; other elements are sent as text.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_cli.serve.answers import Answer, RefusedError, json_answer
-from zarr_cli.serve.asked import array_asked
+from zarr_cli.serve.query import requested_array
+from zarr_cli.serve.responses import HttpError, Response, json_response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
 
 _MOST_ELEMENTS = 1 << 22
 _MOST_TEXTS = 10_000
-_MOST_BYTES = 1 << 29  # of decoded chunks that are looked into
+_MOST_BYTES = 1 << 29  # maximum size of the chunks to decode
 _LONGEST_TEXT = 500
 
 _NUMBERS = "biufc"
 
 
-def window(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
-    """The elements of a selection such as ``3,0:512:2,0:512:2``.
+def window(store: Store, root: str, query: Mapping[str, str]) -> Response:
+    """Return the elements of a selection such as ``3,0:512:2,0:512:2``.
 
     Raises
     ------
-    RefusedError
-        If it is none, or would take more memory than a look is worth.
+    HttpError
+        If the selection is not valid or needs too much memory.
     """
-    array = array_asked(store, root, asked)
-    selection = _selection(asked.get("selection", ""), array.shape)
+    array = requested_array(store, root, query)
+    selection = _selection(query.get("selection", ""), array.shape)
     numbers = are_numbers(array.dtype)
-    _check(array, selection, _MOST_ELEMENTS if numbers else _MOST_TEXTS)
+    _check_size(array, selection, _MOST_ELEMENTS if numbers else _MOST_TEXTS)
     elements = np.asarray(array[selection])
     shape = ",".join(map(str, elements.shape))
     if not numbers:
         texts = [_text(item) for item in elements.reshape(-1)]
-        return json_answer({"shape": elements.shape, "texts": texts})
+        return json_response({"shape": elements.shape, "texts": texts})
     if array.dtype.kind not in _NUMBERS:
         elements = elements.astype("float32")
     little = elements.astype(elements.dtype.newbyteorder("<"), order="C", copy=False)
-    return Answer(
+    return Response(
         HTTPStatus.OK,
         {
             "Content-Type": "application/octet-stream",
@@ -61,23 +61,23 @@ def window(store: Store, root: str, asked: Mapping[str, str]) -> Answer:
 
 
 def are_numbers(dtype: np.dtype[Any]) -> bool:
-    """Whether elements go as numbers: NumPy's own, and others that become such, as bfloat16."""
+    """Whether elements are sent as numbers: NumPy numbers, and types such as bfloat16."""
     if dtype.kind in _NUMBERS:
         return True
     return dtype.kind == "V" and dtype.names is None and np.can_cast(dtype, "float32", "same_kind")
 
 
 def _selection(text: str, shape: tuple[int, ...]) -> tuple[int | slice, ...]:
-    """Read a selection: for each dimension an index or ``start:stop:step``."""
+    """Parse a selection: an index or ``start:stop:step`` per dimension."""
     parts = text.split(",") if text else []
     try:
         if len(parts) != len(shape):
             raise ValueError
         found = [_index(part, size) for part, size in zip(parts, shape, strict=True)]
     except ValueError:
-        raise RefusedError(
+        raise HttpError(
             HTTPStatus.BAD_REQUEST,
-            f"the selection {text!r} is not an index or start:stop:step, within the array, "
+            f"invalid selection {text!r}: pass an index or start:stop:step within the array "
             f"for each of its {len(shape)} dimensions",
         ) from None
     return tuple(found)
@@ -101,8 +101,8 @@ def _natural(text: str) -> int:
     return int(text)
 
 
-def _check(array: Array, selection: tuple[int | slice, ...], most: int) -> None:
-    """Refuse what would take too much memory, or too long."""
+def _check_size(array: Array, selection: tuple[int | slice, ...], most: int) -> None:
+    """Reject selections that need too much memory or time."""
     elements, touched = 1, 1
     for axis, item in enumerate(selection):
         length = _chunk_length(array, axis)
@@ -115,15 +115,15 @@ def _check(array: Array, selection: tuple[int | slice, ...], most: int) -> None:
             touched *= length
     nbytes = touched * max(1, array.itemsize)
     if elements > most:
-        raise RefusedError(
+        raise HttpError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-            f"the selection has {elements} elements; at most {most} are sent at once",
+            f"the selection has {elements} elements; the maximum is {most}",
         )
     if nbytes > _MOST_BYTES and elements > 1:
-        raise RefusedError(
+        raise HttpError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-            f"{nbytes >> 20} MiB of chunks would be decoded for the selection; at most "
-            f"{_MOST_BYTES >> 20} MiB are: choose a smaller one",
+            f"the selection requires decoding {nbytes >> 20} MiB of chunks; the maximum is "
+            f"{_MOST_BYTES >> 20} MiB: choose a smaller selection",
         )
 
 

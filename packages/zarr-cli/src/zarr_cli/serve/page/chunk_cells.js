@@ -1,10 +1,10 @@
-// The cells of a map of chunks, row by row, whatever number of dimensions it shows.
+// The cells of a chunk map, row by row, for any number of dimensions.
 
 /**
- * Give {rows, columns, cells, most, rowChunks, columnChunks} of a map as the server tells it.
+ * Return {rows, columns, cells, most, rowChunks, columnChunks} of a chunk map of the server.
  *
- * A cell is {of, stored, bytes, decoded, hard}: how many chunks it stands for, how many of
- * them are stored, what they take there and in memory, how many take no less in the store.
+ * A cell is {of, stored, bytes, decoded, hard}: the number of chunks, the number of stored
+ * chunks, their size in the store and in memory, and the number that do not compress.
  */
 export function cellsOf(map) {
   const flat = (numbers) => (numbers === null ? null : [numbers].flat(2));

@@ -1,57 +1,57 @@
-// The view of an array's chunks: which are stored, how large, how well compressed.
+// The chunk view of an array: which chunks are stored, their sizes and compression.
 
-import { askJson } from "./ask.js";
+import { requestJson } from "./requests.js";
 import { cellsOf } from "./chunk_cells.js";
-import { MEASURES, paintMap } from "./chunk_painting.js";
+import { MEASURES, drawChunkMap } from "./draw_chunk_map.js";
 import { choice, element, errorBox, labelled } from "./dom.js";
-import { pointing } from "./pointing.js";
+import { trackPointer } from "./pointer.js";
 import { bytes, whole } from "./text.js";
 import { axisName } from "./view_controls.js";
 
-const MANY = 500_000; // stored objects that are looked at if somebody wants to wait
+const MANY = 500_000; // stored values to inspect on request
 
-/** Show which chunks of an array exist. */
+/** Show which chunks of an array are stored. */
 export function chunksView(node) {
   const panel = element("section", { class: "chunks", "aria-label": "Chunks" });
   if (!node.readable) {
     panel.append(element("p", {}, "The array cannot be read; see its problems in the overview."));
     return panel;
   }
-  const chosen = { measure: "size", asked: { path: node.path } };
+  const chosen = { measure: "size", query: { path: node.path } };
   const show = async () => {
     panel.setAttribute("aria-busy", "true");
     try {
-      const map = await askJson("chunk-map", chosen.asked);
-      panel.replaceChildren(...drawn(node, map, chosen, show));
+      const map = await requestJson("chunk-map", chosen.query);
+      panel.replaceChildren(...content(node, map, chosen, show));
     } catch (error) {
       panel.replaceChildren(errorBox(error, show));
     } finally {
       panel.setAttribute("aria-busy", "false");
     }
   };
-  panel.append(element("p", { class: "waiting" }, "Looking at what is stored …"));
+  panel.append(element("p", { class: "waiting" }, "Listing stored chunks …"));
   show();
   return panel;
 }
 
-function drawn(node, map, chosen, show) {
+function content(node, map, chosen, show) {
   const grid = cellsOf(map);
   const canvas = element("canvas", { class: "map", tabindex: 0, role: "img" });
   const legend = element("div", { class: "legend" });
-  const readout = element("output", { class: "readout" }, "Point at the map to see single cells.");
-  const paint = () => paintMap(canvas, legend, grid, chosen.measure);
-  pointing(
+  const readout = element("output", { class: "readout" }, "Point at the map to see a cell.");
+  const draw = () => drawChunkMap(canvas, legend, grid, chosen.measure);
+  trackPointer(
     canvas,
     () => [grid.rows, grid.columns],
     (row, column) => {
-      if (row !== null) readout.replaceChildren(...told(node, map, grid, row, column));
+      if (row !== null) readout.replaceChildren(...cellText(node, map, grid, row, column));
     },
   );
   const summary = summaryText(map);
   canvas.setAttribute("aria-label", `Map of ${map.unit}s: ${summary}. Arrow keys move a pointer.`);
   const parts = [
     element("p", { class: "summary" }, summary),
-    element("div", { class: "row" }, ...options(node, map, chosen, show, paint)),
+    element("div", { class: "row" }, ...options(node, map, chosen, show, draw)),
     element(
       "div",
       { class: "frame" },
@@ -71,7 +71,7 @@ function drawn(node, map, chosen, show) {
       element(
         "div",
         { class: "error problems" },
-        element("h3", {}, "What could not be looked into:"),
+        element("h3", {}, "Not readable:"),
         element("ul", {}, ...map.problems.map((text) => element("li", {}, text))),
       ),
     );
@@ -81,38 +81,38 @@ function drawn(node, map, chosen, show) {
       element(
         "p",
         { class: "note" },
-        `Only the first ${whole(map.most)} stored values were looked at. `,
+        `Only the first ${whole(map.most)} stored values were inspected. `,
         element(
           "button",
           {
             type: "button",
             onclick: () => {
-              chosen.asked.most = MANY;
+              chosen.query.most = MANY;
               show();
             },
           },
-          `Look at up to ${whole(MANY)}`,
+          `Inspect up to ${whole(MANY)}`,
         ),
       ),
     );
   }
   if (grid.most > 1) {
-    const others = map.others ? ` It is ${map.others}.` : "";
+    const others = map.others ? ` The map is ${map.others}.` : "";
     parts.push(
       element(
         "p",
         { class: "faint" },
-        `A cell stands for up to ${whole(grid.most)} ${map.unit}s; sizes are averages.${others}`,
+        `Each cell represents up to ${whole(grid.most)} ${map.unit}s; sizes are averages.${others}`,
       ),
     );
   }
-  requestAnimationFrame(paint);
+  requestAnimationFrame(draw);
   return parts;
 }
 
-function options(node, map, chosen, show, paint) {
-  const ask = (changes) => {
-    Object.assign(chosen.asked, { rows: map.rows, columns: map.columns, ...changes });
+function options(node, map, chosen, show, draw) {
+  const update = (changes) => {
+    Object.assign(chosen.query, { rows: map.rows, columns: map.columns, ...changes });
     show();
   };
   const measures = Object.entries(MEASURES).map(([name, { title }]) => [name, title]);
@@ -121,7 +121,7 @@ function options(node, map, chosen, show, paint) {
       "Colour shows",
       choice(measures, chosen.measure, (name) => {
         chosen.measure = name;
-        paint();
+        draw();
       }),
     ),
   ];
@@ -135,19 +135,19 @@ function options(node, map, chosen, show, paint) {
             ["shard", "shards"],
           ],
           map.unit,
-          (unit) => ask({ unit }),
+          (unit) => update({ unit }),
         ),
       ),
     );
   }
   if (node.grid.length > 2) {
     const axes = node.shape.map((length, axis) => [axis, `${axisName(node, axis)} (${length})`]);
-    // A dimension that is chosen twice changes places with the other.
+    // If a dimension is selected twice, the two dimensions are swapped.
     found.push(
       labelled(
         "Down",
         choice(axes, map.rows, (text) =>
-          ask({ rows: text, columns: Number(text) === map.columns ? map.rows : map.columns }),
+          update({ rows: text, columns: Number(text) === map.columns ? map.rows : map.columns }),
         ),
       ),
     );
@@ -155,7 +155,7 @@ function options(node, map, chosen, show, paint) {
       labelled(
         "Across",
         choice(axes, map.columns, (text) =>
-          ask({ columns: text, rows: Number(text) === map.rows ? map.columns : map.rows }),
+          update({ columns: text, rows: Number(text) === map.rows ? map.columns : map.rows }),
         ),
       ),
     );
@@ -172,7 +172,7 @@ function summaryText(map) {
   return `${map.complete ? "" : "at least "}${whole(map.total_stored)} of ${whole(map.total)} ${map.unit}s are stored${size}${ratio}`;
 }
 
-function told(node, map, grid, row, column) {
+function cellText(node, map, grid, row, column) {
   const cell = grid.cells[row * grid.columns + column];
   const range = (axis, [first, last]) =>
     axis !== null && `${axisName(node, axis)} ${first === last ? last : `${first} to ${last}`}`;
@@ -182,11 +182,11 @@ function told(node, map, grid, row, column) {
   ]
     .filter(Boolean)
     .join(", ");
-  const place = where ? ` at ${where} of the grid` : "";
+  const position = where ? ` at ${where} of the grid` : "";
   if (!cell.stored)
     return [
-      element("strong", {}, map.complete ? "not stored" : "not looked at, or not stored"),
-      place,
+      element("strong", {}, map.complete ? "not stored" : "not inspected, or not stored"),
+      position,
     ];
   const some =
     cell.of > 1 ? `${whole(cell.stored)} of ${whole(cell.of)} ${map.unit}s stored, ` : "";
@@ -194,5 +194,5 @@ function told(node, map, grid, row, column) {
     cell.decoded === null
       ? ""
       : ` for ${bytes(cell.decoded)}, ${MEASURES.ratio.text(MEASURES.ratio.of(cell))}`;
-  return [element("strong", {}, `${some}${bytes(cell.bytes)}`), `${ratio}${place}`];
+  return [element("strong", {}, `${some}${bytes(cell.bytes)}`), `${ratio}${position}`];
 }

@@ -1,7 +1,7 @@
-// The codecs that a browser has: what undoes them, or why that cannot be done here.
+// Decoding with the codecs that browsers support.
 
-/** Why something cannot be decoded in the page. */
-export class NotHere extends Error {}
+/** The page does not support something that decoding needs; the message says what. */
+export class NotSupported extends Error {}
 
 const STREAMS = {
   gzip: "gzip",
@@ -10,24 +10,24 @@ const STREAMS = {
   zstd: "zstd",
 };
 
-/** The name of a definition, which may be a word or an object. */
+/** Return the name of a definition, which may be a string or an object. */
 export const nameOf = (definition) =>
   typeof definition === "string" ? definition : definition.name;
 
-/** The configuration of a definition. */
+/** Return the configuration of a definition. */
 export const configurationOf = (definition) =>
   (typeof definition === "string" ? undefined : definition.configuration) ?? {};
 
 /**
- * Put the codecs of a document together.
+ * Return the codec chain of metadata.
  *
- * Gives {orders, serializer, undo}: orders of the transpositions, the definition of the
- * array to bytes codec, and the functions that undo the others, in the order of decoding.
- * Throws NotHere if one of them is none that a browser has.
+ * The result is {orders, serializer, decoders}: the orders of the transpositions, the
+ * definition of the array -> bytes codec, and the decoders of the bytes -> bytes codecs in the
+ * order of decoding. Throws NotSupported if a codec is not supported.
  */
-export function chainOf(definitions) {
+export function codecChain(definitions) {
   const orders = [];
-  const undo = [];
+  const decoders = [];
   let serializer = null;
   for (const definition of definitions) {
     const name = nameOf(definition);
@@ -35,47 +35,49 @@ export function chainOf(definitions) {
     if (serializer === null) {
       if (name === "transpose") orders.push(configuration.order);
       else if (name === "bytes" || name === "sharding_indexed") serializer = definition;
-      else throw new NotHere(`the codec ${name} is none that a browser has`);
+      else throw new NotSupported(`the codec ${name} is not supported by browsers`);
     } else if (name === "crc32c") {
-      undo.unshift(checkedAtEnd);
+      decoders.unshift(verifyChecksum);
     } else if (name === "numcodecs.shuffle") {
-      undo.unshift((data) => unshuffled(data, configuration.elementsize ?? 4));
+      decoders.unshift((data) => unshuffle(data, configuration.elementsize ?? 4));
     } else if (name in STREAMS) {
-      undo.unshift(inflating(name));
+      decoders.unshift(inflate(name));
     } else {
-      throw new NotHere(`the codec ${name} is none that a browser has`);
+      throw new NotSupported(`the codec ${name} is not supported by browsers`);
     }
   }
-  if (serializer === null) throw new NotHere("no codec makes bytes of the chunks");
-  if (orders.some((order) => !Array.isArray(order))) throw new NotHere("an old form of transpose");
-  return { orders, serializer, undo };
+  if (serializer === null) throw new NotSupported("there is no array -> bytes codec");
+  if (orders.some((order) => !Array.isArray(order))) {
+    throw new NotSupported("an old form of transpose is not supported");
+  }
+  return { orders, serializer, decoders };
 }
 
-/** Undo the bytes to bytes codecs of a chain. */
-export async function unpacked(data, chain) {
+/** Decode the bytes -> bytes codecs of a chain. */
+export async function decodeBytes(data, chain) {
   let bytes = data;
-  for (const step of chain.undo) bytes = await step(bytes);
+  for (const step of chain.decoders) bytes = await step(bytes);
   return bytes;
 }
 
-function inflating(name) {
+function inflate(name) {
   const format = STREAMS[name];
   try {
     new DecompressionStream(format);
   } catch {
-    throw new NotHere(`this browser does not have the codec ${name}`);
+    throw new NotSupported(`this browser does not support the codec ${name}`);
   }
   return async (data) => {
     const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream(format));
     try {
       return new Uint8Array(await new Response(stream).arrayBuffer());
     } catch {
-      throw new Error(`a damaged chunk: it is not what ${name} makes`);
+      throw new Error(`a damaged chunk: invalid ${name} data`);
     }
   };
 }
 
-function unshuffled(data, size) {
+function unshuffle(data, size) {
   const count = Math.floor(data.length / size);
   const result = data.slice();
   for (let byte = 0; byte < size; byte += 1) {
@@ -88,7 +90,7 @@ function unshuffled(data, size) {
 
 let table = null;
 
-/** The checksum of some bytes (Castagnoli's polynomial). */
+/** Return the CRC-32C checksum (Castagnoli polynomial) of bytes. */
 function crc32c(data) {
   table ??= Uint32Array.from({ length: 256 }, (_, byte) => {
     let rest = byte;
@@ -102,13 +104,13 @@ function crc32c(data) {
   return (sum ^ 0xffffffff) >>> 0;
 }
 
-/** Take off the checksum at the end, if it is right. */
-export function checkedAtEnd(stored) {
-  if (stored.length < 4) throw new Error("a damaged chunk: it is too short for a checksum");
+/** Verify the checksum at the end and return the bytes before it. */
+export function verifyChecksum(stored) {
+  if (stored.length < 4) throw new Error("a damaged chunk: too short for a checksum");
   const data = stored.subarray(0, -4);
   const sum = new DataView(stored.buffer, stored.byteOffset + data.length, 4);
   if (crc32c(data) !== sum.getUint32(0, true)) {
-    throw new Error("a damaged chunk: its checksum is another one");
+    throw new Error("a damaged chunk: the checksum does not match");
   }
   return data;
 }

@@ -1,6 +1,6 @@
-// Colour maps, computed rather than copied: paths through OKLab, in which equal steps look equal.
+// Colour maps, computed as paths through the perceptually uniform colour space OKLab.
 
-/** Colours of a map: lightness, chroma and hue (in degrees) at even distances. */
+/** Colours of a map: lightness, chroma and hue (in degrees) at equal distances. */
 const PATHS = {
   dusk: {
     title: "dusk",
@@ -59,31 +59,31 @@ const PATHS = {
 /** [name, title] of every map. */
 export const MAPS = Object.entries(PATHS).map(([name, { title }]) => [name, title]);
 
-/** Whether the middle of a map stands for zero. */
+/** Whether the middle of a map represents zero. */
 export const isCentred = (name) => Boolean(PATHS[name].centred);
 
-const made = new Map();
+const tables = new Map();
 
-/** 256 colours of a map, four bytes each. */
+/** Return 256 colours of a map, four bytes each. */
 export function colours(name) {
-  if (!made.has(name)) {
+  if (!tables.has(name)) {
     const table = new Uint8ClampedArray(1024);
     for (let at = 0; at < 256; at += 1)
       table.set([...along(PATHS[name].stops, at / 255), 255], at * 4);
-    made.set(name, table);
+    tables.set(name, table);
   }
-  return made.get(name);
+  return tables.get(name);
 }
 
-/** The colour at a place from 0 to 1, for style sheets. */
-export function colourAt(name, place) {
-  const at = Math.round(Math.min(1, Math.max(0, place)) * 255) * 4;
+/** Return the CSS colour at a position from 0 to 1. */
+export function colourAt(name, position) {
+  const at = Math.round(Math.min(1, Math.max(0, position)) * 255) * 4;
   const [red, green, blue] = colours(name).subarray(at, at + 3);
   return `rgb(${red} ${green} ${blue})`;
 }
 
-function along(stops, place) {
-  const at = place * (stops.length - 1);
+function along(stops, position) {
+  const at = position * (stops.length - 1);
   const low = Math.min(stops.length - 2, Math.floor(at));
   const rest = at - low;
   const [one, other] = [stops[low], stops[low + 1]].map(([lightness, chroma, hue]) => {
@@ -92,12 +92,12 @@ function along(stops, place) {
   });
   const mixed = (name) => one[name] + (other[name] - one[name]) * rest;
   const chroma = mixed("chroma");
-  // Greys have no hue: what has none takes that of its neighbour.
+  // Greys have no hue, so they take the hue of their neighbour.
   const hue = one.chroma < 0.02 ? other.hue : other.chroma < 0.02 ? one.hue : mixed("hue");
   return fromOklab(mixed("lightness"), chroma * Math.cos(hue), chroma * Math.sin(hue));
 }
 
-/** OKLab to the bytes of sRGB, as its definition says. */
+/** Convert OKLab to sRGB bytes. */
 function fromOklab(lightness, a, b) {
   const long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
   const medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;

@@ -1,4 +1,4 @@
-// Data types of numbers: how long an element is, which array of JavaScript shows it.
+// Numeric data types: element sizes and typed arrays.
 
 const NUMBERS = {
   bool: [1, "u"],
@@ -17,7 +17,7 @@ const NUMBERS = {
   complex128: [16, "c"],
 };
 
-/** {size, kind} of a data type of version 3, or null if it is none of numbers. */
+/** Return {size, kind} of a data type of version 3, or null if it is not numeric. */
 export function numberType(definition) {
   const found = typeof definition === "string" ? NUMBERS[definition] : undefined;
   return found ? { size: found[0], kind: found[1] } : null;
@@ -39,13 +39,13 @@ const VIEWS = {
   b1: Uint8Array,
 };
 
-/** The elements in little-endian bytes, as an array; complex ones as pairs. */
+/** Return little-endian bytes as an array of elements; complex elements are pairs. */
 export function elementsOf(buffer, kind, size) {
   if (kind === "f" && size === 2) return Float32Array.from(new Uint16Array(buffer), halfToNumber);
   return new VIEWS[`${kind}${size}`](buffer);
 }
 
-/** A number of 16 bits, given its bits. */
+/** Convert the bits of a float16 to a number. */
 function halfToNumber(bits) {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;
@@ -55,7 +55,7 @@ function halfToNumber(bits) {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** The bytes of the fill value of a document, or null if they cannot be told here. */
+/** Return the bytes of a fill value in metadata, or null if it is not supported. */
 export function fillBytes(value, type, little) {
   const bytes = new Uint8Array(type.size);
   const view = new DataView(bytes.buffer);
@@ -92,7 +92,7 @@ function putNumber(view, at, given, kind, size, little) {
   return true;
 }
 
-/** The 16 bits of a number, or null if it is none of those that have only so many. */
+/** Return the bits of a number as float16, or null if it is not exactly representable. */
 function numberToHalf(number) {
   if (Number.isNaN(number)) return 0x7e00;
   for (let bits = 0; bits < 1 << 16; bits += 1) {

@@ -1,12 +1,12 @@
-// The stored documents of a node, word for word, read from the store by the page.
+// The stored metadata documents of a node.
 
-import { addressOf, readValue } from "./ask.js";
+import { urlOf, readValue } from "./requests.js";
 import { element, errorBox } from "./dom.js";
 import { bytes } from "./text.js";
 
-const MOST_BYTES = 1 << 18; // of a document that are shown
+const MOST_BYTES = 1 << 18; // maximum to show of a document
 
-/** Show what a node stores to describe itself. */
+/** Show the metadata documents of a node. */
 export function documentsView(node) {
   const panel = element("section", { class: "documents", "aria-label": "Documents" });
   if (!node.documents.length) {
@@ -14,7 +14,7 @@ export function documentsView(node) {
       element(
         "p",
         {},
-        "The node has no document of its own: it is there because others lie below it.",
+        "This node has no metadata document; it exists because there are nodes below it.",
       ),
     );
   }
@@ -30,21 +30,22 @@ function stored(key, problems) {
     element(
       "h3",
       {},
-      element("a", { href: addressOf(key).href, target: "_blank", rel: "noopener" }, key),
+      element("a", { href: urlOf(key).href, target: "_blank", rel: "noopener" }, key),
     ),
     text,
   );
   const load = async () => {
     try {
       const data = await readValue(key, { range: `bytes=0-${MOST_BYTES - 1}` });
-      const found = data === null ? "It has gone." : new TextDecoder().decode(data);
+      const found =
+        data === null ? "This document no longer exists." : new TextDecoder().decode(data);
       text.replaceChildren(...marked(found, problems));
       if (data?.length === MOST_BYTES) {
         box.append(
           element(
             "p",
             { class: "faint" },
-            `The first ${bytes(MOST_BYTES)}; the name above leads to all of it.`,
+            `The first ${bytes(MOST_BYTES)}; the link above opens the whole document.`,
           ),
         );
       }
@@ -56,7 +57,7 @@ function stored(key, problems) {
   return box;
 }
 
-/** The text, with the members marked that problems point to. */
+/** Return the text, with the fields marked that have problems. */
 function marked(text, problems) {
   const names = problems.map(({ pointer }) => pointer.split("/")[1]).filter(Boolean);
   return text

@@ -1,47 +1,47 @@
-// Making elements. Text is always text: nothing that was stored is ever read as markup.
+// Creation of DOM elements. Stored text is always inserted as text, never as markup.
 
 /**
- * Make an element.
+ * Create an element.
  *
- * Attributes whose names begin with "on" are listeners; true and false are for those
- * without values; undefined and null leave an attribute out.
+ * Attributes whose names begin with "on" are listeners; true and false set boolean attributes;
+ * undefined and null are ignored.
  */
 export function element(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+  return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same for a part of a drawing. */
+/** Create an SVG element. */
 export function drawing(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-function filled(made, attributes, children) {
+function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value === true) made.setAttribute(name, "");
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value !== undefined && value !== null) {
-      made.setAttribute(name, value);
+      node.setAttribute(name, value);
     }
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
-  return made;
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return node;
 }
 
 let numbers = 0;
 
-/** A word that no other element has for its id. */
+/** Return a unique element id. */
 export function freshId(word) {
   numbers += 1;
   return `${word}-${numbers}`;
 }
 
-/** A control with its label. */
+/** Create a control with a label. */
 export function labelled(text, control) {
   control.id ||= freshId("control");
   return element("span", { class: "field" }, element("label", { for: control.id }, text), control);
 }
 
-/** A list to choose from; options are [value, text] pairs. */
+/** Create a select element; options are [value, text] pairs. */
 export function choice(options, chosen, onchange) {
   const list = element("select", { onchange: () => onchange(list.value) });
   for (const [value, text] of options) {
@@ -50,12 +50,12 @@ export function choice(options, chosen, onchange) {
   return list;
 }
 
-/** What went wrong, where it was to be shown, with a way to try again. */
+/** Create a box with an error message and, optionally, a button to retry. */
 export function errorBox(error, again) {
   const box = element(
     "div",
     { class: "error", role: "alert" },
-    element("strong", {}, "This could not be shown. "),
+    element("strong", {}, "Cannot show this. "),
     element("span", {}, error.message || String(error)),
   );
   if (again) box.append(" ", element("button", { type: "button", onclick: again }, "Try again"));

@@ -1,11 +1,11 @@
-// JSON to look at: objects and lists that unfold.
+// JSON values as collapsible trees.
 
 import { element } from "./dom.js";
 
-const SHORT = 60; // characters that stay on one line
-const MOST = 500; // members that are shown of one object
+const SHORT = 60; // maximum characters on one line
+const MOST = 500; // maximum members to show per object
 
-/** A value as a tree; short ones stay on one line. */
+/** Create a tree for a value; short values stay on one line. */
 export function jsonTree(value, isOpen = false) {
   if (value === null || typeof value !== "object") return leaf(value);
   const text = JSON.stringify(value);

@@ -1,34 +1,38 @@
-// How an array is stored, worked out from its document alone; or why the page cannot read it.
+// The storage layout of an array, from its metadata.
 
-import { NotHere, chainOf, configurationOf, nameOf } from "./codecs.js";
+import { NotSupported, codecChain, configurationOf, nameOf } from "./codecs.js";
 import { fillBytes, numberType } from "./data_types.js";
 import { shardLayout } from "./shards.js";
 
 /**
- * What the page needs to read chunks: {type, fill, little, stored, chunk, chain, shard, key}.
+ * Return {type, fill, little, stored, chunk, chain, shard, key, strides} of an array.
  *
- * `stored` is the shape of stored objects, `chunk` that of what is decoded at once, `key`
- * a function from grid coordinates to a key. Throws NotHere.
+ * `stored` is the shape of the stored objects, `chunk` the shape of the decoded chunks, `key` a
+ * function from chunk coordinates to a key. Throws NotSupported.
  */
 export function layoutOf(metadata, prefix) {
-  if (prefix === null) throw new NotHere("only consolidated metadata know of the array");
+  if (prefix === null) throw new NotSupported("the array is only known from consolidated metadata");
   const type = numberType(metadata.data_type);
-  if (!type) throw new NotHere(`elements of the type ${nameOf(metadata.data_type)}`);
-  if (nameOf(metadata.chunk_grid) !== "regular") throw new NotHere("chunks of differing lengths");
-  if (metadata.storage_transformers?.length) throw new NotHere("a storage transformer");
+  if (!type) throw new NotSupported(`the data type ${nameOf(metadata.data_type)} is not supported`);
+  if (nameOf(metadata.chunk_grid) !== "regular") {
+    throw new NotSupported("chunks with differing lengths are not supported");
+  }
+  if (metadata.storage_transformers?.length) {
+    throw new NotSupported("storage transformers are not supported");
+  }
   const stored = configurationOf(metadata.chunk_grid).chunk_shape;
-  const outer = chainOf(metadata.codecs);
+  const outer = codecChain(metadata.codecs);
   let shard = null;
   if (nameOf(outer.serializer) === "sharding_indexed") {
-    if (outer.undo.length || outer.orders.length)
-      throw new NotHere("shards that are encoded again");
+    if (outer.decoders.length || outer.orders.length)
+      throw new NotSupported("shards with further codecs are not supported");
     shard = shardLayout(outer.serializer, stored);
   }
   const chain = shard?.chain ?? outer;
   const chunk = shard?.chunk ?? stored;
   const little = (configurationOf(chain.serializer).endian ?? "little") === "little";
   const fill = fillBytes(metadata.fill_value, type, little);
-  if (!fill) throw new NotHere("a fill value that JavaScript does not have");
+  if (!fill) throw new NotSupported("the fill value is not supported in JavaScript");
   const key = keyMaker(metadata.chunk_key_encoding, prefix);
   const strides = stridesOf(chunk, chain.orders);
   return { type, fill, little, stored, chunk, chain, shard, key, strides };
@@ -41,10 +45,10 @@ function keyMaker(encoding, prefix) {
     return (chunk) => prefix + ["c", ...chunk].join(separator ?? "/");
   }
   if (name === "v2") return (chunk) => prefix + (chunk.join(separator ?? ".") || "0");
-  throw new NotHere(`chunk keys of the form ${name}`);
+  throw new NotSupported(`the chunk key encoding ${name} is not supported`);
 }
 
-/** Where the next element of each dimension is in the bytes of a chunk, after transpositions. */
+/** Return the strides of a chunk in elements, after transpositions. */
 function stridesOf(shape, orders) {
   let axes = shape.map((_, axis) => axis);
   for (const order of orders) axes = order.map((at) => axes[at]);

@@ -1,8 +1,8 @@
-// An array of one dimension as a line.
+// Line plot of a one-dimensional window.
 
 import { choice, drawing, element, labelled } from "./dom.js";
-import { limitsOf } from "./painting.js";
-import { pointing } from "./pointing.js";
+import { limitsOf } from "./draw_image.js";
+import { trackPointer } from "./pointer.js";
 import { numberTable } from "./tables.js";
 import { number } from "./text.js";
 import { axisName } from "./view_controls.js";
@@ -13,9 +13,9 @@ const HEIGHT = 320;
 const LEFT = 70;
 const BOTTOM = 30;
 const TOP = 10;
-const DOTS = 120; // points that are few enough to be marked
+const DOTS = 120; // maximum number of points that get a mark
 
-/** A line plot; keeps what was chosen when it gets another window. */
+/** A line plot; options are kept when the window changes. */
 export class LineView {
   constructor(node, view) {
     this.node = node;
@@ -39,9 +39,9 @@ export class LineView {
       this.options,
       this.table,
     );
-    // The plot has a margin on the left, where nothing is pointed at.
+    // The plot has a margin on the left without elements.
     const cells = () => [1, this.numbers.length * (WIDTH / (WIDTH - LEFT))];
-    pointing(this.plot, cells, (row, at) =>
+    trackPointer(this.plot, cells, (row, at) =>
       this.point(row === null ? null : Math.round(at - (cells()[1] - this.numbers.length))),
     );
   }
@@ -163,7 +163,7 @@ export class LineView {
   }
 }
 
-/** A few round numbers between two others. */
+/** Return a few round numbers between two limits. */
 function ticks(least, greatest) {
   if (!(greatest > least)) return [least];
   const rough = (greatest - least) / 5;

@@ -1,6 +1,6 @@
-// The page: a tree on one side, the chosen node on the other; every failure is shown.
+// The page: the tree, the selected node, and the display of errors.
 
-import { askJson } from "./ask.js";
+import { requestJson } from "./requests.js";
 import { element, errorBox } from "./dom.js";
 import { nodeView } from "./node_view.js";
 import { current, hrefOf } from "./route.js";
@@ -12,14 +12,14 @@ const sidebar = document.getElementById("sidebar");
 const fold = document.getElementById("fold");
 const theme = document.getElementById("theme");
 const tree = new Tree((path) => {
-  location.hash = hrefOf(path, path === shownPath ? "" : keptView());
+  location.hash = hrefOf(path, path === shownPath ? "" : currentView());
 });
 
 let shownPath = null;
 let turn = 0;
 
-/** Arrays that are looked at one after the other show the same view. */
-function keptView() {
+/** The view to keep when another array is selected. */
+function currentView() {
   return current().view;
 }
 
@@ -33,7 +33,7 @@ async function show() {
   fold.setAttribute("aria-expanded", "false");
   main.setAttribute("aria-busy", "true");
   try {
-    const node = await askJson("node", { path });
+    const node = await requestJson("node", { path });
     if (mine !== turn) return;
     shownPath = path;
     main.replaceChildren(nodeView(node, view));
@@ -50,7 +50,7 @@ async function show() {
 
 async function begin() {
   try {
-    const root = await askJson("node", { path: "" });
+    const root = await requestJson("node", { path: "" });
     const name = String(root.info.Store ?? "")
       .split(" ")
       .at(-1);
@@ -66,10 +66,10 @@ async function begin() {
   await show();
 }
 
-/** Tell of what nobody expected. */
+/** Show an unexpected error. */
 function report(error) {
   console.error(error);
-  const box = errorBox(error ?? new Error("something failed"));
+  const box = errorBox(error ?? new Error("unknown error"));
   box.append(" ", element("button", { type: "button", onclick: () => box.remove() }, "Close"));
   document.getElementById("alerts").replaceChildren(box);
 }
@@ -85,8 +85,8 @@ fold.addEventListener("click", () => {
   fold.setAttribute("aria-expanded", String(isOpen));
 });
 
-/** What a browser remembers of the page; one that remembers nothing will do. */
-function remembered(value) {
+/** Read or store the theme in local storage, if the browser permits it. */
+function storedTheme(value) {
   try {
     if (value !== undefined) localStorage.setItem("colours", value);
     return localStorage.getItem("colours");
@@ -95,15 +95,15 @@ function remembered(value) {
   }
 }
 
-function dress(value) {
+function applyTheme(value) {
   document.documentElement.style.colorScheme = value;
   theme.value = value;
 }
 
 theme.addEventListener("change", () => {
-  remembered(theme.value);
-  dress(theme.value);
-  if (current().view === "chunks") show(); // its map is painted in the colours of the page
+  storedTheme(theme.value);
+  applyTheme(theme.value);
+  if (current().view === "chunks") show(); // the map uses the colours of the page
 });
-dress(remembered() ?? "light dark");
+applyTheme(storedTheme() ?? "light dark");
 begin();

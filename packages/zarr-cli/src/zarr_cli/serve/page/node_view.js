@@ -1,4 +1,4 @@
-// A node with its views, one of which is shown.
+// The views of a node, one of which is visible.
 
 import { chunksView } from "./chunks.js";
 import { documentsView } from "./documents.js";
@@ -15,17 +15,17 @@ const VIEWS = {
   documents: { title: "Documents", make: documentsView, notOfFolders: true },
 };
 
-/** The address of the view that is shown when none is named. */
-const FIRST = "overview";
+/** The default view. */
+const DEFAULT = "overview";
 
-/** Show a node; `chosen` names the view. */
+/** Show a node; `chosen` is the name of the view. */
 export function nodeView(node, chosen) {
   const names = Object.keys(VIEWS).filter(
     (name) =>
       (!VIEWS[name].ofArrays || node.kind === "array") &&
       (!VIEWS[name].notOfFolders || node.kind !== "folder"),
   );
-  const shown = names.includes(chosen) ? chosen : FIRST;
+  const shown = names.includes(chosen) ? chosen : DEFAULT;
   const panelId = freshId("panel");
   const tabs = names.map((name) =>
     element(
@@ -50,7 +50,7 @@ export function nodeView(node, chosen) {
       role: "tablist",
       class: "tabs",
       "aria-label": "Views",
-      onkeydown: (event) => moved(event, tabs),
+      onkeydown: (event) => moveFocus(event, tabs),
     },
     ...tabs,
   );
@@ -63,13 +63,13 @@ export function nodeView(node, chosen) {
     element(
       "div",
       { role: "tabpanel", id: panelId, "aria-labelledby": `tab-${shown}` },
-      made(VIEWS[shown], node),
+      createView(VIEWS[shown], node),
     ),
   );
 }
 
-/** A view; what fails while it is made is shown in its place. */
-function made(view, node) {
+/** Create a view; if this fails, show the error instead. */
+function createView(view, node) {
   try {
     return view.make(node);
   } catch (error) {
@@ -78,7 +78,7 @@ function made(view, node) {
   }
 }
 
-function moved(event, tabs) {
+function moveFocus(event, tabs) {
   const at = tabs.indexOf(event.target);
   const next = {
     ArrowRight: tabs[at + 1],

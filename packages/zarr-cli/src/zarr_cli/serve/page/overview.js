@@ -1,22 +1,22 @@
-// What a node is: its properties, codecs, attributes, members; what is wrong with it.
+// The overview of a node: properties, codecs, attributes, members, problems.
 
-import { askJson } from "./ask.js";
+import { requestJson } from "./requests.js";
 import { configurationOf, nameOf } from "./codecs.js";
 import { element, errorBox } from "./dom.js";
 import { jsonTree } from "./json.js";
 import { hrefOf } from "./route.js";
 import { shape as shapeText, whole } from "./text.js";
 
-/** Show what a node is. */
+/** Show the overview of a node. */
 export function overview(node) {
   return element(
     "section",
     { class: "overview", "aria-label": "Overview" },
-    problemList(node.problems, "This node cannot be used:"),
-    problemList(node.remarks, "Worth knowing:", "note"),
+    problemList(node.problems, "This node cannot be opened:"),
+    problemList(node.remarks, "Notes:", "note"),
     node.kind === "group" || node.kind === "folder" ? members(node) : null,
     Object.keys(node.info).length ? card("Properties", pairs(node.info)) : partial(node),
-    node.metadata ? card("Codecs, from the elements to the bytes", pipeline(node.metadata)) : null,
+    node.metadata ? card("Codecs, in the order of encoding", pipeline(node.metadata)) : null,
     node.kind === "folder" ? null : card("Attributes", attributes(node)),
     node.kind === "group" ? card("Problems below", search(node)) : null,
   );
@@ -40,12 +40,12 @@ function pairs(table) {
   );
 }
 
-/** What can be told of an array whose code is not here. */
+/** Show the metadata of an array that cannot be opened. */
 function partial(node) {
   if (!node.metadata) return null;
   const { shape, data_type: type, chunk_grid: grid, fill_value: fill } = node.metadata;
   return card(
-    "Properties, as far as the document goes",
+    "Properties from the metadata",
     pairs({
       "Data type": nameOf(type),
       Shape: shapeText(shape),
@@ -55,7 +55,7 @@ function partial(node) {
   );
 }
 
-/** Problems, each with its pointer into the document. */
+/** Show problems with their JSON pointers. */
 function problemList(problems, title, kind = "error") {
   if (!problems.length) return null;
   return element(
@@ -105,7 +105,7 @@ function pipeline(metadata) {
 
 function attributes(node) {
   const entries = Object.entries(node.attributes);
-  if (!entries.length) return element("p", { class: "faint" }, "There are none.");
+  if (!entries.length) return element("p", { class: "faint" }, "None.");
   return element(
     "table",
     { class: "pairs" },
@@ -145,7 +145,7 @@ function members(node) {
   const box = card("Members", element("div", { class: "scroll" }, table));
   const load = async (first) => {
     try {
-      const { children, next } = await askJson("children", { path: node.path, first });
+      const { children, next } = await requestJson("children", { path: node.path, first });
       for (const child of children) {
         const path = node.path ? `${node.path}/${child.name}` : child.name;
         list.append(
@@ -173,7 +173,7 @@ function members(node) {
         );
         box.append(more);
       } else if (!list.firstChild) {
-        table.replaceWith(element("p", { class: "faint" }, "There are none."));
+        table.replaceWith(element("p", { class: "faint" }, "None."));
       }
     } catch (error) {
       box.append(errorBox(error));
@@ -183,17 +183,17 @@ function members(node) {
   return box;
 }
 
-/** Look for nodes that cannot be used, on request: it reads every document below. */
+/** Search for nodes that cannot be opened, on request, because it reads all metadata below. */
 function search(node) {
   const found = element("div", { "aria-live": "polite" });
   const look = async () => {
     found.replaceChildren(element("p", { class: "waiting" }, "Opening every node below …"));
     try {
-      const { damaged, looked, complete } = await askJson("problems", {
+      const { damaged, looked, complete } = await requestJson("problems", {
         path: node.path,
         seconds: 20,
       });
-      const summary = `${whole(looked)} nodes were opened${complete ? "" : ", not all of them"}; ${damaged.length || "none"} cannot be used.`;
+      const summary = `${whole(looked)} nodes were opened${complete ? "" : " (not all)"}; ${damaged.length || "none"} failed.`;
       found.replaceChildren(
         element("p", {}, summary),
         ...damaged.map(({ path, problems }) =>

@@ -1,24 +1,24 @@
-// Two dimensions of an array as a picture, with its scale and the value under the pointer.
+// A two-dimensional window as an image, with its scale and the value at the pointer.
 
 import { MAPS } from "./colours.js";
 import { choice, element, labelled } from "./dom.js";
-import { limitsFor, limitsOf, paint, paintScale, robustLimits } from "./painting.js";
-import { dragging, pointing } from "./pointing.js";
+import { limitsFor, limitsOf, drawImage, drawScale, robustLimits } from "./draw_image.js";
+import { enableDragging, trackPointer } from "./pointer.js";
 import { numberTable } from "./tables.js";
 import { elementText, number } from "./text.js";
 import { axisName } from "./view_controls.js";
 import { PART_NAMES, numbersOf } from "./window.js";
 
-const SIDE = 290; // pixels beside a picture that its controls need
-const ABOVE = 370; // pixels above it, until it is known how many
+const SIDE = 290; // width of the controls beside the image, in pixels
+const ABOVE = 370; // initial estimate of the height above the image, in pixels
 
-/** A picture; what was chosen for it stays when it gets another window. */
+/** An image; options are kept when the window changes. */
 export class PictureView {
   constructor(node, view, again) {
     this.node = node;
     this.view = view;
     this.fill = fillOf(node);
-    // A fill value other than zero was chosen to mean that something is missing.
+    // A fill value other than zero usually marks missing data.
     const gaps = this.fill !== undefined && this.fill !== 0;
     this.chosen = {
       map: "dusk",
@@ -33,7 +33,7 @@ export class PictureView {
     this.scale = element("canvas", { class: "scale", "aria-hidden": "true" });
     this.low = element("span", {});
     this.high = element("span", {});
-    this.readout = element("output", { class: "readout" }, "Point at the picture to see values.");
+    this.readout = element("output", { class: "readout" }, "Point at the image to see values.");
     this.downLabel = element("span", { class: "axis down" });
     this.acrossLabel = element("span", { class: "axis across" });
     this.options = element("div", { class: "row" });
@@ -53,13 +53,13 @@ export class PictureView {
       this.side,
       this.table,
     );
-    pointing(
+    trackPointer(
       this.canvas,
       () => this.view.size,
       (row, column) => this.point(row, column),
       () => this.chosen.upward,
     );
-    dragging(
+    enableDragging(
       this.canvas,
       () => !view.isWhole,
       (down, across) => {
@@ -99,15 +99,15 @@ export class PictureView {
     const isGap =
       chosen.gaps && this.read.kind !== "c" ? (value) => value === this.fill : () => false;
     const limits = limitsFor(chosen.map, this.limits(isGap));
-    paint(this.canvas, this.numbers, rows, columns, {
+    drawImage(this.canvas, this.numbers, rows, columns, {
       map: chosen.map,
       limits,
       isGap,
       upward: chosen.upward,
     });
-    paintScale(this.scale, chosen.map);
+    drawScale(this.scale, chosen.map);
     const isBlank = !this.numbers.some((value) => Number.isFinite(value) && !isGap(value));
-    this.low.replaceChildren(isBlank ? "There are only gaps here." : number(limits[0]));
+    this.low.replaceChildren(isBlank ? "Only gaps." : number(limits[0]));
     this.high.replaceChildren(isBlank ? "" : number(limits[1]));
     this.scale.hidden = isBlank;
     const names = [view.down, view.across].map((axis) => axisName(this.node, axis));
@@ -115,7 +115,7 @@ export class PictureView {
     this.acrossLabel.replaceChildren(`${names[1]} →`);
     this.canvas.setAttribute(
       "aria-label",
-      `Picture of ${rows} by ${columns} elements, ${names[0]} down and ${names[1]} across, from ${number(limits[0])} to ${number(limits[1])}. Arrow keys move a pointer, plus and minus zoom.`,
+      `Image of ${rows} by ${columns} elements, ${names[0]} down and ${names[1]} across, from ${number(limits[0])} to ${number(limits[1])}. Arrow keys move a pointer, plus and minus zoom.`,
     );
     this.fit();
   }
@@ -130,7 +130,7 @@ export class PictureView {
     );
   }
 
-  /** Make the picture as large as there is room, its elements square if that is possible. */
+  /** Fit the image to the available space, with square elements if possible. */
   fit() {
     const [rows, columns] = this.view.size;
     const isBeside = getComputedStyle(this.shown).display === "grid";
@@ -150,17 +150,17 @@ export class PictureView {
     const at = this.view.placeOf(row, column);
     const { kind, data } = this.read;
     const value = elementText(this.read, at);
-    const place = this.view
+    const position = this.view
       .indexOf(row, column)
       .map((index, axis) => `${axisName(this.node, axis)} ${index}`);
     const isFill = kind !== "c" && Object.is(Number(data[at]), this.fill);
     this.readout.replaceChildren(
       element("strong", {}, value),
-      `${isFill ? " (the fill value)" : ""}  at ${place.join(", ")}`,
+      `${isFill ? " (the fill value)" : ""}  at ${position.join(", ")}`,
     );
   }
 
-  /** What can be chosen. */
+  /** Create the controls. */
   offer() {
     const set = (name) => (value) => {
       this.chosen[name] = value;
@@ -205,7 +205,7 @@ export class PictureView {
       tick("Fill value as a gap", this.chosen.gaps, set("gaps")),
       tick("First row below", this.chosen.upward, set("upward")),
     );
-    if (this.options.contains(document.activeElement)) return; // not from under somebody's fingers
+    if (this.options.contains(document.activeElement)) return; // a control is in use
     this.options.replaceChildren(...fields);
   }
 
@@ -215,7 +215,7 @@ export class PictureView {
   }
 }
 
-/** A box to tick. */
+/** Create a checkbox. */
 function tick(text, isOn, changed) {
   const box = element("input", {
     type: "checkbox",
@@ -225,7 +225,7 @@ function tick(text, isOn, changed) {
   return element("label", { class: "tick" }, box, ` ${text}`);
 }
 
-/** The fill value of an array of numbers, as a number. */
+/** Return the fill value of a numeric array as a number. */
 function fillOf(node) {
   const value = node.metadata.fill_value;
   if (typeof value === "boolean") return Number(value);

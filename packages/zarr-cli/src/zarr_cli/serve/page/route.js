@@ -1,6 +1,6 @@
-// The address of what is shown: #/path/of/node?view=picture
+// The URL fragment of a view: #/path/of/node?view=values
 
-/** Read the address. */
+/** Parse the URL fragment. */
 export function current() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   let plain;
@@ -12,7 +12,7 @@ export function current() {
   return { path: plain, view: new URLSearchParams(query).get("view") ?? "" };
 }
 
-/** The address of a node, and of one of its views. */
+/** Return the URL fragment of a node, optionally with a view. */
 export function hrefOf(path, view = "") {
   const steps = path.split("/").filter(Boolean).map(encodeURIComponent).join("/");
   return `#/${steps}${view ? `?view=${view}` : ""}`;

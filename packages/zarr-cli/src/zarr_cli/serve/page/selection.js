@@ -1,13 +1,13 @@
-// Which window of an array is looked at: two dimensions, a place in the others, a step.
+// The visible window of an array: two dimensions, an index for the others, a step.
 
-const MOST_BYTES = 128 << 20; // of decoded chunks that a window may need
-const AT_FIRST = 32 << 20; // the same, for what nobody asked for
+const MOST_BYTES = 128 << 20; // maximum of decoded chunks for a window
+const INITIAL_BYTES = 32 << 20; // the same, for the initial window
 
-const MOST_SAMPLES = 512; // along a side of a picture
-const MOST_POINTS = 2048; // along a line
-const MOST_TEXTS = 100; // along a side of a table of text
+const MOST_SAMPLES = 512; // per side of an image
+const MOST_POINTS = 2048; // per line
+const MOST_TEXTS = 100; // per side of a table of text
 
-/** A window that can be moved; dimensions that are not across or down stand at one index. */
+/** A movable window; dimensions that are not across or down have one index. */
 export class View {
   constructor(source) {
     this.source = source;
@@ -20,37 +20,37 @@ export class View {
     this.whole();
   }
 
-  /** Samples along a side. */
+  /** The maximum number of samples per side. */
   get most() {
     if (this.source.node.elements === "text") return MOST_TEXTS;
     return this.down === null ? MOST_POINTS : MOST_SAMPLES;
   }
 
-  /** The dimensions that are drawn. */
+  /** The visible dimensions. */
   get sides() {
     return this.down === null ? [this.across] : [this.down, this.across];
   }
 
-  /** Draw two dimensions; those that were drawn before change places with them. */
+  /** Select the two visible dimensions. */
   draw(down, across) {
     this.down = down;
     this.across = across;
     this.whole();
   }
 
-  /** Show all, in steps; or as much as may be read at once. */
+  /** Show everything, with a step, or as much as may be read at once. */
   whole() {
     const longest = Math.max(1, ...this.sides.map((axis) => this.shape[axis]));
     this.step = this.stepFor(longest);
     this.starts = this.shape.map(() => 0);
     this.span = this.step * this.most;
-    while (this.cost() > AT_FIRST && this.span > 16) {
+    while (this.cost() > INITIAL_BYTES && this.span > 16) {
       this.span = Math.floor(this.span / 2);
       this.step = this.stepFor(this.span);
     }
   }
 
-  /** Show a smaller (factor below 1) or a larger part, around the same middle. */
+  /** Zoom in (factor below 1) or out, around the same centre. */
   zoom(factor) {
     const longest = Math.max(1, ...this.sides.map((axis) => this.shape[axis]));
     const middles = this.sides.map(
@@ -69,12 +69,12 @@ export class View {
     return false;
   }
 
-  /** Move the window by a part of itself. */
+  /** Move the window by a fraction of its size. */
   move(down, across) {
     this.moveBy(down * this.span, across * this.span);
   }
 
-  /** Move the window by some elements. */
+  /** Move the window by a number of elements. */
   moveBy(down, across) {
     const far = [down, across].slice(-this.sides.length);
     this.sides.forEach((axis, side) => {
@@ -82,7 +82,7 @@ export class View {
     });
   }
 
-  /** Every how many elements are shown; texts are never left out. */
+  /** Return the step between shown elements; text is shown without a step. */
   stepFor(span) {
     if (this.source.node.elements === "text") return 1;
     return Math.max(1, Math.ceil(span / this.most));
@@ -92,12 +92,12 @@ export class View {
     return Math.max(0, Math.min(this.shape[axis] - this.span, Math.round(start)));
   }
 
-  /** Whether all elements of the drawn dimensions are in it. */
+  /** Whether the window contains all elements of the visible dimensions. */
   get isWhole() {
     return this.sides.every((axis) => this.span >= this.shape[axis]);
   }
 
-  /** Rows and columns that are shown. */
+  /** The number of rows and columns. */
   get size() {
     const selection = this.selection();
     return [
@@ -106,7 +106,7 @@ export class View {
     ];
   }
 
-  /** Where a row and a column are in what was read, which is in the order of the dimensions. */
+  /** Return the flat index of a row and a column in the data, which is in dimension order. */
   placeOf(row, column) {
     const [rows, columns] = this.size;
     return this.down !== null && this.down > this.across
@@ -114,7 +114,7 @@ export class View {
       : row * columns + column;
   }
 
-  /** The index, in the array, of a row and a column that are shown. */
+  /** Return the array index of a row and a column. */
   indexOf(row, column) {
     const selection = this.selection();
     return selection.map(({ start, step }, axis) => {
@@ -127,7 +127,7 @@ export class View {
     return this.source.cost(this.selection());
   }
 
-  /** For each dimension {start, count, step}. */
+  /** Return {start, count, step} for each dimension. */
   selection() {
     return this.shape.map((length, axis) => {
       if (!this.sides.includes(axis)) return { start: this.at[axis], count: 1, step: 1 };

@@ -1,4 +1,4 @@
-// Elements as a table.
+// Tables of elements.
 
 import { element } from "./dom.js";
 import { elementText } from "./text.js";
@@ -7,27 +7,27 @@ import { axisName } from "./view_controls.js";
 const ROWS = 24;
 const COLUMNS = 12;
 
-/** Texts: all that were read. */
+/** Create a table of all texts. */
 export function textTable(node, view, texts) {
   const shown = table(node, view, (at) => texts[at], Infinity, Infinity);
   shown.classList.add("texts");
   return shown;
 }
 
-/** Numbers: those in the corner of the window. */
+/** Create a table of the numbers in the corner of the window. */
 export function numberTable(node, view, read) {
   return table(node, view, (at) => elementText(read, at), ROWS, COLUMNS);
 }
 
 function table(node, view, text, mostRows, mostColumns) {
-  // A line goes down, so that it can be read.
+  // One-dimensional windows are shown as a column.
   const isLine = view.down === null;
   const [high, wide] = isLine ? view.size.toReversed() : view.size;
   const rows = Math.min(high, mostRows);
   const columns = Math.min(wide, mostColumns);
-  const place = (row, column) => (isLine ? [0, row] : [row, column]);
+  const cell = (row, column) => (isLine ? [0, row] : [row, column]);
   const rowAxis = isLine ? view.across : view.down;
-  const heading = (axis, row, column) => String(view.indexOf(...place(row, column))[axis] ?? "");
+  const heading = (axis, row, column) => String(view.indexOf(...cell(row, column))[axis] ?? "");
   const heads = numbersTo(columns).map((column) =>
     element("th", { scope: "col" }, isLine ? "value" : heading(view.across, 0, column)),
   );
@@ -37,7 +37,7 @@ function table(node, view, text, mostRows, mostColumns) {
       {},
       element("th", { scope: "row" }, heading(rowAxis, row, 0)),
       ...numbersTo(columns).map((column) =>
-        element("td", {}, text(view.placeOf(...place(row, column)))),
+        element("td", {}, text(view.placeOf(...cell(row, column)))),
       ),
     ),
   );
@@ -58,7 +58,7 @@ function table(node, view, text, mostRows, mostColumns) {
       ? element(
           "p",
           { class: "faint" },
-          "The first rows and columns of the window; move it to see others.",
+          "Only the first rows and columns of the window; move it to see others.",
         )
       : null,
   );

@@ -1,8 +1,8 @@
-// Numbers as people read them.
+// Formatting of numbers, shapes and names.
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/** A number of bytes. */
+/** Format a number of bytes. */
 export function bytes(count) {
   let size = count;
   let unit = 0;
@@ -13,12 +13,12 @@ export function bytes(count) {
   return unit === 0 ? `${count} B` : `${size.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** A whole number, with its thousands apart. */
+/** Format an integer with thousands separators. */
 export function whole(count) {
   return count.toLocaleString("en-US").replaceAll(",", "\u202f");
 }
 
-/** An element as text: short, and not rounded more than it must be. */
+/** Format an element with at most seven significant digits. */
 export function number(value) {
   if (typeof value === "bigint") return value.toString();
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
@@ -26,17 +26,17 @@ export function number(value) {
   return String(Number(value.toPrecision(7)));
 }
 
-/** An element of what was read, complex or not. */
+/** Format an element of a window, real or complex. */
 export function elementText({ kind, data }, at) {
   return kind === "c" ? `${number(data[2 * at])} + ${number(data[2 * at + 1])}i` : number(data[at]);
 }
 
-/** A shape. */
+/** Format a shape. */
 export function shape(lengths) {
-  return lengths.length ? lengths.join(" × ") : "one element";
+  return lengths.length ? lengths.join(" × ") : "scalar";
 }
 
-/** The last part of a path; the root has a name of its own. */
+/** Return the last part of a path; "/" for the root. */
 export function nameOf(path) {
   return path ? path.slice(path.lastIndexOf("/") + 1) : "/";
 }

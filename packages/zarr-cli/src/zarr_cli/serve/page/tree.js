@@ -1,10 +1,10 @@
-// The hierarchy as a tree that unfolds, with the keys that trees have.
+// The hierarchy as a collapsible tree with keyboard support.
 
-import { askJson } from "./ask.js";
+import { requestJson } from "./requests.js";
 import { element } from "./dom.js";
 import { hrefOf } from "./route.js";
 
-/** The tree of a store; `choose` is called with the path of a node that was chosen. */
+/** The tree of a store; `choose` is called with the path of the selected node. */
 export class Tree {
   constructor(choose) {
     this.choose = choose;
@@ -17,7 +17,7 @@ export class Tree {
     });
   }
 
-  /** Put the root in. */
+  /** Insert the root. */
   begin(root) {
     const item = this.item("", { name: "/", ...root });
     this.shown.replaceChildren(item);
@@ -25,7 +25,7 @@ export class Tree {
     return item.isGroup ? this.unfold(item) : null;
   }
 
-  /** Unfold what lies above a node, then mark it. */
+  /** Unfold the nodes above a node, then select it. */
   async show(path) {
     const steps = path.split("/").filter(Boolean);
     for (let depth = 0; depth < steps.length; depth += 1) {
@@ -62,7 +62,7 @@ export class Tree {
           if (!isGroup) return;
           event.preventDefault();
           event.stopPropagation();
-          this.toggle(made);
+          this.toggle(treeItem);
         },
       }),
       element("span", { class: "mark", "aria-hidden": "true" }),
@@ -73,7 +73,7 @@ export class Tree {
         isGroup ? "" : shape ? `(${shape.join(", ")})` : kind === "damaged" ? kind : "",
       ),
     );
-    const made = element(
+    const treeItem = element(
       "li",
       {
         role: "treeitem",
@@ -83,9 +83,9 @@ export class Tree {
       },
       row,
     );
-    Object.assign(made, { path, row, isGroup });
-    this.items.set(path, made);
-    return made;
+    Object.assign(treeItem, { path, row, isGroup });
+    this.items.set(path, treeItem);
+    return treeItem;
   }
 
   toggle(item) {
@@ -107,7 +107,7 @@ export class Tree {
   async load(item, first, list) {
     if (!list.parentNode) item.append(list);
     try {
-      const { children, next } = await askJson("children", { path: item.path, first });
+      const { children, next } = await requestJson("children", { path: item.path, first });
       for (const child of children) {
         list.append(this.item(item.path ? `${item.path}/${child.name}` : child.name, child));
       }
@@ -163,7 +163,7 @@ export class Tree {
     );
     const at = rows.indexOf(item);
     const isOpen = item.getAttribute("aria-expanded") === "true";
-    const goes = {
+    const actions = {
       ArrowDown: () => rows[at + 1],
       ArrowUp: () => rows[at - 1],
       Home: () => rows[0],
@@ -175,9 +175,9 @@ export class Tree {
       Enter: () => void this.choose(item.path),
       " ": () => void this.choose(item.path),
     };
-    if (!(event.key in goes)) return;
+    if (!(event.key in actions)) return;
     event.preventDefault();
-    const next = goes[event.key]();
+    const next = actions[event.key]();
     if (!next) return;
     item.row.tabIndex = -1;
     next.row.tabIndex = 0;

@@ -1,4 +1,4 @@
-// The view of an array's elements: a picture, a line or a table, and how they were read.
+// The values view of an array: an image, a line or a table, and how it was read.
 
 import { element, errorBox } from "./dom.js";
 import { LineView } from "./line.js";
@@ -9,7 +9,7 @@ import { textTable } from "./tables.js";
 import { bytes, elementText, whole } from "./text.js";
 import { WindowSource } from "./window.js";
 
-const MOST_BYTES = 512 << 20; // of decoded chunks, more of which no page has room for
+const MOST_BYTES = 512 << 20; // maximum of decoded chunks, limited by the memory of a page
 
 /** Show the elements of an array. */
 export function valuesView(node) {
@@ -26,7 +26,7 @@ export function valuesView(node) {
   const view = new View(source);
   const status = element("p", { class: "how", "aria-live": "polite" });
   const stage = element("div", { class: "stage" });
-  let drawn = null;
+  let shownView = null;
   let going = null;
   let waiting = null;
 
@@ -38,16 +38,16 @@ export function valuesView(node) {
     waiting = setTimeout(() => panel.setAttribute("aria-busy", "true"), 150);
     try {
       if (view.cost() > MOST_BYTES) {
-        throw new Error(`Chunks of ${bytes(view.cost())} are too large to be looked at here.`);
+        throw new Error(`Chunks of ${bytes(view.cost())} are too large to show.`);
       }
       const read = await source.read(view.selection(), signal);
       if (signal.aborted) return;
-      drawn = presented(node, view, read, drawn, controls.again);
-      if (stage.firstChild !== drawn.shown) stage.replaceChildren(drawn.shown);
-      status.replaceChildren(...howText(read.how));
+      shownView = showWindow(node, view, read, shownView, controls.again);
+      if (stage.firstChild !== shownView.shown) stage.replaceChildren(shownView.shown);
+      status.replaceChildren(...sourceText(read.how));
     } catch (error) {
       if (signal.aborted || error.name === "AbortError") return;
-      drawn = null;
+      shownView = null;
       source.forget();
       stage.replaceChildren(errorBox(error, show));
       status.replaceChildren();
@@ -64,26 +64,26 @@ export function valuesView(node) {
   return panel;
 }
 
-/** Put a window where the last one was, keeping what was chosen for it. */
-function presented(node, view, read, before, again) {
+/** Show a window in the existing view, if possible, to keep its options. */
+function showWindow(node, view, read, before, again) {
   if (!view.shape.length)
     return { shown: element("p", { class: "single" }, read.texts?.[0] ?? elementText(read, 0)) };
   if (read.texts) return { shown: textTable(node, view, read.texts) };
   const Kind = view.down === null ? LineView : PictureView;
-  const drawn = before instanceof Kind ? before : new Kind(node, view, again);
-  drawn.update(read);
-  return drawn;
+  const shownView = before instanceof Kind ? before : new Kind(node, view, again);
+  shownView.update(read);
+  return shownView;
 }
 
-function howText(how) {
-  if (!how.here) {
+function sourceText(how) {
+  if (!how.inPage) {
     return [
       element("span", { class: "badge server" }, "decoded by the server"),
-      ` The page cannot read this by itself: ${how.why}.`,
+      ` The page cannot decode this array: ${how.why}.`,
     ];
   }
   const amount = how.reads
     ? `${whole(how.reads)} ${how.reads === 1 ? "read" : "reads"}, ${bytes(how.bytes)}`
-    : "nothing to read: all of it was here already";
+    : "no reads: all chunks were cached";
   return [element("span", { class: "badge page" }, "decoded in this page"), ` ${amount}.`];
 }

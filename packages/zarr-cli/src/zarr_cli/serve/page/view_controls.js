@@ -1,21 +1,21 @@
-// The controls of a window: which dimensions are drawn, where the others stand, how much is shown.
+// The controls of a window: visible dimensions, indices of the others, zoom.
 
 import { choice, element, labelled } from "./dom.js";
 
-/** Controls that change a view, then call `changed`: {shown, again}, the latter for other changes. */
+/** Create controls that change a view and call `changed`; `again` updates the controls. */
 export function viewControls(node, view, changed) {
   const box = element("div", { class: "controls" });
   const rebuild = () => {
-    box.replaceChildren(...[sides(), sliders(), moving()].filter(Boolean));
+    box.replaceChildren(...[sides(), sliders(), moveButtons()].filter(Boolean));
   };
   const again = () => {
     const { title } = document.activeElement;
     rebuild();
-    if (title) box.querySelector(`[title="${title}"]:enabled`)?.focus(); // as before
+    if (title) box.querySelector(`[title="${title}"]:enabled`)?.focus(); // keep the focus
     changed();
   };
 
-  /** Which dimensions go down and to the right. */
+  /** Create the selection of the two visible dimensions. */
   const sides = () => {
     if (view.shape.length < 2) return null;
     const axes = view.shape.map((length, axis) => [axis, `${axisName(node, axis)} (${length})`]);
@@ -33,7 +33,7 @@ export function viewControls(node, view, changed) {
     return element("div", { class: "row" }, labelled("Down", down), labelled("Across", across));
   };
 
-  /** Where the other dimensions stand. */
+  /** Create sliders for the indices of the other dimensions. */
   const sliders = () => {
     const others = view.shape.map((_, axis) => axis).filter((axis) => !view.sides.includes(axis));
     if (!others.length) return null;
@@ -66,8 +66,8 @@ export function viewControls(node, view, changed) {
     );
   };
 
-  /** Moving the window about. */
-  const moving = () => {
+  /** Create the buttons that move the window. */
+  const moveButtons = () => {
     if (!view.shape.length) return null;
     const act = (text, title, action, extra = {}) =>
       element(
@@ -112,7 +112,7 @@ export function viewControls(node, view, changed) {
       { class: "row" },
       element(
         "span",
-        { class: "buttons", role: "group", "aria-label": "Part that is shown" },
+        { class: "buttons", role: "group", "aria-label": "Visible part" },
         ...buttons,
       ),
       element("span", { class: "faint part" }, `${parts.join(", ")}${stepText}`),
@@ -123,7 +123,7 @@ export function viewControls(node, view, changed) {
   return { shown: box, again };
 }
 
-/** What a dimension is called. */
+/** Return the name of a dimension. */
 export function axisName(node, axis) {
   return node.dimension_names?.[axis] ?? `dimension ${axis}`;
 }

@@ -1,12 +1,12 @@
-// A window of an array, wherever it is decoded: in the page if that can be, else by the server.
+// Windows of an array, decoded in the page if possible, otherwise by the server.
 
-import { ask } from "./ask.js";
-import { NotHere } from "./codecs.js";
+import { request } from "./requests.js";
+import { NotSupported } from "./codecs.js";
 import { elementsOf } from "./data_types.js";
 import { layoutOf } from "./layout.js";
-import { ArrayReader } from "./reading.js";
+import { ArrayReader } from "./array_reader.js";
 
-/** Reads windows of a node; says how it does that. */
+/** Reads windows of a node and reports how it does so. */
 export class WindowSource {
   constructor(node) {
     this.node = node;
@@ -16,17 +16,17 @@ export class WindowSource {
       this.layout = layoutOf(node.metadata, node.prefix);
       this.reader = new ArrayReader(this.layout, node.shape);
     } catch (error) {
-      if (!(error instanceof NotHere)) throw error;
+      if (!(error instanceof NotSupported)) throw error;
       this.why = error.message;
     }
   }
 
-  /** Read everything anew from now on: what is remembered may be of another version. */
+  /** Clear the cache, which may be outdated. */
   forget() {
     if (this.reader) this.reader = new ArrayReader(this.layout, this.node.shape);
   }
 
-  /** Bytes of decoded chunks that a selection touches. */
+  /** Return the size of the decoded chunks of a selection, in bytes. */
   cost(selection) {
     const chunk = this.node.chunks.map((length) =>
       Array.isArray(length) ? Math.max(...length) : length,
@@ -41,26 +41,26 @@ export class WindowSource {
   /**
    * Read a selection: for each dimension {start, count, step}.
    *
-   * Gives {shape, kind, data, how}, or {shape, texts, how} where elements are no numbers.
+   * Returns {shape, kind, data, how}, or {shape, texts, how} if elements are not numeric.
    */
   async read(selection, signal) {
     const shape = selection.map((item) => item.count);
     if (this.reader) {
       const tally = { reads: 0, bytes: 0 };
       const data = await this.reader.read(selection, { signal, tally });
-      return { shape, data, kind: this.layout.type.kind, how: { here: true, ...tally } };
+      return { shape, data, kind: this.layout.type.kind, how: { inPage: true, ...tally } };
     }
     const text = selection.map(
       ({ start, count, step }) => `${start}:${start + (count - 1) * step + 1}:${step}`,
     );
-    const asked = { path: this.node.path, selection: text.join() };
-    const answer = await ask("window", asked, signal);
-    const how = { here: false, why: this.why };
-    if (answer.headers.get("Content-Type").startsWith("application/json")) {
-      return { shape, texts: (await answer.json()).texts, how };
+    const query = { path: this.node.path, selection: text.join() };
+    const response = await request("window", query, signal);
+    const how = { inPage: false, why: this.why };
+    if (response.headers.get("Content-Type").startsWith("application/json")) {
+      return { shape, texts: (await response.json()).texts, how };
     }
-    const [, kind, size] = /^(\w)(\d+)$/.exec(answer.headers.get("Zarr-Data-Type"));
-    const buffer = await answer.arrayBuffer();
+    const [, kind, size] = /^(\w)(\d+)$/.exec(response.headers.get("Zarr-Data-Type"));
+    const buffer = await response.arrayBuffer();
     return { shape, data: elementsOf(buffer, kind, Number(size)), kind, how };
   }
 }
@@ -72,10 +72,10 @@ const PARTS = {
   phase: (re, im) => Math.atan2(im, re),
 };
 
-/** The parts that can be shown of complex elements. */
+/** The parts of complex elements that can be shown. */
 export const PART_NAMES = Object.keys(PARTS);
 
-/** Elements of a window as numbers to draw. */
+/** Return the elements of a window as numbers to draw. */
 export function numbersOf(read, part) {
   if (read.kind !== "c") return Float64Array.from(read.data, Number);
   const take = PARTS[part];

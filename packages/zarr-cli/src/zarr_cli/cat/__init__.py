@@ -1,0 +1,1 @@
+"""Output of arrays and selections as text, CSV, JSON or NPY."""

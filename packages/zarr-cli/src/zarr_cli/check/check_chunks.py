@@ -1,0 +1,124 @@
+"""Check of every stored chunk of an array by reading it."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
+
+import zarr_core
+from zarr_core.extension import ChecksumError, ChunkDecodeError, ZarrError
+from zarr_core.tools import parallel_for
+
+from zarr_cli.cat.blocks import blocks
+from zarr_cli.cat.regions import regions
+from zarr_cli.cat.selection import Part, as_index
+from zarr_cli.check.array_check import ArrayCheck, Damage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from zarr_core import Array
+    from zarr_core.tools import ProgressReporter
+
+    StoredChunk = tuple[tuple[int, ...], str]
+
+
+def check_chunks(array: Array, result: ArrayCheck, reporter: ProgressReporter) -> set[str]:
+    """Read all stored chunks of an array, with the concurrency of its store.
+
+    Parameters
+    ----------
+    array : Array
+        The array.
+    result : ArrayCheck
+        Receives the results.
+    reporter : ProgressReporter
+        Receives the number of checked chunks.
+
+    Returns
+    -------
+    set of str
+        The keys of the chunks that were read.
+    """
+    region = regions(array)
+    keys: set[str] = set()
+
+    def work(stored: StoredChunk) -> None:
+        at, key = stored
+        found = _damages(array, at, key, region(at))
+        if found is not None:
+            keys.add(key)
+            result.damages += found
+        reporter.advance(1)
+
+    reporter.begin(array.path, result.total, f"{result.unit}s")
+    parallel_for(_stored_chunks(array), work, True, array.store.max_concurrency)
+    reporter.end()
+    result.stored = len(keys)
+    result.damages.sort(key=lambda damage: (damage.chunk, damage.reason))
+    return keys
+
+
+def require_chunks(array: Array) -> Array:
+    """Return the array with an error for missing chunks instead of the fill value.
+
+    In a store that cannot list its keys, missing chunks are found by reading.
+    """
+    return zarr_core.open_array(
+        array.store, "r", path=array.path, config={"missing_chunks": "error"}
+    )
+
+
+def _stored_chunks(array: Array) -> Iterable[StoredChunk]:
+    """Return coordinates and keys of all chunks that are or may be stored."""
+    if array.store.supports_listing:
+        return array.stored_chunks()
+    return ((at, f"chunk {at}") for at in product(*map(range, array.cdata_shape)))
+
+
+def _damages(
+    array: Array, at: tuple[int, ...], key: str, region: Sequence[Part]
+) -> list[Damage] | None:
+    """Return the damages of a stored chunk or shard; None if it is not stored."""
+    # Shards may be larger than memory, so they are read in blocks.
+    sharded = array.shards is not None
+    found: dict[str, Damage] = {}
+    for block in blocks(region, array.chunks, array.dtype.itemsize) if sharded else (region,):
+        if _read_error(array, block) is None:
+            continue
+        for part in _inner_chunks(array, block) if sharded else (region,):
+            error = _read_error(array, part)
+            if isinstance(error, LookupError):
+                return None  # the store cannot list its keys, and the chunk is not stored
+            if error is not None:
+                damage = _damage(key, at, error)
+                if damage.reason in found:
+                    return [damage]  # the index is damaged, so all inner chunks have this error
+                found[damage.reason] = damage
+    return [*found.values()]
+
+
+def _inner_chunks(array: Array, block: Sequence[Part]) -> Iterator[tuple[Part, ...]]:
+    """Return the regions of the inner chunks that intersect a block, clipped to the block."""
+    cut = []
+    for part, length in zip(block, array.chunks, strict=True):
+        assert isinstance(part, range), "regions are ranges"
+        edges = [part.start, *range(part.start - part.start % length + length, part.stop, length)]
+        cut.append([range(*pair) for pair in pairwise([*edges, part.stop])])
+    return product(*cut)
+
+
+def _read_error(array: Array, region: Sequence[Part]) -> Exception | None:
+    try:
+        array[as_index(region)]
+    except ZarrError as error:
+        return error
+    return None
+
+
+def _damage(key: str, at: tuple[int, ...], error: Exception) -> Damage:
+    if isinstance(error, ChunkDecodeError):
+        codec = f"{error.codec}: " if error.codec else ""
+        checksum = isinstance(error, ChecksumError)
+        return Damage(key, at, "checksum" if checksum else "damaged", codec + error.reason)
+    return Damage(key, at, "unreadable", str(error))

@@ -1,0 +1,163 @@
+"""The implementation of ``convert``, ``rechunk`` and ``migrate``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from zarr_cli.errors import ProblemsFound
+from zarr_cli.humanize import format_bytes, pluralize
+from zarr_cli.modify.interrupt import explain_interrupt, resume_hint
+from zarr_cli.modify.open_stores import open_stores, update_consolidated
+from zarr_cli.output import echo, print_json, print_table
+
+if TYPE_CHECKING:
+    from zarr_core import Store
+    from zarr_transfer import ConversionPlan
+
+    from zarr_cli.location import Location
+    from zarr_cli.progress import ProgressOutput
+
+
+def run_conversion(
+    source: Location,
+    dest: Location | None,
+    action: Literal["converting", "rechunking"],
+    *,
+    progress: ProgressOutput,
+    consolidate: bool,
+    dry_run: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Carry out a conversion, or print its plan.
+
+    Parameters
+    ----------
+    source, dest : Location
+        Source and destination; None to convert in place.
+    action : {"converting", "rechunking"}
+        The action, for the progress bar and the summary.
+    progress : ProgressOutput
+        Where progress is reported.
+    consolidate : bool
+        Whether to write consolidated metadata of the result.
+    dry_run, as_json : bool
+        Whether to write nothing; whether to print JSON.
+    **options
+        Arguments of :func:`zarr_transfer.convert`.  Without ``zarr_format``, the
+        format does not change.
+
+    Raises
+    ------
+    ProblemsFound
+        If a dry run finds that the conversion is not possible.
+    """
+    import zarr_core
+    from zarr_core.tools import read_node
+    from zarr_transfer import convert, plan_conversion
+
+    arguments: dict[str, Any] = {"path": source.path}
+    changes_source = bool(options.get("remove_source"))
+    with open_stores(source, dest, changes_source=changes_source) as (from_store, to_store):
+        if "zarr_format" not in options:
+            format_, _ = read_node(from_store, source.path)
+            options |= {"zarr_format": format_.name, "source_format": format_.name}
+        if dest is not None:
+            arguments |= {"dest": to_store, "dest_path": dest.path}
+        if dry_run:
+            plan_options = {name: value for name, value in options.items() if name != "on_error"}
+            conversion = plan_conversion(from_store, **arguments, **plan_options)
+        else:
+            message = _interrupt_message(to_store, dest, overwrite=bool(options.get("overwrite")))
+            with explain_interrupt(message), progress.bar(action) as reports:
+                conversion = convert(from_store, **arguments, progress=reports, **options)
+            if consolidate and conversion.steps[0].kind == "group":
+                zarr_core.consolidate_metadata(
+                    to_store, conversion.dest.path, zarr_format=conversion.dest.format_.name
+                )
+            if dest is not None:
+                update_consolidated(to_store, dest)
+    if as_json:
+        print_json(_document(conversion, source, dest, dry_run=dry_run))
+    else:
+        _print(conversion, source, dest, action.removesuffix("ing") + "ed", dry_run=dry_run)
+    if dry_run and conversion.problems:
+        raise ProblemsFound
+
+
+def _interrupt_message(store: Store, dest: Location | None, *, overwrite: bool) -> str:
+    """Return the message for an interrupt: what is kept and how to resume."""
+    if dest is not None:
+        return f"The source is unchanged. {resume_hint(store, dest, overwrite=overwrite)}"
+    return (
+        "The source is unchanged. New metadata is kept, and incomplete nodes are not visible. "
+        "To resume, run the same command again."
+    )
+
+
+def _print(
+    plan: ConversionPlan, source: Location, dest: Location | None, done: str, *, dry_run: bool
+) -> None:
+
+    rows = []
+    for step in plan.steps:
+        touched = step.kind == "array" and step.cost in ("copy", "recode") and not step.problems
+        rows.append(
+            (
+                f"/{step.path}",
+                "not possible" if step.problems else _ACTIONS[step.cost],
+                str(step.chunks) if touched and step.chunks is not None else "-",
+                format_bytes(step.nbytes) if touched and step.nbytes is not None else "-",
+            )
+        )
+    if dry_run or len(rows) <= _SHOWN:
+        print_table(("node", "action", "chunks", "bytes"), rows, right=("chunks", "bytes"))
+    for step in plan.steps:
+        for note in step.notes:
+            echo(f"note: /{step.path}: {note}")
+    for problem in plan.problems:
+        echo(f"problem: {problem}")
+    where = "in place" if dest is None else f"to {dest}"
+    verb = done
+    if dry_run:
+        verb = f"cannot be {done}" if plan.problems else f"would be {done}"
+    nodes = pluralize(sum(not step.problems for step in plan.steps), "node")
+    formats = dict.fromkeys((plan.source.format_.name, plan.dest.format_.name))
+    echo(f"{source} {verb} {where}: {nodes}, {' to '.join(formats)}")
+
+
+_SHOWN = 40  # nodes that are listed at the end
+_ACTIONS = {
+    "nothing": "none, already there",
+    "document": "write metadata",
+    "copy": "copy chunks",
+    "recode": "re-encode chunks",
+}
+
+
+def _document(
+    plan: ConversionPlan, source: Location, dest: Location | None, *, dry_run: bool
+) -> dict[str, Any]:
+    return {
+        "source": str(source),
+        "dest": None if dest is None else str(dest),
+        "source_format": plan.source.format_.name,
+        "dest_format": plan.dest.format_.name,
+        "dry_run": dry_run,
+        "cost": plan.cost,
+        "steps": [
+            {
+                "path": f"/{step.path}",
+                "kind": step.kind,
+                "cost": step.cost,
+                "chunks": step.chunks,
+                "nbytes": step.nbytes,
+                "notes": list(step.notes),
+                "problems": [
+                    {"pointer": problem.pointer, "message": problem.message}
+                    for problem in step.problems
+                ],
+            }
+            for step in plan.steps
+        ],
+    }

@@ -1,0 +1,103 @@
+"""Parsing of the query parameters of a request."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+import zarr_core
+from zarr_core import Array, Group
+from zarr_core.errors import NodeNameError
+from zarr_core.extension import NodeNotFoundError
+from zarr_core.tools import normalise_path
+
+from zarr_cli.serve.responses import HttpError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zarr_core.extension import Store
+
+
+class NodeMissingError(HttpError):
+    """There is no node at a path.
+
+    Parameters
+    ----------
+    path : str
+        The path.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(HTTPStatus.NOT_FOUND, f"no node at '/{path}'")
+
+
+def requested_path(root: str, query: Mapping[str, str]) -> str:
+    """Return the path in the store of the requested node.
+
+    Raises
+    ------
+    HttpError
+        If the path is not valid.
+    """
+    try:
+        below = normalise_path(query.get("path", ""))
+    except NodeNameError as error:
+        raise HttpError(HTTPStatus.BAD_REQUEST, str(error)) from error
+    return "/".join(part for part in (root, below) if part)
+
+
+def open_node(store: Store, root: str, path: str) -> Array | Group:
+    """Open a node for reading.
+
+    Consolidated metadata is used only if the store cannot list its keys.
+
+    Raises
+    ------
+    NodeMissingError
+        If there is no node.
+    ZarrError
+        If the node cannot be opened.
+    """
+    try:
+        if store.supports_listing or path == root:
+            use = None if not store.supports_listing else False
+            return zarr_core.open(store, "r", path=path, use_consolidated=use)
+        top = zarr_core.open(store, "r", path=root)
+        if isinstance(top, Group) and top.metadata.consolidated is not None:
+            return top[path[len(root) :]]
+        return zarr_core.open(store, "r", path=path)
+    except (NodeNotFoundError, KeyError) as error:
+        raise NodeMissingError(path) from error
+
+
+def requested_array(store: Store, root: str, query: Mapping[str, str]) -> Array:
+    """Open the requested array.
+
+    Raises
+    ------
+    HttpError
+        If there is no array.
+    """
+    node = open_node(store, root, requested_path(root, query))
+    if not isinstance(node, Array):
+        raise HttpError(HTTPStatus.BAD_REQUEST, f"{node.name} is a group, not an array")
+    return node
+
+
+def query_int(query: Mapping[str, str], name: str, default: int, most: int) -> int:
+    """Return an integer parameter from 0 to a maximum.
+
+    Raises
+    ------
+    HttpError
+        If it is not an integer, or out of range.
+    """
+    text = query.get(name, "")
+    if not text:
+        return default
+    if not text.isascii() or not text.isdigit() or len(text) > 18 or int(text) > most:
+        raise HttpError(
+            HTTPStatus.BAD_REQUEST, f"{name} must be an integer from 0 to {most}, not {text!r}"
+        )
+    return int(text)

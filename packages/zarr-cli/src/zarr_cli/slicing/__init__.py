@@ -1,1 +1,0 @@
-"""Parts of arrays read in order, written as text, CSV, JSON or NPY."""

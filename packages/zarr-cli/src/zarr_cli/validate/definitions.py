@@ -1,0 +1,85 @@
+"""Validation of each extension that metadata names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zarr_core.extension import ExtensionDefinition, ZarrError
+from zarr_core.tools import make_extension
+
+from zarr_cli.validate.problem import NodeProblem, problems_from_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zarr_core.extension import JSON
+
+# Fields of codec configurations that contain codecs.
+_INNER_CODECS = ("codecs", "index_codecs")
+
+
+def check_definitions(document: JSON, path: str, where: str) -> list[NodeProblem]:
+    """Return the problems of the extensions of an array.
+
+    Parameters
+    ----------
+    document : JSON
+        Its metadata in the form of version 3; other fields need not be valid.
+    path, where : str
+        The path of the node, for the problems; the node with its store, for error messages.
+    """
+    found: dict[NodeProblem, None] = {}
+    for kind, pointer, item in _definitions(document):
+        try:
+            definition = ExtensionDefinition.from_json(item)
+        except (ZarrError, KeyError, TypeError, ValueError):
+            continue  # not a definition; the schema reports it
+        for problem in _check(kind, definition, path, where, pointer):
+            found[problem] = None
+    return [*found]
+
+
+def _check(
+    kind: str, definition: ExtensionDefinition, path: str, where: str, pointer: str
+) -> Iterator[NodeProblem]:
+    try:
+        extension = make_extension(kind, definition, where, pointer)
+    except ZarrError as error:
+        yield from problems_from_error(error, path, pointer)
+        return
+    if extension is None:
+        yield NodeProblem(
+            path,
+            pointer,
+            f"unknown {kind.replace('_', ' ')} {definition.name!r} is ignored (must_understand is "
+            "false); the array is read-only and its values may be wrong",
+            "extension",
+            "warning",
+        )
+
+
+def _definitions(document: JSON) -> Iterator[tuple[str, str, JSON]]:
+    """Yield extension point, JSON pointer and definition of each extension."""
+    if not isinstance(document, dict):
+        return
+    for kind in ("data_type", "chunk_grid", "chunk_key_encoding"):
+        if kind in document:
+            yield kind, f"/{kind}", document[kind]
+    yield from _codecs("/codecs", document.get("codecs"))
+    transformers = document.get("storage_transformers")
+    for number, item in enumerate(transformers if isinstance(transformers, list) else ()):
+        yield "storage_transformer", f"/storage_transformers/{number}", item
+
+
+def _codecs(pointer: str, codecs: JSON) -> Iterator[tuple[str, str, JSON]]:
+    """Yield each codec of a list, followed by its inner codecs."""
+    for number, codec in enumerate(codecs if isinstance(codecs, list) else ()):
+        below = f"{pointer}/{number}"
+        if isinstance(codec, dict) and "name" not in codec:
+            continue  # a configuration of numcodecs, which the outer codec validates
+        yield "codec", below, codec
+        configuration = codec.get("configuration") if isinstance(codec, dict) else None
+        if isinstance(configuration, dict):
+            for member in _INNER_CODECS:
+                inner = f"{below}/configuration/{member}"
+                yield from _codecs(inner, configuration.get(member))
