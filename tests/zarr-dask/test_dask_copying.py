@@ -1,4 +1,4 @@
-"""Hierarchies copied and rechunked by threads: what is there in the end, or after a failure."""
+"""Copying and rechunking hierarchies."""
 
 from concurrent.futures import ThreadPoolExecutor
 from math import prod
@@ -11,8 +11,7 @@ import zarr_dask
 from counting_store import CountingStore
 from failing_store import FailingStore
 from zarr_core.extension import NodeNotFoundError, StoreError
-from zarr_core.rechunking import stages
-from zarr_formats.conversion import convert
+from zarr_transfer import convert, rechunk
 
 VALUES = np.random.default_rng(3).integers(0, 99, (120, 80))
 
@@ -51,7 +50,7 @@ def client(request):
     [{}, {"chunks": 30}, {"chunks": 5, "shards": 20, "compressors": "gzip"}, {"zarr_format": 2}],
     ids=str,
 )
-def test_hierarchies(source, tmp_path, client, layout):
+def test_copy_hierarchies(source, tmp_path, client, layout):
     seen = []
     copy = zarr_dask.copy(
         tmp_path / "source", tmp_path / "copy", client=client, progress=seen.append, **layout
@@ -72,18 +71,18 @@ ADVERSE = {"chunks": (120, 1), "max_memory": 150_000}
 @pytest.fixture
 def small_pieces(monkeypatch):
     """As if it took no time to store a piece, so that arrays of tests have some."""
-    monkeypatch.setattr(stages, "_EACH", 0)
+    monkeypatch.setattr(rechunk, "_PER_OBJECT", 0)
 
 
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("work", [None, "work"])
-def test_adverse_chunks_go_by_way_of_others_which_are_removed(source, tmp_path, work):
+def test_intermediate_array_is_removed(source, tmp_path, work):
     rows = source["deep/rows"]
     assert zarr_dask.plan(rows, **ADVERSE).between is not None
     place = None if work is None else tmp_path / work
     lines, seen = [], []
     copy = zarr_dask.copy(
-        rows, tmp_path / "copy", "columns", work=place, log=lines.append, progress=seen.append,
+        rows, tmp_path / "copy", "columns", temp_store=place, log=lines.append, progress=seen.append,
         **ADVERSE,
     )  # fmt: skip
     assert np.array_equal(copy, VALUES)
@@ -94,25 +93,27 @@ def test_adverse_chunks_go_by_way_of_others_which_are_removed(source, tmp_path, 
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_the_root_of_a_store_can_be_rechunked_in_two_stages(source, tmp_path):
+def test_root_array_in_two_stages(source, tmp_path):
     copy = zarr_dask.copy(source["deep/rows"], tmp_path / "copy", **ADVERSE)
     assert np.array_equal(copy, VALUES)
     assert not [key for key in copy.store.list() if "copying" in key]
 
 
-def test_what_does_not_fit_into_memory_is_refused(source, tmp_path):
-    with pytest.raises(ValueError, match="of memory at least"):
+def test_chunks_larger_than_max_memory(source, tmp_path):
+    with pytest.raises(ValueError, match="needs at least"):
         zarr_dask.copy(source["dots"], tmp_path / "copy", chunks=50, max_memory=1000)
 
 
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("layout", [{"chunks": (30, 8)}, ADVERSE], ids=["one", "two stages"])
-def test_what_was_interrupted_is_continued(source, tmp_path, layout):
+def test_interrupted_copy_resumes(source, tmp_path, layout):
     """At whatever write it is: nothing wrong can be seen, and what is done is not done again."""
     rows, work = source["deep/rows"], tmp_path / "work"
 
     def copy(dest, retries=0):
-        return zarr_dask.copy(rows, dest, "x", client="sync", work=work, retries=retries, **layout)
+        return zarr_dask.copy(
+            rows, dest, "x", client="sync", temp_store=work, retries=retries, **layout
+        )
 
     plan = zarr_dask.plan(rows, **layout)
     last = plan.stages[-1]
@@ -149,7 +150,7 @@ def writes(store):
     return sum(1 for method, key in store.calls if is_chunk(method, key))
 
 
-def test_what_fails_once_is_tried_again(source, tmp_path):
+def test_failed_tasks_are_retried(source, tmp_path):
     def flaky():
         return zarr.open_array(FailingStore(source.store, fail_at=40), "r", path="deep/rows")
 
@@ -160,9 +161,9 @@ def test_what_fails_once_is_tried_again(source, tmp_path):
 
 @pytest.mark.parametrize("layout", [{"chunks": (40, 25)}, {"chunks": (500, 2)}], ids=str)
 @pytest.mark.parametrize(
-    "carrier", [None, zarr_dask.Workers("sync", 200_000)], ids=["here", "dask"]
+    "executor", [None, zarr_dask.Workers("sync", 200_000)], ids=["here", "dask"]
 )
-def test_of_sparse_arrays_only_what_is_stored_is_touched(layout, carrier):
+def test_only_stored_chunks_of_sparse_arrays_are_read(layout, executor):
     source, dest = (CountingStore(zarr.MemoryStore()) for _ in range(2))
     array = zarr.create_array(
         source, name="x", shape=(500, 500), chunks=(10, 10), dtype="i4", fill_value=-3
@@ -171,7 +172,7 @@ def test_of_sparse_arrays_only_what_is_stored_is_touched(layout, carrier):
         array[at] = sum(at)
     stored = {key for _, key in array.stored_chunks()}
     source.calls.clear()
-    convert(source, dest, carrier=carrier, **layout)
+    convert(source, dest, executor=executor, **layout)
     asked = {call.key for call in source.calls if call.key.startswith("x/c/")}
     assert asked == stored
     assert source.count() < 40  # of 2500 chunks
@@ -180,9 +181,9 @@ def test_of_sparse_arrays_only_what_is_stored_is_touched(layout, carrier):
     assert np.array_equal(zarr.open(dest)["x"], array)
 
 
-def test_a_conversion_by_workers_goes_on_within_an_array(source, tmp_path):
+def test_interrupted_conversion_resumes_within_an_array(source, tmp_path):
     workers = zarr_dask.Workers("sync", 200_000, retries=0)
-    options = {"carrier": workers, "chunks": (30, 8), "dest_path": "x"}
+    options = {"executor": workers, "chunks": (30, 8), "dest_path": "x"}
     rows = source["deep/rows"]
     broken = FailingStore(zarr.LocalStore(tmp_path / "new"), fail_at=40, forever=True)
     with pytest.raises(StoreError):
@@ -196,13 +197,13 @@ def test_a_conversion_by_workers_goes_on_within_an_array(source, tmp_path):
     assert not [key for key in again.list() if "copying" in key]
 
 
-def test_who_is_no_worker(source, tmp_path):
+def test_invalid_client(source, tmp_path):
     with pytest.raises(TypeError, match="an executor of"):
         zarr_dask.copy(source, tmp_path / "copy", client=3)
 
 
-def test_workers_carry_what_the_core_copies(source, tmp_path):
-    done = zarr.copy_all(source, tmp_path / "all", carrier=zarr_dask.Workers("threads"))
+def test_workers_execute_copy_all(source, tmp_path):
+    done = zarr.copy_all(source, tmp_path / "all", executor=zarr_dask.Workers("threads"))
     same(source, zarr.open(tmp_path / "all"))
     assert (
         done.nbytes
@@ -212,18 +213,18 @@ def test_workers_carry_what_the_core_copies(source, tmp_path):
 
 
 @pytest.mark.parametrize("layout", [{}, {"chunks": (40, 40)}], ids=str)
-def test_workers_carry_what_is_converted(tmp_path, layout):
+def test_workers_execute_conversions(tmp_path, layout):
     group = zarr.create_group(tmp_path / "old", zarr_format=2)
     names = {"_ARRAY_DIMENSIONS": ["y", "x"]}
     group.create_array("x", data=VALUES, chunks=(30, 20), attributes=names)
     seen = []
     workers = zarr_dask.Workers("threads")
-    options = {"carrier": workers, "progress": seen.append, **layout}
+    options = {"executor": workers, "progress": seen.append, **layout}
     done = convert(tmp_path / "old", tmp_path / "new", **options)
     assert done.steps[1].cost == ("recode" if layout else "copy")
     new = zarr.open(tmp_path / "new", zarr_format=3)["x"]
     assert new.dimension_names == ("y", "x")
     assert np.array_equal(new, VALUES)
     assert seen[-1].done == seen[-1].total
-    with pytest.raises(ValueError, match="compares elements here"):
-        convert(tmp_path / "old", tmp_path / "again", carrier=workers, verify=True)
+    with pytest.raises(ValueError, match="verify=True is not supported with an executor"):
+        convert(tmp_path / "old", tmp_path / "again", executor=workers, verify=True)

@@ -1,4 +1,4 @@
-"""Icechunk as the transaction that many processes write in."""
+"""Writing to sessions of Icechunk."""
 
 import warnings
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 import zarr_dask
-from zarr_core.extension import Forking, StoreError
+from zarr_core.extension import Forkable, StoreError
 
 icechunk = pytest.importorskip("icechunk")
 
@@ -28,10 +28,10 @@ def repository(tmp_path):
 @pytest.mark.parametrize(
     "scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)]
 )
-def test_many_write_and_one_commits(repository, scheduler):
+def test_forks_are_merged(repository, scheduler):
     session = repository.writable_session("main")
     array = zarr.open_array(session, "r+", path="g/x")
-    assert isinstance(array.store, Forking)
+    assert isinstance(array.store, Forkable)
     zarr_dask.to_zarr(da.from_array(VALUES, chunks=(20, 30)), array, scheduler=scheduler)
     # Nobody else sees anything until it is committed, and then everything.
     assert np.array_equal(array, VALUES)
@@ -42,13 +42,13 @@ def test_many_write_and_one_commits(repository, scheduler):
     assert np.array_equal(zarr_dask.from_zarr(there).compute(scheduler=scheduler), VALUES)
 
 
-def test_what_would_not_come_back_is_refused(repository):
+def test_compute_false_is_not_supported(repository):
     array = zarr.open_array(repository.writable_session("main"), "r+", path="g/x")
-    with pytest.raises(ValueError, match="would not come back"):
+    with pytest.raises(ValueError, match="would not be part of the transaction"):
         zarr_dask.to_zarr(da.from_array(VALUES, chunks=(20, 30)), array, compute=False)
 
 
-def test_arrays_are_rechunked_into_it(repository):
+def test_rechunk_into_a_session(repository):
     session = repository.writable_session("main")
     source = zarr.create_array(data=VALUES, chunks=7)
     array = zarr.open_array(session, "r+", path="g/x")
@@ -57,7 +57,7 @@ def test_arrays_are_rechunked_into_it(repository):
     assert np.array_equal(zarr.open_array(repository.readonly_session("main"), path="g/x"), VALUES)
 
 
-def test_a_session_that_cannot_be_forked_says_so(repository):
+def test_session_with_uncommitted_changes(repository):
     session = repository.writable_session("main")
     x = da.from_array(VALUES, chunks=(20, 30))
     if int(icechunk.__version__.partition(".")[0]) == 1:

@@ -1,4 +1,4 @@
-"""Stored arrays as arrays of Dask: what is read, when, in which blocks."""
+"""Reading stored arrays as Dask arrays."""
 
 import pickle
 
@@ -42,7 +42,7 @@ def stored(store=None, **options):
     ],
     ids=["from_array", "asarray", "auto", "stored objects", "explicit"],
 )
-def test_nothing_is_read_before_something_is_computed(layout, make):
+def test_reading_is_lazy(layout, make):
     store = CountingStore(zarr.MemoryStore())
     array = stored(store, **layout)
     store.calls.clear()
@@ -64,7 +64,7 @@ def test_blocks_are_whole_stored_objects(layout):
     assert blocks == ((100,), (90,))
 
 
-def test_each_stored_object_is_read_once():
+def test_stored_objects_are_read_once():
     store = CountingStore(zarr.MemoryStore())
     array = stored(store, **LAYOUTS["shards"])
     store.calls.clear()
@@ -72,7 +72,7 @@ def test_each_stored_object_is_read_once():
     assert len(set(store.keys("open_value", "get"))) == store.count("open_value", "get") == 9
 
 
-def test_arrays_are_opened_by_place_and_path(tmp_path):
+def test_location_and_path(tmp_path):
     zarr.create_array(tmp_path / "g.zarr", name="a/b", data=VALUES, chunks=30)
     for source in (tmp_path / "g.zarr", zarr.open(tmp_path / "g.zarr")):
         assert np.array_equal(zarr_dask.from_zarr(source, "a/b").compute(), VALUES)
@@ -81,7 +81,7 @@ def test_arrays_are_opened_by_place_and_path(tmp_path):
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0)])
-def test_arrays_with_few_elements_or_none(shape):
+def test_small_and_empty_arrays(shape):
     array = zarr.create_array(data=np.ones(shape))
     for chunks in ("auto", None):
         found = zarr_dask.from_zarr(array, chunks=chunks).compute()
@@ -89,13 +89,13 @@ def test_arrays_with_few_elements_or_none(shape):
         assert np.all(found == 1)
 
 
-def test_elements_of_variable_size():
+def test_variable_length_data():
     array = zarr.create_array(shape=4, chunks=2, dtype="string")
     array[...] = ["a", "bb", "", "dddd"]
     assert [*zarr_dask.from_zarr(array).compute()] == ["a", "bb", "", "dddd"]
 
 
-def test_tokens_say_whether_arrays_are_the_same(tmp_path):
+def test_tokens_identify_arrays(tmp_path):
     array = stored(tmp_path / "a.zarr", chunks=30)
     again = zarr.open_array(tmp_path / "a.zarr")
     assert tokenize(array) == tokenize(again) == tokenize(pickle.loads(pickle.dumps(array)))
@@ -111,7 +111,7 @@ def test_tokens_say_whether_arrays_are_the_same(tmp_path):
     assert len({before, *map(tokenize, others)}) == 4
 
 
-def test_an_array_goes_to_other_processes_with_its_store(tmp_path):
+def test_arrays_are_pickled_with_their_store(tmp_path):
     inner = PrefixStore(zarr.LocalStore(tmp_path / "all"), "here")
     array = stored(LRUCacheStore(inner, 1 << 20), **LAYOUTS["shards"])
     x = zarr_dask.from_zarr(array, chunks=None)

@@ -1,4 +1,4 @@
-"""Plans of many workers: no task takes more memory than was planned."""
+"""Plans for rechunking with limited memory."""
 
 import tracemalloc
 from math import prod
@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 import zarr_dask
-from zarr_core.extension import Chunking
-from zarr_core.rechunking import stages
-from zarr_dask.workers import MoveBox, planned
+from zarr_dask.workers import CopyRegion, plan_rechunk
+from zarr_transfer import Chunking, rechunk
 
 ROWS, COLUMNS = {"chunks": (1, 400)}, {"chunks": (600, 1)}
 
@@ -21,24 +20,24 @@ def array(shape=(600, 400), **layout):
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
     """As if it took no time to store a piece, so that arrays of tests have some."""
-    monkeypatch.setattr(stages, "_EACH", 0)
+    monkeypatch.setattr(rechunk, "_PER_OBJECT", 0)
 
 
-def test_rows_to_columns_take_two_stages_if_memory_is_short():
+def test_rows_to_columns_in_two_stages():
     rows, columns = array(**ROWS), array(**COLUMNS)
-    whole = planned(rows, columns, 1 << 24)
+    whole = plan_rechunk(rows, columns, 1 << 24)
     assert whole.between is None
     assert whole.stages[0].decodings == 1
-    short = planned(rows, columns, 250_000)
+    short = plan_rechunk(rows, columns, 250_000)
     assert max(stage.decodings for stage in short.stages) <= 2
     assert "an intermediate array" in str(short)
     # In one stage each row would be decoded for every few columns.
-    direct = planned(rows, columns, 250_000, between=False)
+    direct = plan_rechunk(rows, columns, 250_000, between=False)
     assert direct.stages[0].decodings > 10
 
 
-def test_what_does_not_fit_is_refused_with_what_it_takes():
-    with pytest.raises(ValueError, match=r"18\.4 MiB of memory at least.*1\.0 MiB are allowed"):
+def test_error_contains_the_required_memory():
+    with pytest.raises(ValueError, match=r"at least 18\.4 MiB of memory.*limit is 1\.0 MiB"):
         zarr_dask.plan(array((1000, 800)), chunks=1000, max_memory="1 MiB")
     assert zarr_dask.plan(array(**ROWS), chunks=(1, 1), shards=(6, 400)).between is None
 
@@ -53,12 +52,12 @@ def test_what_does_not_fit_is_refused_with_what_it_takes():
     ids=str,
 )
 @pytest.mark.parametrize("most", [250_000, 1_000_000, 4_000_000])
-def test_tasks_take_no_more_memory_than_planned(layout, most, tmp_path):
+def test_tasks_stay_within_max_memory(layout, most, tmp_path):
     values = np.random.default_rng(1).random((600, 400))
     source = zarr.create_array(tmp_path / "source", data=values, **ROWS)
     dest = zarr.empty_like(source, store=tmp_path / "dest", **layout)
     try:
-        plan = planned(source, dest, most)
+        plan = plan_rechunk(source, dest, most)
     except ValueError:
         assert most < 4 * 8 * prod(Chunking.of(dest).longest)
         return
@@ -66,7 +65,7 @@ def test_tasks_take_no_more_memory_than_planned(layout, most, tmp_path):
     if plan.between is not None:
         ends.insert(1, zarr.empty_like(source, store=tmp_path / "work", chunks=plan.between))
     for stage, old, new in zip(plan.stages, ends, ends[1:], strict=False):
-        move = MoveBox(old, new)
+        move = CopyRegion(old, new)
         tasks = list(stage.tasks())
         move(tasks[0])  # imports, compiles, remembers
         for task in tasks:

@@ -1,4 +1,4 @@
-"""Arrays of Dask stored: where, in which blocks, and what is refused."""
+"""Writing Dask arrays."""
 
 import threading
 
@@ -12,9 +12,10 @@ from counting_store import CountingStore
 from dask.delayed import Delayed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.extension import NodeExistsError, StoreError, StoreReadOnlyError
-from zarr_dask.alignment import aligned, refuse_meeting
-from zarr_dask.chunking import edges_of
+from zarr_core.errors import NodeExistsError
+from zarr_core.extension import StoreError, StoreReadOnlyError
+from zarr_dask.alignment import align_blocks, check_alignment
+from zarr_dask.block_lengths import edges_of
 
 VALUES = np.arange(100 * 90).reshape(100, 90)
 
@@ -37,7 +38,7 @@ def test_blocks_become_chunks(tmp_path):
 
 
 @pytest.mark.parametrize("inline", [True, False])
-def test_no_block_is_read_from_what_is_overwritten(tmp_path, inline):
+def test_overwriting_the_source_raises(tmp_path, inline):
     zarr.create_array(tmp_path, name="a/b", data=VALUES, chunks=50)
     x = zarr_dask.from_zarr(tmp_path, "a/b", inline_array=inline)
     for later in (x + 1, dask.optimize(x + 1)[0]):
@@ -52,7 +53,7 @@ def test_no_block_is_read_from_what_is_overwritten(tmp_path, inline):
         assert np.array_equal(zarr.open(tmp_path)[name], VALUES + 1)
 
 
-def test_nothing_is_written_before_it_is_computed(tmp_path):
+def test_compute_false(tmp_path):
     later = zarr_dask.to_zarr(blocks(50), tmp_path, compute=False)
     assert isinstance(later, Delayed)
     assert zarr.open(tmp_path).nchunks_initialized == 0
@@ -68,9 +69,9 @@ def test_nothing_is_written_before_it_is_computed(tmp_path):
         ({"chunks": [[25, 75], 90]}, "x.rechunk({0: (25, 75), 1: 90})"),
     ],
 )
-def test_blocks_that_would_meet_are_refused_and_nothing_is_made(layout, remedy):
+def test_unaligned_blocks_raise_before_writing(layout, remedy):
     store = CountingStore(zarr.MemoryStore())
-    with pytest.raises(ValueError, match="would meet") as caught:
+    with pytest.raises(ValueError, match="are not aligned") as caught:
         zarr_dask.to_zarr(blocks((30, 45)), store, **layout)
     assert remedy in str(caught.value)
     assert "shards" in str(caught.value) or "shards" not in layout
@@ -84,7 +85,7 @@ def test_blocks_that_would_meet_are_refused_and_nothing_is_made(layout, remedy):
     zarr_dask.to_zarr(eval(remedy, {"x": blocks((30, 45))}), None, **layout)
 
 
-def test_differing_blocks_become_chunks_if_asked():
+def test_blocks_of_different_lengths():
     x = blocks(((10, 60, 30), (45, 45)))
     with pytest.raises(ValueError, match='chunks="blocks"'):
         zarr_dask.to_zarr(x, None)
@@ -96,7 +97,7 @@ def test_differing_blocks_become_chunks_if_asked():
     assert np.array_equal(sharded, VALUES)
 
 
-def test_regions_of_arrays_that_are_there(tmp_path):
+def test_regions(tmp_path):
     zarr.create_array(tmp_path, shape=(100, 90), chunks=(10, 10), shards=(20, 30), dtype="i8")
     part = blocks((20, 30))[20:60, 30:]
     array = zarr_dask.to_zarr(part, tmp_path, region=(slice(20, 60), slice(30, None)))
@@ -106,10 +107,10 @@ def test_regions_of_arrays_that_are_there(tmp_path):
     assert np.array_equal(array, expected)
 
 
-def test_regions_within_stored_objects_are_refused_unless_said_otherwise():
+def test_regions_must_be_aligned():
     array = zarr.create_array(shape=(100, 90), chunks=(20, 90), dtype="i8")
     part = blocks((20, 90))[:50]
-    with pytest.raises(ValueError, match="whole ones are 20:80"):
+    with pytest.raises(ValueError, match="the aligned region is 20:80"):
         zarr_dask.to_zarr(part, array, region=slice(25, 75))
     # From element 25 on, other edges fit.
     with pytest.raises(ValueError, match=r"x\.rechunk\(\{0: \(15, 20, 15\)\}\)"):
@@ -123,7 +124,7 @@ def test_regions_within_stored_objects_are_refused_unless_said_otherwise():
     ("region", "message"),
     [
         (slice(0, 99), "shape"),
-        (slice(0, 101), "beyond"),
+        (slice(0, 101), "exceeds"),
         (slice(0, 100, 2), "steps"),
         ((slice(0, 100), 3), "steps"),
         ((slice(0, 100), slice(0, 90), slice(0, 1)), "dimensions"),
@@ -131,15 +132,15 @@ def test_regions_within_stored_objects_are_refused_unless_said_otherwise():
         ({"y": slice(0, 1)}, "numbered from 0"),
     ],
 )
-def test_wrong_regions(region, message):
+def test_invalid_regions(region, message):
     array = zarr.create_array(shape=(100, 90), dtype="i8")
     with pytest.raises(ValueError, match=message):
         zarr_dask.to_zarr(blocks(100), array, region=region)
 
 
-def test_what_cannot_be_written():
+def test_invalid_arguments():
     array = zarr.create_array(shape=(100, 90), dtype="i8")
-    with pytest.raises(TypeError, match="compressors: for new arrays only"):
+    with pytest.raises(TypeError, match="compressors: only supported for new arrays"):
         zarr_dask.to_zarr(blocks(100), array, compressors="gzip")
     unknown = blocks(50)[da.from_array(VALUES[:, 0] > 3, chunks=50)]
     with pytest.raises(ValueError, match="compute_chunk_sizes"):
@@ -149,7 +150,7 @@ def test_what_cannot_be_written():
         zarr_dask.to_zarr(blocks(100), readable)
 
 
-def test_memory_of_this_process_does_not_travel():
+def test_memory_stores_are_not_sent_to_processes():
     array = zarr.create_array(shape=(100, 90), chunks=50, dtype="i8")
     for store in (da.store, zarr_dask.to_zarr):
         with pytest.raises(StoreError, match="would be lost"):
@@ -157,7 +158,7 @@ def test_memory_of_this_process_does_not_travel():
     assert not np.any(array)
 
 
-def test_dask_stores_in_other_processes_by_itself(tmp_path):
+def test_dask_store_with_processes(tmp_path):
     array = zarr.create_array(tmp_path, shape=(200, 90), chunks=50, dtype="i8")
     where = (slice(100, 200), slice(None))
     da.store(blocks(50), array, regions=where, lock=False, scheduler="processes", num_workers=1)
@@ -170,14 +171,14 @@ lengths = st.lists(st.integers(1, 9), min_size=1, max_size=8).map(tuple)
 
 @given(lengths, lengths, st.integers(0, 9))
 @settings(max_examples=30)
-def test_aligned_blocks_never_meet(given_blocks, stored, start):
+def test_aligned_blocks_share_no_stored_object(given_blocks, stored, start):
     stored = (*stored, max(0, start + sum(given_blocks) - sum(stored)) or 1)
     where = (slice(start, start + sum(given_blocks)),)
-    (wanted,) = aligned([given_blocks], where, [stored])
+    (wanted,) = align_blocks([given_blocks], where, [stored])
     assert sum(wanted) == sum(given_blocks)
     assert min(wanted) > 0
     assert set(edges_of(wanted, start)[1:-1]) <= set(edges_of(stored))
-    assert aligned([wanted], where, [stored]) == (wanted,)
+    assert align_blocks([wanted], where, [stored]) == (wanted,)
     if wanted != given_blocks:
-        with pytest.raises(ValueError, match="would meet"):
-            refuse_meeting([given_blocks], [wanted], [stored], "chunks")
+        with pytest.raises(ValueError, match="are not aligned"):
+            check_alignment([given_blocks], [wanted], [stored], "chunks")

@@ -1,4 +1,4 @@
-"""Makes the modules beside the tests importable: pytest's importlib mode does not."""
+"""Make the modules next to the tests importable; pytest's importlib mode does not."""
 
 import sys
 from pathlib import Path

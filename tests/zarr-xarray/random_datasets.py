@@ -1,4 +1,4 @@
-"""Datasets of all kinds, for hypothesis."""
+"""Hypothesis strategies for datasets."""
 
 import hypothesis.extra.numpy as npst
 import hypothesis.strategies as st
@@ -17,11 +17,11 @@ ATTRIBUTES = st.dictionaries(
 
 @st.composite
 def variables(draw, dtypes=DTYPES):
-    """A variable along some of the dimensions, with chunks or without."""
+    """Draw a variable along some of the dimensions, chunked or not."""
     dims = tuple(draw(st.lists(st.sampled_from([*SIZES]), unique=True, max_size=3)))
     dtype = np.dtype(draw(dtypes))
     elements = None
-    if dtype.kind == "M":  # a day about every 40 years, which have no subtleties
+    if dtype.kind == "M":  # days about 40 years apart, which round-trip exactly
         elements = st.integers(-20000, 20000).map(lambda day: np.datetime64(day, "D").astype(dtype))
     elif dtype.kind == "U":
         elements = st.text("abä", max_size=3)

@@ -1,4 +1,4 @@
-"""Reading by xarray's ``engine="zarr_core"``."""
+"""Reading with xarray's ``engine="zarr_core"``."""
 
 import pickle
 
@@ -18,7 +18,7 @@ def zarr_format(request):
 
 @pytest.fixture
 def field(tmp_path, zarr_format):
-    """A store with an array in chunks, a coordinate, an attribute."""
+    """A store with a chunked array, a coordinate and an attribute."""
     ds = xr.Dataset(
         {"t": (("y", "x"), np.arange(60.0).reshape(6, 10), {"units": "K"})},
         coords={"x": np.arange(10) * 2, "y": [0, 1, 2, 3, 4, 5]},
@@ -29,7 +29,7 @@ def field(tmp_path, zarr_format):
     return path, ds
 
 
-def test_a_dataset_comes_back(field):
+def test_dataset_round_trip(field):
     path, expected = field
     with xr.open_dataset(path, engine="zarr_core") as ds:
         xr.testing.assert_identical(ds, expected)
@@ -48,7 +48,7 @@ def test_a_dataset_comes_back(field):
     ],
     ids=["integer", "slices", "outer", "points", "points with a slice"],
 )
-def test_selections_are_lazy_and_right(field, selection):
+def test_selections_are_lazy_and_correct(field, selection):
     path, expected = field
     ds = xr.open_dataset(path, engine="zarr_core")
     lazy = ds["t"].isel(selection)
@@ -56,7 +56,7 @@ def test_selections_are_lazy_and_right(field, selection):
     xr.testing.assert_identical(lazy.load(), expected["t"].isel(selection))
 
 
-def test_only_the_chunks_of_a_selection_are_read(field):
+def test_selection_reads_only_its_chunks(field):
     path, _ = field
     store = CountingStore(zarr_core.LocalStore(path))
     ds = xr.open_dataset(store, engine="zarr_core")
@@ -65,32 +65,32 @@ def test_only_the_chunks_of_a_selection_are_read(field):
     assert len({call.key for call in store.calls}) == 1
 
 
-def test_chunks_for_dask_are_those_that_are_stored(field):
+def test_dask_chunks_are_stored_chunks(field):
     path, expected = field
     ds = xr.open_dataset(path, engine="zarr_core", chunks={})
     assert ds["t"].chunks == ((2, 2, 2), (4, 4, 2))
     xr.testing.assert_identical(ds.compute(scheduler="threads"), expected)
 
 
-def test_chunks_for_dask_are_shards_where_there_are_some(tmp_path):
+def test_dask_chunks_are_shards_if_sharded(tmp_path):
     ds = xr.Dataset({"t": (("x",), np.arange(16))})
     path = tmp_path / "a.zarr"
     ds.zarr_core.to_zarr(path, encoding={"t": {"chunks": (2,), "shards": (8,)}})
     found = xr.open_dataset(path, engine="zarr_core", chunks={})
     assert found["t"].chunks == ((8, 8),)
-    # What was read so can be stored so.
+    # The encoding can be written again.
     found.zarr_core.to_zarr(tmp_path / "b.zarr")
     again = zarr_core.open_array(tmp_path / "b.zarr", path="t")
     assert (again.chunks, again.shards) == ((2,), (8,))
 
 
-def test_what_is_open_pickles(field):
+def test_open_dataset_pickles(field):
     path, expected = field
     ds = xr.open_dataset(path, engine="zarr_core")
     xr.testing.assert_identical(pickle.loads(pickle.dumps(ds)).load(), expected)
 
 
-def test_several_stores_are_one_dataset(tmp_path):
+def test_open_mfdataset(tmp_path):
     for number in range(3):
         ds = xr.Dataset({"a": ("t", [number])}, coords={"t": [number]})
         ds.zarr_core.to_zarr(tmp_path / f"{number}.zarr")
@@ -113,19 +113,19 @@ def test_groups_and_trees(tmp_path, zarr_format):
         assert float(below["c/d"]) == 2.5
 
 
-def test_what_is_not_there_is_a_missing_file(tmp_path, field):
+def test_missing_groups_raise_file_not_found(tmp_path, field):
     with pytest.raises(FileNotFoundError, match="No group found"):
         xr.open_dataset(tmp_path / "none.zarr", engine="zarr_core")
     with pytest.raises(FileNotFoundError, match="consolidated"):
         xr.open_dataset(field[0], engine="zarr_core", group="none")
 
 
-def test_what_is_misspelt_is_refused(field):
-    with pytest.raises(TypeError, match=r"called consolidate; there are .*consolidated"):
+def test_unknown_arguments_raise(field):
+    with pytest.raises(TypeError, match=r"argument consolidate for .* expected .*consolidated"):
         xr.open_dataset(field[0], engine="zarr_core", consolidate=True)
 
 
-def test_consolidated_metadata_may_be_insisted_on(tmp_path):
+def test_consolidated_true_requires_consolidated_metadata(tmp_path):
     path = tmp_path / "a.zarr"
     xr.Dataset({"a": 1}).zarr_core.to_zarr(path, consolidated=False)
     assert int(xr.open_dataset(path, engine="zarr_core")["a"]) == 1
@@ -133,7 +133,7 @@ def test_consolidated_metadata_may_be_insisted_on(tmp_path):
         xr.open_dataset(path, engine="zarr_core", consolidated=True)
 
 
-def test_arrays_without_names_of_dimensions_are_refused_or_dropped(tmp_path):
+def test_arrays_without_dimension_names_raise_or_are_dropped(tmp_path):
     group = zarr_core.create_group(tmp_path / "a.zarr")
     group.create_array("a", shape=(2, 3), dtype="int8")
     group.create_array("b", shape=(2,), dtype="int8", dimension_names=["x"])
@@ -143,7 +143,7 @@ def test_arrays_without_names_of_dimensions_are_refused_or_dropped(tmp_path):
     assert list(ds) == ["b"]
 
 
-def test_guesses_only_what_is_plainly_zarr(tmp_path, field):
+def test_guess_can_open(tmp_path, field):
     guess = ZarrCoreBackend().guess_can_open
     assert guess("s3://bucket/field.zarr")
     assert guess("field.zarr/")
@@ -155,13 +155,13 @@ def test_guesses_only_what_is_plainly_zarr(tmp_path, field):
     assert guess(tmp_path / "plain")
 
 
-def test_the_engine_of_zarr_python_can_be_replaced_for_reading(field):
+def test_use_for_zarr_engine(field):
     path, expected = field
     with zarr_xarray.use_for_zarr_engine(), xr.open_zarr(path, chunks=None) as ds:
         inner = ds["t"].variable._data
-        assert "StoredArray" in repr(inner)
+        assert "LazyZarrArray" in repr(inner)
         xr.testing.assert_identical(ds, expected)
-    assert "StoredArray" not in repr(xr.open_zarr(path, chunks=None)["t"].variable._data)
+    assert "LazyZarrArray" not in repr(xr.open_zarr(path, chunks=None)["t"].variable._data)
 
 
 @pytest.mark.parametrize("place", ["attributes", "document"])
@@ -179,11 +179,11 @@ def test_dimensions_of_nczarr(place):
         store.set("a/.zarray", document)
     ds = xr.open_dataset(store, engine="zarr_core", mask_and_scale=False)
     assert ds["a"].dims == ("y", "x")
-    assert not ds["a"].attrs  # a fill value without the attribute is netCDF's own
+    assert not ds["a"].attrs  # netCDF-C's own fill value has no attribute
     assert ds.attrs == {"title": "x"}
 
 
-def test_fill_values_mask_in_version_2_and_on_demand():
+def test_fill_values_mask_in_version_2_and_on_request():
     for zarr_format, given, missing in ((2, None, True), (3, None, False), (3, True, True)):
         store = zarr_core.MemoryStore()
         group = zarr_core.create_group(store, zarr_format=zarr_format)
@@ -199,7 +199,7 @@ async def _loaded(ds):
     return await ds.load_async()
 
 
-def test_loading_by_an_event_loop(field):
+def test_load_async(field):
     import asyncio
 
     path, expected = field

@@ -1,4 +1,4 @@
-"""Datasets on a cluster of processes."""
+"""Datasets on a Dask cluster of processes."""
 
 import dask
 import numpy as np
@@ -32,7 +32,7 @@ def ds():
 
 
 def write_region(path, start):
-    """What a worker does that knows nothing of the others."""
+    """Write one region, independently of the other workers."""
     part = xr.Dataset(
         {"a": (("t", "x"), np.full((6, 6), start))}, coords={"t": np.arange(start, start + 6)}
     )
@@ -42,21 +42,21 @@ def write_region(path, start):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("zarr_format", [3, 2])
-def test_processes_write_read_append(tmp_path, client, ds, zarr_format):
+def test_processes_write_read_and_append(tmp_path, client, ds, zarr_format):
     shards = {"shards": (6, 6)} if zarr_format == 3 else {}
     encoding = {"a": {"chunks": (3, 6) if shards else (6, 6), **shards}}
     to_zarr(ds.chunk(t=6), tmp_path / "a.zarr", encoding=encoding, zarr_format=zarr_format)
     found = xr.open_dataset(tmp_path / "a.zarr", chunks={}, **ENGINE)
-    assert found["a"].chunks == ((6,) * 4, (6,))  # shards where there are some
+    assert found["a"].chunks == ((6,) * 4, (6,))  # shards if there are any
     xr.testing.assert_identical(found.compute(), ds)
-    # Later, by whoever has the graph.
+    # Later, from the graph alone.
     later = to_zarr(found, tmp_path / "b.zarr", compute=False)
     assert zarr_core.open_array(tmp_path / "b.zarr", path="a").nchunks_initialized == 0
     client.compute(later).result()
     to_zarr(found.assign_coords(t=found.t + 24), tmp_path / "b.zarr", append_dim="t")
     both = xr.concat([ds, ds.assign_coords(t=ds.t + 24)], "t")
     xr.testing.assert_identical(xr.open_dataset(tmp_path / "b.zarr", **ENGINE).load(), both)
-    # Many stores as one, opened by the workers.
+    # Several stores as one dataset, opened by the workers.
     paths = [tmp_path / "a.zarr", tmp_path / "b.zarr"]
     with xr.open_mfdataset(
         paths, parallel=True, combine="nested", concat_dim="t", chunks={}, **ENGINE
@@ -65,7 +65,7 @@ def test_processes_write_read_append(tmp_path, client, ds, zarr_format):
 
 
 @pytest.mark.slow
-def test_workers_write_regions_that_they_find_themselves(tmp_path, client, ds):
+def test_workers_write_auto_regions(tmp_path, client, ds):
     path = tmp_path / "a.zarr"
     empty = xr.zeros_like(ds[["a"]]).chunk(t=6)
     to_zarr(empty, path, encoding={"a": {"chunks": (6, 6)}}, compute=False)
@@ -76,8 +76,8 @@ def test_workers_write_regions_that_they_find_themselves(tmp_path, client, ds):
 
 
 @pytest.mark.slow
-def test_a_store_in_memory_is_not_sent_to_processes(client, ds):
+def test_memory_store_is_not_sent_to_processes(client, ds):
     store = zarr_core.MemoryStore()
-    with pytest.raises(Exception, match="serialize"):  # instead of losing what they write
+    with pytest.raises(Exception, match="serialize"):  # instead of losing data
         to_zarr(ds.chunk(t=6), store)
-    assert zarr_core.open_array(store, path="a").nchunks_initialized == 0
+    assert not list(store.list())  # what was created is removed

@@ -15,7 +15,7 @@ netCDF4 = pytest.importorskip("netCDF4")
 
 
 def write(place):
-    """A dataset with everything of CF that is decoded."""
+    """Write a dataset that uses every CF convention that xarray decodes."""
     with netCDF4.Dataset(place, "w") as data:
         data.title, data.Conventions = "field", "CF-1.10"
         data.numbers = np.array([1, 2], "i4")
@@ -59,7 +59,7 @@ def mode(request):
 
 @pytest.fixture
 def both(tmp_path, mode):
-    """Paths of the NetCDF file, and of the hierarchy."""
+    """Paths of the NetCDF file and of the hierarchy."""
     write(tmp_path / "a.nc")
     write(f"file://{tmp_path}/a.zarr#mode={mode},file")
     return tmp_path / "a.nc", tmp_path / "a.zarr"
@@ -67,13 +67,13 @@ def both(tmp_path, mode):
 
 def load(path, engine, opener=xr.open_dataset, **options):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # xarray's, of calendars
+        warnings.simplefilter("ignore")  # of xarray, about calendars
         with opener(path, engine=engine, **options) as found:
             return found.load()
 
 
 def plain(data, mode):
-    """As pure Zarr can say it: every array has a fill value, attributes have the types of JSON."""
+    """Return the dataset as plain Zarr has it: a fill value for every array, JSON attributes."""
     if mode == "nczarr":
         return data
     texts = [name for name in data.variables if data[name].dtype.kind in "SO"]
@@ -83,7 +83,7 @@ def plain(data, mode):
     return data
 
 
-def test_datasets_are_the_same(both, mode):
+def test_datasets_are_equal(both, mode):
     file, hierarchy = both
     theirs, ours = (
         plain(load(place, engine), mode)
@@ -98,7 +98,7 @@ def test_datasets_are_the_same(both, mode):
     )
 
 
-def test_trees_are_the_same(both, mode):
+def test_trees_are_equal(both, mode):
     file, hierarchy = both
     theirs = load(file, "netcdf4", xr.open_datatree)
     ours = load(hierarchy, "zarr_core", xr.open_datatree)
@@ -107,7 +107,7 @@ def test_trees_are_the_same(both, mode):
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_what_netcdf_wrote_is_written_again(tmp_path, zarr_format):
+def test_rewrite_of_netcdf_data(tmp_path, zarr_format):
     write(f"file://{tmp_path}/a.zarr#mode=nczarr,file")
     ours = load(tmp_path / "a.zarr", "zarr_core")
     to_zarr(ours, tmp_path / "b.zarr", zarr_format=zarr_format)
@@ -117,7 +117,7 @@ def test_what_netcdf_wrote_is_written_again(tmp_path, zarr_format):
         assert again[name].dtype.kind == ours[name].dtype.kind
 
 
-def test_netcdf_reads_what_is_written_here(tmp_path):
+def test_netcdf_reads_written_data(tmp_path):
     ds = xr.Dataset(
         {
             "t": (("y", "x"), np.arange(12.0).reshape(4, 3), {"units": "K"}),
@@ -142,8 +142,8 @@ def test_netcdf_reads_what_is_written_here(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["nczarr", "zarr"])
-def test_what_netcdf_wrote_once(tmp_path, name):
-    """The fixtures, which do not change with the netCDF-C that is installed."""
+def test_netcdf_fixtures(tmp_path, name):
+    """Read stored fixtures, independent of the installed netCDF-C."""
     folder = Path(__file__).parents[1] / "fixtures" / "v2" / "netcdf-c-4.10"
     with ZipFile(folder / f"{name}.zip") as archive:
         archive.extractall(tmp_path)

@@ -1,4 +1,4 @@
-"""Datasets in a bucket, on a real server of S3."""
+"""Datasets in a bucket of an S3 server."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +27,7 @@ def part(start, stop):
 
 @pytest.fixture(params=["options", "environment"])
 def options(s3_server, request, monkeypatch):
-    """What else is said beside the URL."""
+    """Options in addition to the URL."""
     if request.param == "options":
         return {"storage_options": s3_options(s3_server)}
     for name, value in s3_environment(s3_server).items():
@@ -35,7 +35,7 @@ def options(s3_server, request, monkeypatch):
     return {"storage_options": {"client_options": {"allow_http": "true"}}}
 
 
-def test_datasets_are_written_appended_opened_by_url(s3_server, zarr_format, options):
+def test_write_append_and_open_by_url(s3_server, zarr_format, options):
     url = f"s3://{s3_server.bucket}/{uuid4()}/field.zarr"
     whole = part(0, 12)
     written = to_zarr(part(0, 4), url, zarr_format=zarr_format, **options)
@@ -43,7 +43,7 @@ def test_datasets_are_written_appended_opened_by_url(s3_server, zarr_format, opt
     to_zarr(part(4, 12), url, append_dim="t", **options)
     with xr.open_dataset(url, engine="zarr_core", chunks={}, **options) as ds:
         xr.testing.assert_identical(ds.compute(), whole)
-        if "access_key_id" not in options["storage_options"]:  # those are never pickled
+        if "access_key_id" not in options["storage_options"]:  # credentials are never pickled
             xr.testing.assert_identical(pickle.loads(pickle.dumps(ds)).compute(), whole)
     changed = (whole[["a"]].isel(t=slice(3, 7)) * 10).assign_coords(t=whole.t[3:7])
     to_zarr(changed, url, region="auto", **options)
@@ -65,7 +65,7 @@ def test_trees_in_a_bucket(s3_server, zarr_format):
     assert not zarr_core.check_consolidated(zarr_core.open_group(store))
 
 
-def test_two_who_append_to_a_bucket_lose_nothing(s3_server, zarr_format):
+def test_concurrent_appends_to_a_bucket_keep_all_data(s3_server, zarr_format):
     store = s3_store(s3_server)
     to_zarr(part(0, 1), store, zarr_format=zarr_format)
 

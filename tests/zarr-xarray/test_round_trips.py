@@ -1,4 +1,4 @@
-"""Datasets of all kinds come back as they were."""
+"""Property-based round trips of datasets."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -17,7 +17,7 @@ from zarr_xarray import to_zarr
     st.booleans(),
     st.booleans(),
 )
-def test_datasets_come_back(found, attributes, zarr_format, consolidated, chunked):
+def test_datasets_round_trip(found, attributes, zarr_format, consolidated, chunked):
     names = {
         name: variable for name, variable in found.items() if zarr_format == 3 or name.isascii()
     }
@@ -33,7 +33,7 @@ def test_datasets_come_back(found, attributes, zarr_format, consolidated, chunke
 
 @settings(max_examples=30)
 @given(st.data(), st.sampled_from([2, 3]))
-def test_selections_are_those_of_memory(data, zarr_format):
+def test_selections_match_in_memory_data(data, zarr_format):
     ds = xr.Dataset({"a": (("x", "y"), np.arange(35).reshape(5, 7))})
     store = zarr_core.MemoryStore()
     to_zarr(ds, store, encoding={"a": {"chunks": (2, 3)}}, zarr_format=zarr_format)
@@ -43,7 +43,7 @@ def test_selections_are_those_of_memory(data, zarr_format):
         indexers = {}
         for dim, size in expected.sizes.items():
             if size:
-                # xarray itself fails where slices of nothing meet others that go backwards.
+                # xarray itself fails for empty slices combined with reversed ones.
                 slices = st.slices(size).filter(lambda part, n=size: range(n)[part])
                 integers = st.integers(-size, size - 1)
                 indexers[dim] = data.draw(
@@ -57,7 +57,7 @@ def test_selections_are_those_of_memory(data, zarr_format):
 @given(
     st.lists(st.integers(1, 5), min_size=1, max_size=5), st.integers(1, 4), st.sampled_from([2, 3])
 )
-def test_appended_pieces_are_the_whole(lengths, chunk, zarr_format):
+def test_appended_parts_equal_the_whole(lengths, chunk, zarr_format):
     store = zarr_core.MemoryStore()
     start = 0
     for length in lengths:

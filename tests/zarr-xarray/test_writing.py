@@ -1,7 +1,8 @@
-"""Writing datasets by ``to_zarr``."""
+"""Writing datasets with ``to_zarr``."""
 
 import pickle
 import threading
+from contextlib import nullcontext
 
 import dask
 import dask.array
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr_core
+from zarr_core.errors import NodeTypeError
 from zarr_xarray import to_zarr
 
 ENGINE = {"engine": "zarr_core"}
@@ -53,7 +55,7 @@ def test_modes(store, zarr_format):
         to_zarr(line(), store, "x")
 
 
-def test_what_is_there_keeps_its_format_and_other_groups(store, zarr_format):
+def test_existing_format_and_other_groups_are_kept(store, zarr_format):
     to_zarr(line(), store, zarr_format=zarr_format)
     to_zarr(line(4, 8), store, group="b/c")
     to_zarr(line(8, 9), store, "w", group="b/d")
@@ -65,16 +67,16 @@ def test_what_is_there_keeps_its_format_and_other_groups(store, zarr_format):
     assert not zarr_core.check_consolidated(zarr_core.open_group(store))
 
 
-def test_appending_keeps_copies_in_step(store, zarr_format):
+def test_append_updates_consolidated_metadata(store, zarr_format):
     to_zarr(line(), store, zarr_format=zarr_format)
     to_zarr(line(4, 9), store, append_dim="x", consolidated=False)
     assert not zarr_core.check_consolidated(zarr_core.open_group(store))
     xr.testing.assert_identical(read(store), line(0, 9))
 
 
-def test_appending_does_not_believe_stale_copies(store, zarr_format):
+def test_append_ignores_stale_consolidated_metadata(store, zarr_format):
     to_zarr(line(), store, zarr_format=zarr_format)
-    for name in ("a", "x"):  # as others append, who know nothing of the copies
+    for name in ("a", "x"):  # appended without updating the consolidated metadata
         zarr_core.open_array(store, path=name).append(np.arange(2))
     zarr_core.open_array(store, path="a").attrs["units"] = "K"
     to_zarr(line(), store, append_dim="x")
@@ -85,11 +87,11 @@ def test_appending_does_not_believe_stale_copies(store, zarr_format):
 
 
 @pytest.mark.parametrize("requests", [None, 4])
-def test_what_has_grown_shrinks_again_if_not_all_can_grow(zarr_format, requests):
+def test_failed_append_restores_shapes(zarr_format, requests):
     store = zarr_core.MemoryStore()
-    store.requests = requests
+    store.max_concurrency = requests
     to_zarr(line(), store, zarr_format=zarr_format)
-    # Another array in the place of the last, of which the copies know nothing.
+    # Replace the last array without updating the consolidated metadata.
     old = zarr_core.open_array(store, path="x")
     attributes = old.attrs.asdict()
     names = {"dimension_names": ["x"]} if zarr_format == 3 else {}
@@ -105,15 +107,15 @@ def test_what_has_grown_shrinks_again_if_not_all_can_grow(zarr_format, requests)
         xr.testing.assert_equal(found, line(0, 9))
 
 
-def test_an_interrupted_append_is_noticed(store):
+def test_interrupted_append_is_detected(store):
     to_zarr(line(), store)
     zarr_core.open_array(store, path="a").resize(6)
-    with pytest.raises(zarr_core.extension.ZarrError, match="differ in length"):
+    with pytest.raises(zarr_core.errors.ZarrError, match="differ in length"):
         to_zarr(line(), store, append_dim="x")
     assert zarr_core.open_array(store, path="x").shape == (4,)
 
 
-def test_two_who_append_lose_nothing(tmp_path, zarr_format):
+def test_concurrent_appends_keep_all_data(tmp_path, zarr_format):
     path = tmp_path / "a.zarr"
     to_zarr(line(0, 1), path, zarr_format=zarr_format)
     failures = []
@@ -150,7 +152,7 @@ def test_regions(store, zarr_format):
         to_zarr(part.drop_vars("x"), store, region={"x": slice(0, 2)})
 
 
-def test_chunks_of_dask_that_meet_in_one_stored_object_are_refused(store):
+def test_overlapping_dask_chunks_raise(store):
     ds = xr.Dataset({"a": ("x", dask.array.arange(24, chunks=4))})
     shards = {"a": {"chunks": (2,), "shards": (8,)}}
     with pytest.raises(ValueError, match="overlap"):
@@ -164,7 +166,7 @@ def test_chunks_of_dask_that_meet_in_one_stored_object_are_refused(store):
     to_zarr(ds, store, "w", encoding=shards, safe_chunks=False)
 
 
-def test_elements_can_be_computed_later(tmp_path, zarr_format):
+def test_compute_false(tmp_path, zarr_format):
     ds = xr.Dataset({"a": ("x", dask.array.ones(6, chunks=2)), "b": ("x", np.arange(6))})
     later = to_zarr(ds, tmp_path / "a.zarr", compute=False, zarr_format=zarr_format)
     array = zarr_core.open_array(tmp_path / "a.zarr", path="a")
@@ -203,7 +205,7 @@ def test_encodings(store, zarr_format):
     assert raw["when"].codecs[-1].name == "gzip"
     assert raw["text"].chunks == (2,)
     assert raw["packed"].fill_value == (-1 if zarr_format == 2 else 0)
-    # What was read can be written as it was, and in the other version.
+    # Data can be written again unchanged, and in the other version.
     for other in (2, 3):
         again = zarr_core.MemoryStore()
         to_zarr(found, again, zarr_format=other)
@@ -211,7 +213,7 @@ def test_encodings(store, zarr_format):
         assert zarr_core.open_group(again)["when"].codecs[-1].name == "gzip"
 
 
-def test_version_2_has_fill_values_only_where_elements_are_missing(store):
+def test_version_2_fill_value_only_for_missing_elements(store):
     ds = xr.Dataset({"a": ("x", [0, 1]), "b": ("x", [0.0, np.nan])})
     to_zarr(ds, store, zarr_format=2)
     xr.testing.assert_identical(read(store), ds)
@@ -219,7 +221,7 @@ def test_version_2_has_fill_values_only_where_elements_are_missing(store):
     assert np.isnan(zarr_core.open_array(store, path="b").fill_value)
 
 
-def test_shards_are_left_out_in_version_2_unless_asked_for(store):
+def test_shards_are_ignored_in_version_2_unless_explicit(store):
     ds = line(0, 8)
     ds["a"].encoding = {"chunks": (2,), "shards": (4,)}
     with pytest.warns(UserWarning, match="shards"):
@@ -227,13 +229,13 @@ def test_shards_are_left_out_in_version_2_unless_asked_for(store):
     xr.testing.assert_identical(read(store), ds)
 
 
-def test_missing_values_that_are_no_numbers_need_not_be_said(store, zarr_format):
+def test_missing_value_nan_is_not_stored(store, zarr_format):
     ds = xr.Dataset({"a": ("x", [1.0, np.nan], {"missing_value": np.nan})})
     to_zarr(ds, store, zarr_format=zarr_format)
     assert np.isnan(read(store)["a"].values[1])
 
 
-def test_attributes_without_json_form_are_refused_before_anything_is_stored(store):
+def test_attributes_that_are_not_json_raise_before_writing(store):
     for ds in (line(attrs={"bad": object()}), line().assign(b=((), 1, {"bad": object()}))):
         with pytest.raises(TypeError, match="bad"):
             to_zarr(ds, store)
@@ -241,7 +243,7 @@ def test_attributes_without_json_form_are_refused_before_anything_is_stored(stor
 
 
 @pytest.mark.parametrize("group", [None, "b/c"])
-def test_what_is_not_replaced_stays(store, zarr_format, group):
+def test_failed_overwrite_keeps_existing_data(store, zarr_format, group):
     to_zarr(line(), store, zarr_format=zarr_format, group=group)
     bad = line().assign(a=("x", np.arange(4), {"bad": object()}))
     keys = sorted(store.list())
@@ -253,14 +255,14 @@ def test_what_is_not_replaced_stays(store, zarr_format, group):
 
 
 @pytest.mark.parametrize("group", [None, "b/c"])
-def test_a_dataset_may_replace_what_it_is_read_from(store, zarr_format, group):
+def test_dataset_can_overwrite_its_source(store, zarr_format, group):
     to_zarr(line().assign(b=1), store, zarr_format=zarr_format, group=group)
     lazy = xr.open_dataset(store, group=group, **ENGINE).drop_vars("b")
     assert not lazy["a"].variable._in_memory
     to_zarr(lazy, store, "w", group=group)
     for consolidated in (True, False):
         found = read(store, group=group, consolidated=consolidated)
-        xr.testing.assert_identical(found, line())  # without what is gone
+        xr.testing.assert_identical(found, line())  # without the removed variables
     assert not zarr_core.check_consolidated(zarr_core.open_group(store))
     later = xr.open_dataset(store, group=group, chunks={}, **ENGINE) + 1
     with pytest.raises(ValueError, match=r"'a' is computed from .*mode='w'"):
@@ -271,7 +273,7 @@ def test_a_dataset_may_replace_what_it_is_read_from(store, zarr_format, group):
 
 
 @pytest.mark.parametrize("how", ["inlined", "optimised", "zarr-python", "zarr-dask"])
-def test_no_chunk_of_dask_is_read_from_what_it_replaces(tmp_path, how):
+def test_dask_data_cannot_overwrite_its_source(tmp_path, how):
     place = tmp_path / "a.zarr"
     to_zarr(line(), place)
     if how == "inlined":
@@ -290,26 +292,34 @@ def test_no_chunk_of_dask_is_read_from_what_it_replaces(tmp_path, how):
 
 
 def test_data_arrays_with_and_without_a_name(store, zarr_format):
-    for array in (
-        xr.DataArray([1, 2], dims="x", name="a"),
-        xr.DataArray([1, 2], dims="x"),
-        xr.DataArray([1, 2], dims="x", coords={"x": [3, 4]}, name="x"),
+    for array, name in (
+        (xr.DataArray([1, 2], dims="x", name="a"), "a"),
+        (xr.DataArray([1, 2], dims="x"), "__xarray_dataarray_variable__"),
+        (xr.DataArray([1, 2], dims="x", coords={"x": [3, 4]}, name="x"), None),
     ):
-        array.zarr_core.to_zarr(store, mode="w", zarr_format=zarr_format)
+        reserved = zarr_format == 3 and name != "a"
+        with pytest.warns(UserWarning, match="reserves") if reserved else nullcontext():
+            array.zarr_core.to_zarr(store, mode="w", zarr_format=zarr_format)
+        assert name is None or list(zarr_core.open(store)) == [name]
         found = xr.open_dataarray(store, **ENGINE)
         xr.testing.assert_identical(found.load(), array)
 
 
-def test_names_that_would_be_in_a_group_below(store, zarr_format):
+def test_names_with_slash_raise(store, zarr_format):
     with pytest.raises(ValueError, match="'a/b'.*group"):
         to_zarr(line().assign({"a/b": 1}), store, zarr_format=zarr_format)
     assert not [*store.list()]
 
 
-def test_names_that_version_3_reserves(store):
-    with pytest.raises(ValueError, match="reserved"):
-        to_zarr(xr.Dataset({"__a": 1}), store)
-    assert not [*store.list()]
+def test_reserved_names_are_stored_with_a_warning(store):
+    ds = xr.Dataset({"__a": ("x", [1.0, 2.0])})
+    with pytest.warns(UserWarning, match="'/__a'.*reserves"):
+        to_zarr(ds, store)
+    to_zarr(ds, store, append_dim="x")  # creates no array
+    with pytest.warns(UserWarning, match="'/__g'.*reserves"):
+        to_zarr(ds.rename(__a="b"), store, "a", group="__g")
+    xr.testing.assert_identical(read(store), xr.concat([ds, ds], "x"))
+    xr.testing.assert_identical(read(store, group="__g"), ds.rename(__a="b"))
 
 
 def test_empty_chunks(tmp_path, zarr_format):
@@ -345,7 +355,7 @@ def test_trees(store, zarr_format):
 
 
 @pytest.mark.parametrize("root", [xr.Dataset(), line()], ids=["empty", "full"])
-def test_a_tree_may_replace_what_it_is_read_from(store, zarr_format, root):
+def test_tree_can_overwrite_its_source(store, zarr_format, root):
     tree = xr.DataTree.from_dict({"/": root, "/b/c": line() + 1})
     to_zarr(tree, store, zarr_format=zarr_format)
     to_zarr(xr.open_datatree(store, **ENGINE), store, "w", zarr_format=zarr_format)
@@ -355,7 +365,7 @@ def test_a_tree_may_replace_what_it_is_read_from(store, zarr_format, root):
     xr.testing.assert_identical(xr.open_datatree(store, **ENGINE).load(), tree)
 
 
-def test_a_tree_of_which_a_node_does_not_fit_is_not_begun(store, zarr_format):
+def test_tree_with_an_invalid_node_writes_nothing(store, zarr_format):
     tree = xr.DataTree.from_dict({"/": line(), "/b/c": line() + 1})
     refused = xr.Dataset({"d": ("y", [1], {"bad": object()})})
     bad = xr.DataTree.from_dict({"/": line() * 2, "/b/c": refused})
@@ -369,7 +379,7 @@ def test_a_tree_of_which_a_node_does_not_fit_is_not_begun(store, zarr_format):
         xr.testing.assert_identical(xr.open_datatree(store, **ENGINE).load(), tree)
 
 
-def test_one_of_several_makes_a_store(tmp_path):
+def test_one_of_several_processes_creates_a_store(tmp_path):
     results = []
 
     def work(number):
@@ -386,3 +396,14 @@ def test_one_of_several_makes_a_store(tmp_path):
         thread.join()
     assert len(results) == 1
     xr.testing.assert_equal(read(tmp_path / "a.zarr"), line() + results[0])
+
+
+@pytest.mark.parametrize("mode", [None, "w-", "a", "r+"])
+def test_writing_to_an_array_suggests_the_mode(store, mode):
+    array = zarr_core.create_array(store, data=[1, 2])
+    with pytest.raises((FileExistsError, NodeTypeError), match='use mode="w" to re') as caught:
+        to_zarr(line(0, 3), store, **({} if mode is None else {"mode": mode}))
+    assert "overwrite" not in str(caught.value)
+    assert array[:].tolist() == [1, 2]
+    to_zarr(line(0, 3), store, mode="w")
+    assert "a" in zarr_core.open_group(store)

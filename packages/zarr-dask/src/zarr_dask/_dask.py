@@ -1,4 +1,4 @@
-"""The only door to Dask, few of whose functions have types."""
+"""All functions of Dask that this package uses; most of them have no type annotations."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ normalize_chunks: Callable[..., tuple[tuple[int, ...], ...]] = _untyped.core.nor
 tokenize: Callable[..., str] = _tokenize
 
 
-def all_of(x: Any) -> Any:
-    """Something delayed that computes all blocks of an array, and gives None."""
-    delayed: Any = dask.delayed  # type: ignore[attr-defined]  # is found there, and not declared
+def compute_all(x: Any) -> Any:
+    """Return a ``Delayed`` that computes all blocks of an array and returns None."""
+    delayed: Any = dask.delayed  # type: ignore[attr-defined]  # not declared
     return delayed(_none)(x.to_delayed().ravel().tolist())
 
 
-def each_of(x: Any, **options: Any) -> Any:
-    """What every block of an array is when it is computed; they are not put together."""
-    some: Any = dask.compute  # type: ignore[attr-defined]  # is found there, and not declared
+def compute_blocks(x: Any, **options: Any) -> Any:
+    """Compute all blocks of an array and return them, without concatenation."""
+    some: Any = dask.compute  # type: ignore[attr-defined]  # not declared
     return some(*x.to_delayed().ravel().tolist(), **options)
 
 
@@ -43,61 +43,61 @@ def _none(_blocks: object) -> None:
 
 
 BATCH = 64
-"""How many tasks a scheduler that is not ``distributed`` gets at a time."""
+"""The number of tasks per call of a scheduler other than ``distributed``."""
 
 
 def compute(work: Callable[[Any], Any], tasks: Iterable[Any], scheduler: str | None) -> Any:
-    """What ``work`` gives for each task, by one of Dask's schedulers."""
-    delayed: Any = dask.delayed  # type: ignore[attr-defined]  # is found there, and not declared
+    """Call ``work`` for each task with a scheduler of Dask and return the results."""
+    delayed: Any = dask.delayed  # type: ignore[attr-defined]  # not declared
     jobs = [delayed(partial(work, task), pure=False, traverse=False)() for task in tasks]
     some: Any = dask.compute  # type: ignore[attr-defined]  # as above
     return some(*jobs, **({} if scheduler is None else {"scheduler": scheduler}))
 
 
 def as_completed(client: Any) -> Any:
-    """Futures of a cluster, as they are done; more may be added."""
-    import distributed  # noqa: PLC0415 - an extra
+    """Return an iterator over futures as they complete; futures can be added."""
+    import distributed  # optional dependency
 
     untyped: Any = distributed
     return untyped.as_completed(loop=client.loop)
 
 
 def was_lost(future: Any) -> bool:
-    """Whether a task has no result because its worker was lost, or all were restarted."""
-    from distributed import KilledWorker  # noqa: PLC0415 - an extra
+    """Return whether a task failed because its worker was lost or restarted."""
+    from distributed import KilledWorker  # optional dependency
 
     if future.status == "error":
         return isinstance(future.exception(), KilledWorker)
     return bool(future.status != "finished")
 
 
-def check_travels(work: object) -> None:
-    """Raise what pickling raises: a scheduler would only say that something is wrong.
+def check_picklable(work: object) -> None:
+    """Raise the error of pickling, which is more specific than that of a scheduler.
 
     Raises
     ------
     StoreError
-        If the store is one that cannot be used by another process.
+        If the store cannot be used by another process.
     """
     pickle.dumps(work)
 
 
-def bytes_of(amount: int | str) -> int:
-    """How many bytes an amount such as ``"512 MiB"`` is."""
+def parse_nbytes(amount: int | str) -> int:
+    """Return the number of bytes of an amount such as ``"512 MiB"``."""
     parse: Any = _parse_bytes
     return int(parse(amount))
 
 
-def block_bytes() -> int:
-    """How many bytes Dask wants a block to have, by its settings."""
-    return bytes_of(dask.config.get("array.chunk-size"))
+def target_block_nbytes() -> int:
+    """Return the block size of Dask's configuration, in bytes."""
+    return parse_nbytes(dask.config.get("array.chunk-size"))
 
 
 def current_client() -> Any:
-    """The client of ``distributed`` that is in use here, or None."""
+    """Return the current client of ``distributed``, or None."""
     if "distributed" not in sys.modules:
         return None
-    import distributed  # noqa: PLC0415 - an extra
+    import distributed  # optional dependency
 
     untyped: Any = distributed
     try:
@@ -107,9 +107,9 @@ def current_client() -> Any:
 
 
 def is_client(given: Any) -> bool:
-    """Whether something is a client of ``distributed``."""
+    """Return whether an object is a client of ``distributed``."""
     if "distributed" not in sys.modules:
         return False
-    from distributed import Client  # noqa: PLC0415 - an extra
+    from distributed import Client  # optional dependency
 
     return isinstance(given, Client)

@@ -1,89 +1,91 @@
-"""Whether blocks that are written at the same time meet in a stored object."""
+"""Alignment of Dask blocks with stored objects, so that no two tasks write to the same one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zarr_dask.chunking import edges_of, regular, snap
+from zarr_dask.block_lengths import edges_of, regular, snap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core import Array
 
-    from zarr_dask.chunking import Lengths
+    from zarr_dask.block_lengths import Lengths
 
 Region = tuple[slice, ...]
 
 
 def stored_lengths(array: Array) -> tuple[Lengths, ...]:
-    """Lengths of an array's stored objects: of shards if there are shards, else of chunks."""
+    """Return the lengths of the stored objects: shards, or chunks without sharding."""
     return tuple(lengths or (0,) for lengths in array.write_chunk_sizes)
 
 
-def region_of(given: Any, shape: tuple[int, ...], blocks: tuple[int, ...]) -> Region:
-    """The part of an array that is written, with all ends.
+def normalize_region(given: Any, shape: tuple[int, ...], blocks: tuple[int, ...]) -> Region:
+    """Return a region with a start and stop for each dimension.
 
     Parameters
     ----------
     given : tuple of (slice or int), slice, mapping of int to slice, or None
-        What the user said; what is left out is the whole dimension.
+        The region as passed by the user; missing dimensions are complete.
     shape : tuple of int
         Shape of the stored array.
     blocks : tuple of int
-        Shape of what is written.
+        The shape of the array to write.
 
     Raises
     ------
     ValueError
-        If a slice has a step, a dimension is not there, or the shapes differ.
+        If a slice has a step, a dimension does not exist, or the shapes differ.
     """
     parts: list[Any] = [slice(None)] * len(shape)
     if isinstance(given, dict):
         for dimension, part in given.items():
             if dimension not in range(-len(shape), len(shape)):
                 raise ValueError(
-                    f"region {given!r} names the dimension {dimension!r} of an array that has "
-                    f"{len(shape)} dimensions; they are numbered from 0"
+                    f"region {given!r} contains the dimension {dimension!r}, but the array has "
+                    f"{len(shape)} dimensions, numbered from 0"
                 )
             parts[dimension] = part
     elif given is not None:
         several = tuple(given) if isinstance(given, list | tuple) else (given,)
         if len(several) > len(shape):
-            raise ValueError(f"region {given!r} has more dimensions than the array, {len(shape)}")
+            raise ValueError(
+                f"region {given!r} has more dimensions than the array, which has {len(shape)}"
+            )
         parts[: len(several)] = several
     region = []
     for part, size in zip(parts, shape, strict=True):
         if not isinstance(part, slice) or part.step not in (None, 1):
-            raise ValueError(f"a region consists of slices without steps, not {part!r}")
+            raise ValueError(f"a region must consist of slices without steps, not {part!r}")
         start, stop, _ = part.indices(size)
         if part.stop is not None and part.stop > size:
-            raise ValueError(f"region {given!r} reaches beyond the array, whose shape is {shape}")
+            raise ValueError(f"region {given!r} exceeds the array of shape {shape}")
         region.append(slice(start, max(start, stop)))
     found = tuple(part.stop - part.start for part in region)
     if found != blocks:
-        raise ValueError(f"the region has shape {found}, and what is to be written {blocks}")
+        raise ValueError(f"the region has shape {found}, but the array to write has shape {blocks}")
     return tuple(region)
 
 
-def aligned(
+def align_blocks(
     blocks: Sequence[Lengths], region: Region, stored: Sequence[Lengths]
 ) -> tuple[Lengths, ...]:
-    """Lengths of blocks of which no two are in one stored object.
+    """Return block lengths such that no two blocks share a stored object.
 
     Parameters
     ----------
     blocks : sequence of tuple of int
-        Lengths of the blocks that there are, along each dimension.
+        Lengths of the existing blocks along each dimension.
     region : tuple of slice
-        Where they go.
+        The region to write.
     stored : sequence of tuple of int
         Lengths of the stored objects.
 
     Returns
     -------
     tuple of tuple of int
-        What is given, if it is so already.
+        ``blocks`` if they are already aligned.
     """
     return tuple(
         tuple(lengths)
@@ -98,36 +100,36 @@ def _fits(lengths: Lengths, start: int, stored: Lengths) -> bool:
     return set(inner) <= set(edges_of(stored))
 
 
-def refuse_meeting(
+def check_alignment(
     blocks: Sequence[Lengths], wanted: Sequence[Lengths], stored: Sequence[Lengths], what: str
 ) -> None:
-    """Raise if blocks are not such as they must be.
+    """Raise an error if blocks are not aligned.
 
     Raises
     ------
     ValueError
-        Says in which dimensions, and how to put it right.
+        With the dimensions and the required ``rechunk``.
     """
     wrong = [d for d, (is_, be) in enumerate(zip(blocks, wanted, strict=True)) if is_ != be]
     if not wrong:
         return
     remedy = ", ".join(f"{d}: {_shown(wanted[d])}" for d in wrong)
-    blocks_there = ", ".join(f"{d}: {_shown(blocks[d])}" for d in wrong)
-    stored_there = ", ".join(f"{d}: {_shown(stored[d])}" for d in wrong)
+    block_lengths = ", ".join(f"{d}: {_shown(blocks[d])}" for d in wrong)
+    object_lengths = ", ".join(f"{d}: {_shown(stored[d])}" for d in wrong)
     raise ValueError(
-        f"blocks of lengths {{{blocks_there}}} would meet in {what} of lengths {{{stored_there}}}: "
-        "two tasks would change one stored object at the same time. "
-        f"Write x.rechunk({{{remedy}}}), or give align=True to have that done"
+        f"blocks of lengths {{{block_lengths}}} are not aligned with {what} of lengths "
+        f"{{{object_lengths}}}: two tasks would write to the same stored object. "
+        f"Pass x.rechunk({{{remedy}}}), or align=True to rechunk automatically"
     )
 
 
-def refuse_cut_edges(region: Region, stored: Sequence[Lengths], what: str) -> None:
-    """Raise if a region begins or ends within stored objects.
+def check_region_edges(region: Region, stored: Sequence[Lengths], what: str) -> None:
+    """Raise an error if a region starts or ends within stored objects.
 
     Raises
     ------
     ValueError
-        Says where, and the nearest region that does not.
+        With the dimension and the smallest aligned region that contains the region.
     """
     for dimension, (part, lengths) in enumerate(zip(region, stored, strict=True)):
         edges = edges_of(lengths)
@@ -136,9 +138,9 @@ def refuse_cut_edges(region: Region, stored: Sequence[Lengths], what: str) -> No
         start = max(edge for edge in edges if edge <= part.start)
         stop = min(edge for edge in edges if edge >= part.stop)
         raise ValueError(
-            f"the region {part.start}:{part.stop} of dimension {dimension} begins or ends within "
-            f"{what}, of lengths {_shown(lengths)}; whole ones are {start}:{stop}. "
-            "If nobody else writes there at the same time, give partial_edges=True"
+            f"the region {part.start}:{part.stop} of dimension {dimension} starts or ends within "
+            f"{what} of lengths {_shown(lengths)}; the aligned region is {start}:{stop}. "
+            "Pass partial_edges=True if no other process writes to these at the same time"
         )
 
 

@@ -1,57 +1,57 @@
-"""The stored arrays that an array of Dask is computed from."""
+"""The stored arrays that a Dask array is computed from."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import locate
+from zarr_core import resolve_store_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LEADING = {
     "dask": ("args", "kwargs", "value"),  # of tasks
-    "xarray": ("array", "_array"),  # of one wrapper in another
+    "xarray": ("array", "_array"),  # of wrapped arrays
     "zarr_xarray": ("array",),
     "zarr": (),
     "zarr_core": (),
 }
-"""Where the parts of a graph have what they are made of, by who made them."""
+"""Attributes of objects in a Dask graph that lead to their sources, by top-level package."""
 
 
-def refuse_to_replace_sources(
-    x: Any, place: Any, path: str | None, storage_options: Mapping[str, Any] | None
+def check_not_source(
+    x: Any, store_like: Any, path: str | None, storage_options: Mapping[str, Any] | None
 ) -> None:
-    """Raise if blocks would be read from what is removed before.
+    """Raise an error if a Dask array is computed from arrays that will be removed.
 
     Parameters
     ----------
     x : dask.array.Array
-        What is going to be stored.
-    place : store-like
-        Where: what :func:`zarr_core.open` takes.
+        The array to store.
+    store_like : store-like
+        The destination, as for :func:`zarr_core.open`.
     path : str, optional
-        Path below that place of the node that is removed, with all that is below.
+        Path below it of the node that is removed, with all nodes below.
     storage_options : mapping, optional
-        Further arguments for the store that a URL names.
+        Options for the store if it is a URL.
 
     Raises
     ------
     ValueError
-        Says which array that is.
+        With the location of the array.
     """
     arrays = list(_arrays(x.__dask_graph__()))
     if not arrays:
         return
-    store, base = locate(place, read_only=True, storage_options=storage_options)
+    store, base = resolve_store_path(store_like, read_only=True, storage_options=storage_options)
     prefix = "".join(f"{part}/" for part in (base, path) if part)
     for array in arrays:
         same = array.store == store or str(array.store) == str(store)
         if same and f"{array.path}/".startswith(prefix):
             raise ValueError(
                 f"x is computed from {array.store} {'/' + array.path!r}, which overwrite=True "
-                "would remove first: write to another place, or into the array that is there"
+                "would remove first: write to another location, or into the existing array"
             )
 
 

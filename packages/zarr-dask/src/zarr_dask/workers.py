@@ -1,4 +1,4 @@
-"""Copies whose chunks are moved, or decoded to be encoded anew, by the workers of a cluster."""
+"""Copy chunks, or decode and encode them, with the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -7,130 +7,133 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core import locate
-from zarr_core.extension import (
+from zarr_core import resolve_store_path
+from zarr_core.tools import in_one_thread
+from zarr_transfer import (
     Budget,
-    Carrier,
     Chunking,
-    in_one_thread,
-    may_have_pieces,
-    missing_stay_missing,
+    CopyExecutor,
+    keeps_missing_chunks,
     plan_stages,
-    read_task,
-    tasks_of,
-    write_task,
+    read_region,
+    regions_of,
+    supports_intermediate,
+    write_region,
 )
 
-from zarr_dask import _dask, running
-from zarr_dask.between import Between
+from zarr_dask import _dask
+from zarr_dask.intermediate import IntermediateArray
+from zarr_dask.run_tasks import run_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from zarr_core import Array
-    from zarr_core.extension import Moved, Pair, RechunkingPlan, RechunkingStage, RechunkingTask
+    from zarr_transfer import CopyResult, KeyPair, RechunkPlan, RechunkStage, Region
 
     Coordinates = tuple[int, ...]
 
-_TOGETHER = 32  # values that one task moves
-_SMALL = 1 << 24  # bytes of a box below which a task costs more than what it does
-_FEW = 64  # tasks that give many workers something to do
+_VALUES_PER_TASK = 32
+_MIN_REGION_NBYTES = 1 << 24  # for smaller regions, the overhead of a task is larger
+_MIN_TASKS = 64  # to use many workers
 
 
 @dataclass(frozen=True, slots=True)
-class Workers(Carrier):
-    """The workers of a cluster, or other threads or processes, as carriers of a copy.
+class Workers(CopyExecutor):
+    """The workers of a cluster, or threads or processes, that execute a copy.
 
     Parameters
     ----------
     client : Client, Executor, str, optional
-        A client of ``distributed``, an executor of ``concurrent.futures`` or the name of one of
-        Dask's schedulers.  By default the client that is in use, if there is one, else what
-        Dask is set to: threads.
+        A client of ``distributed``, an executor of ``concurrent.futures`` or the name of a
+        scheduler of Dask.  By default the current client or, without one, the configured
+        scheduler, which uses threads unless configured otherwise.
     max_memory : int or str
-        Bytes that a task may take, as far as they can be told beforehand.
-    work : store-like, optional
-        Where an intermediate array is kept while chunks of adverse shapes are rechunked.  By
-        default beside the destination.
+        The maximum memory of a task, in bytes, as far as it can be predicted.
+    temp_store : store-like, optional
+        The location of the intermediate array, if rechunking requires one.  By default next
+        to the chunks of the destination.
     retries : int
-        How often a task that failed, or whose worker was lost, is tried again.
+        The number of retries of a task that failed or whose worker was lost.
 
     Notes
     -----
-    A task writes whole stored objects, each of which is replaced as a whole, and may run
-    several times, at the same time, too: nothing is ever half there.
+    A task writes whole stored objects, and each is replaced atomically.  A task can therefore
+    run several times, also at the same time.
     """
 
     client: Any = None
     max_memory: int | str = "256 MiB"
-    work: Any = None
+    temp_store: Any = None
     retries: int = 2
 
-    def values(
+    def copy_keys(
         self,
-        pairs: Sequence[Pair],
-        move: Callable[[Sequence[Pair]], Moved],
-        done: Callable[[Sequence[Pair], Moved], object],
+        pairs: Sequence[KeyPair],
+        move: Callable[[Sequence[KeyPair]], CopyResult],
+        done: Callable[[Sequence[KeyPair], CopyResult], object],
     ) -> None:
         self._run(move, _batches(pairs), done)
 
-    def elements(
+    def copy_elements(
         self,
         source: Array,
         dest: Array,
         there: frozenset[Coordinates],
         done: Callable[[int], object],
     ) -> None:
-        """Store all elements of an array in another, in one stage or two.
+        """Copy all elements of an array to another, in one or two stages.
 
         Raises
         ------
         ValueError
-            If a stored object takes more memory than a task may take.
+            If a single stored object needs more memory than ``max_memory``.
         """
         if not dest.size:
             return
-        place = dest.store if self.work is None else locate(self.work)[0]
-        plan = planned(source, dest, self.max_memory, between=may_have_pieces(source, place))
+        store = dest.store if self.temp_store is None else resolve_store_path(self.temp_store)[0]
+        plan = plan_rechunk(
+            source, dest, self.max_memory, between=supports_intermediate(source, store)
+        )
         if plan.between is None:
             self._move(source, dest, plan.stages[0], there, done)
             return
-        between = Between.of(source, dest, plan.between, self.work)
+        middle = IntermediateArray.open_or_create(source, dest, plan.between, self.temp_store)
         # Each stage is half of the work.
-        if between.is_complete:
+        if middle.is_complete:
             done(source.size // 2)
         else:
-            half = Half(done)
-            self._move(source, between.array, plan.stages[0], between.there(), half)
-            between.complete()
-        half = Half(done, source.size % 2)
-        self._move(between.array, dest, plan.stages[1], there, half)
-        between.remove()
+            half = HalfCounter(done)
+            self._move(source, middle.array, plan.stages[0], middle.stored_chunks(), half)
+            middle.mark_complete()
+        half = HalfCounter(done, source.size % 2)
+        self._move(middle.array, dest, plan.stages[1], there, half)
+        middle.remove()
 
     def _move(
         self,
         source: Array,
         dest: Array,
-        stage: RechunkingStage,
+        stage: RechunkStage,
         there: frozenset[Coordinates],
         done: Callable[[int], object],
     ) -> None:
         counted = 0
 
-        def count(task: RechunkingTask) -> None:
+        def count(task: Region) -> None:
             nonlocal counted
             counted += task.size
             done(task.size)
 
-        def left() -> Iterator[RechunkingTask]:
-            for task in tasks_of(stage, source, only_stored=missing_stay_missing(source, dest)):
+        def left() -> Iterator[Region]:
+            for task in regions_of(stage, source, only_stored=keeps_missing_chunks(source, dest)):
                 if there and all(at in there for at in product(*stage.objects_in(task))):
                     count(task)
                 else:
                     yield task
 
-        self._run(MoveBox(source, dest), left(), lambda task, _: count(task))
-        done(source.size - counted)  # where nothing is stored
+        self._run(CopyRegion(source, dest), left(), lambda task, _: count(task))
+        done(source.size - counted)  # regions without stored chunks
 
     def _run(
         self,
@@ -138,25 +141,27 @@ class Workers(Carrier):
         tasks: Iterator[Any],
         done: Callable[[Any, Any], object],
     ) -> None:
-        running.run(self.client, work, tasks, done, self.retries)
+        run_tasks(self.client, work, tasks, done, self.retries)
 
 
-def planned(
+def plan_rechunk(
     source: Array, dest: Array, max_memory: int | str, *, between: bool = True
-) -> RechunkingPlan:
-    """How the elements of an array are stored in another by many workers.
+) -> RechunkPlan:
+    """Plan how many workers copy the elements of an array to another.
 
     Raises
     ------
     ValueError
-        If a stored object takes more memory than a task may take.
+        If a single stored object needs more memory than ``max_memory``.
     """
-    budget = Budget(_dask.bytes_of(max_memory), tasks=_FEW, box=_SMALL, between=between)
+    budget = Budget(
+        _dask.parse_nbytes(max_memory), tasks=_MIN_TASKS, box=_MIN_REGION_NBYTES, between=between
+    )
     return plan_stages(Chunking.of(source), Chunking.of(dest), budget)
 
 
-class MoveBox:
-    """Stores a box of one array in another, wherever it is called.
+class CopyRegion:
+    """Copies a region of an array to another array; can be pickled.
 
     Parameters
     ----------
@@ -168,22 +173,22 @@ class MoveBox:
         self._source = source
         self._dest = dest
 
-    def __call__(self, task: RechunkingTask) -> None:
+    def __call__(self, task: Region) -> None:
         values = np.empty(task.shape, self._source.dtype)
         with in_one_thread():
-            read_task(task, self._source, values)
-            write_task(task, self._source, self._dest, values)
+            read_region(task, self._source, values)
+            write_region(task, self._source, self._dest, values)
 
 
-class Half:
-    """Counts elements as halves.
+class HalfCounter:
+    """Counts each element as one half, since each stage is half of the work.
 
     Parameters
     ----------
     done : callable
-        Is told how many wholes there are.
+        Called with the number of elements.
     left : int
-        Halves that are there already.
+        The number of halves to begin with.
     """
 
     def __init__(self, done: Callable[[int], object], left: int = 0) -> None:
@@ -195,7 +200,7 @@ class Half:
         self._done(whole)
 
 
-def _batches(pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
+def _batches(pairs: Sequence[KeyPair]) -> Iterator[Sequence[KeyPair]]:
     left = iter(pairs)
-    while batch := list(islice(left, _TOGETHER)):
+    while batch := list(islice(left, _VALUES_PER_TASK)):
         yield batch

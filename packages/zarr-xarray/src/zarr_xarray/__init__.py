@@ -1,14 +1,14 @@
-"""Datasets of xarray in Zarr hierarchies, through zarr-core.
+"""Read and write Zarr hierarchies with xarray and zarr-core.
 
-Reading is xarray's own: ``xr.open_dataset(store, engine="zarr_core")``.  Importing this
-adds the accessor ``.zarr_core`` to datasets, data arrays and trees, which writes.
+xarray reads them with ``xr.open_dataset(store, engine="zarr_core")``.  Importing this
+package adds the accessor ``zarr_core``, which writes, to datasets, data arrays and trees.
 """
 
 from __future__ import annotations
 
 from zarr_xarray.accessor import DatasetWriter, TreeWriter
 from zarr_xarray.backend import ZarrCoreBackend, use_for_zarr_engine
-from zarr_xarray.writing import to_zarr
+from zarr_xarray.writers import to_zarr
 
 __all__ = ["DatasetWriter", "TreeWriter", "ZarrCoreBackend", "to_zarr", "use_for_zarr_engine"]
 

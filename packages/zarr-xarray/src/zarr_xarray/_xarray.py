@@ -1,12 +1,12 @@
-"""The only door to what xarray does not document.
+"""All private names of xarray that this package uses.
 
-xarray has no public way to write to a store of one's own.  What it does to variables
-before they are stored, how it checks regions, whether chunks fit: all of it is taken from
-here, so that datasets are stored as xarray's own engine would store them, and a change
-in xarray concerns one file.  None of these modules imports zarr-python.
+xarray has no public interface for writing to other stores.  How it encodes variables, checks
+regions and compares chunks is imported here, so that datasets are stored as xarray's own
+engine stores them, and changes in xarray affect only this file.  No module of this package
+imports zarr-python.
 """
 
-# ruff: noqa: SLF001 - see above: nothing else of xarray does this
+# ruff: noqa: SLF001 - the only module that uses private names of xarray
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ fit_dimensions: Callable[..., Any] = _zarr_module._validate_and_transpose_existi
 encode_attribute: Callable[[Any], Any] = _zarr_module.encode_zarr_attr_value
 encode_variable: Callable[..., Any] = _zarr_module.encode_zarr_variable
 if "zarr_format" in signature(encode_variable).parameters:  # since xarray 2026.9
-    # In version 2, too, text of variable length stays what it is.
+    # Variable-length text is not converted in version 2 either.
     encode_variable = partial(encode_variable, zarr_format=3)
 
 rechunk_to_grid: Callable[..., Any] = _chunks_module.grid_rechunk

@@ -1,35 +1,35 @@
-"""Writing from the datasets themselves: ``ds.zarr_core.to_zarr(...)``."""
+"""Accessors of datasets, data arrays and trees: ``ds.zarr_core.to_zarr(...)``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from zarr_xarray import _xarray
-from zarr_xarray.writing import to_zarr
+from zarr_xarray.writers import to_zarr
 
 if TYPE_CHECKING:
     from zarr_xarray.store import DatasetStore
 
 
 class DatasetWriter:
-    """What zarr-core does with a dataset or a data array.
+    """Accessor ``zarr_core`` of datasets and data arrays.
 
     Parameters
     ----------
     data : Dataset or DataArray
-        What it belongs to.
+        The object to write.
     """
 
     def __init__(self, data: Any) -> None:
         self._data = data
 
     def to_zarr(self, store: Any = None, **options: Any) -> DatasetStore | Any:
-        """Write it; see :func:`zarr_xarray.to_zarr`."""
+        """Write to a Zarr hierarchy; see :func:`zarr_xarray.to_zarr`."""
         return to_zarr(self._data, store, **options)
 
 
 class TreeWriter(DatasetWriter):
-    """What zarr-core does with a tree of datasets."""
+    """Accessor ``zarr_core`` of trees of datasets."""
 
 
 _xarray.register_dataset("zarr_core")(DatasetWriter)

@@ -10,22 +10,22 @@ from xarray.backends import BackendEntrypoint, refresh_engines
 from zarr_core import Group, Store
 
 from zarr_xarray import _xarray
-from zarr_xarray.opening import PARAMETERS, Opening
+from zarr_xarray.open_options import PARAMETERS, OpenOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xarray import Dataset, DataTree
 
-# What xr.open_zarr hands on before xarray 2026.9, though it was not given.
-_OF_OLDER_XARRAY = ("chunk_store", "synchronizer", "zarr_version")
-_MARKS = ("zarr.json", ".zgroup", ".zmetadata")
+# xr.open_zarr before xarray 2026.9 passes these as None if the user did not pass them.
+_IGNORED_IF_NONE = ("chunk_store", "synchronizer", "zarr_version")
+_METADATA_KEYS = ("zarr.json", ".zgroup", ".zmetadata")
 
 
 class ZarrCoreBackend(BackendEntrypoint):
-    """Datasets and trees from Zarr hierarchies of every format that is installed.
+    """Backend of xarray for Zarr hierarchies of every installed format.
 
-    Used by name: ``xr.open_dataset(store, engine="zarr_core")``.
+    xarray uses it by name: ``xr.open_dataset(store, engine="zarr_core")``.
     """
 
     description = "Open Zarr hierarchies (.zarr) with zarr-core"
@@ -34,7 +34,7 @@ class ZarrCoreBackend(BackendEntrypoint):
     open_dataset_parameters = PARAMETERS
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether something is plainly Zarr: by its suffix, its documents, or its type."""
+        """Return whether the suffix, the metadata documents or the type identify Zarr."""
         if isinstance(filename_or_obj, Store | Group):
             return True
         if not isinstance(filename_or_obj, str | os.PathLike):
@@ -45,63 +45,68 @@ class ZarrCoreBackend(BackendEntrypoint):
         if path.endswith((".zarr", ".zarr.zip")):
             return True
         return "://" not in path and any(
-            os.path.isfile(os.path.join(path, mark)) for mark in _MARKS
+            os.path.isfile(os.path.join(path, mark)) for mark in _METADATA_KEYS
         )
 
     def open_dataset(self, filename_or_obj: Any, **options: Any) -> Dataset:
-        """Open one group; what :func:`xarray.open_dataset` calls.
+        """Open one group, for :func:`xarray.open_dataset`.
 
         Parameters
         ----------
         filename_or_obj : store-like
-            A path, a URL, a store, a mapping, a group: what :func:`zarr_core.open` takes.
+            A path, URL, store, mapping or group, as for :func:`zarr_core.open`.
         **options
-            See :class:`zarr_xarray.opening.Opening`.
+            See :class:`zarr_xarray.open_options.OpenOptions`.
 
         Raises
         ------
         FileNotFoundError
-            If there is no group.
+            If the group does not exist.
         KeyError
-            If nothing names the dimensions of an array.
+            If an array has no dimension names.
         """
-        return _opening(options).dataset(filename_or_obj)
+        return _parse_options(options).dataset(filename_or_obj)
 
     def open_groups_as_dict(self, filename_or_obj: Any, **options: Any) -> dict[str, Dataset]:
-        """Open a group, with all groups below it; arguments as for one.
+        """Open a group and all groups below it.
+
+        Parameters are those of :meth:`open_dataset`.
 
         Returns
         -------
         dict
-            Datasets by path: absolute, or relative to ``group`` if it is given.
+            Datasets by path: absolute, or relative to ``group`` if it is passed.
         """
-        return _opening(options).datasets(filename_or_obj)
+        return _parse_options(options).datasets(filename_or_obj)
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
-        """Open a hierarchy; arguments as for :meth:`open_groups_as_dict`."""
+        """Open a hierarchy as a tree.
+
+        Parameters are those of :meth:`open_dataset`.
+        """
         return _xarray.tree_from(self.open_groups_as_dict(filename_or_obj, **options))
 
 
-def _opening(options: dict[str, Any]) -> Opening:
+def _parse_options(options: dict[str, Any]) -> OpenOptions:
     given = {
         name: value
         for name, value in options.items()
-        if value is not None or name not in _OF_OLDER_XARRAY
+        if value is not None or name not in _IGNORED_IF_NONE
     }
     if unknown := sorted(given.keys() - set(PARAMETERS)):
         raise TypeError(
-            f"the engine zarr_core has no argument called {', '.join(unknown)}; "
-            f"there are {', '.join(PARAMETERS[1:])}"
+            f"unknown argument {', '.join(unknown)} for the engine zarr_core; "
+            f"expected {', '.join(PARAMETERS[1:])}"
         )
-    return Opening(**given)
+    return OpenOptions(**given)
 
 
 @contextmanager
 def use_for_zarr_engine() -> Iterator[None]:
-    """Read by ``xr.open_zarr`` and ``engine="zarr"`` through zarr-core, within a block.
+    """Use zarr-core for ``xr.open_zarr`` and ``engine="zarr"`` within a block.
 
-    zarr-python is not needed then, nor imported.  Writing is not redirected: xarray has no
-    way to do so.
+    zarr-python is neither needed nor imported.  Writing is not redirected, as xarray does
+    not support it.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Names of the dimensions of an array, as the conventions store them.
+"""Dimension names of arrays, by convention.
 
-Version 3 has ``dimension_names``.  xarray puts ``_ARRAY_DIMENSIONS`` among the attributes
-in version 2.  NCZarr, which netCDF-C writes, has references to dimensions of groups.
+Version 3 has ``dimension_names``.  In version 2, xarray stores the attribute
+``_ARRAY_DIMENSIONS``, and NCZarr (netCDF-C) stores references to dimensions of groups.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from zarr_core import Array
 
 
-def dimensions_of(array: Array, attributes: dict[str, Any]) -> tuple[str, ...]:
-    """The names of the dimensions.
+def dimension_names_of(array: Array, attributes: dict[str, Any]) -> tuple[str, ...]:
+    """Return the dimension names of an array.
 
     Parameters
     ----------
@@ -28,34 +28,34 @@ def dimensions_of(array: Array, attributes: dict[str, Any]) -> tuple[str, ...]:
     Raises
     ------
     KeyError
-        If no convention gives one name for each dimension.
+        If no convention gives a name for each dimension.
     """
     for names in (
         array.dimension_names,
         attributes.get(DIMENSION_KEY),
-        nczarr.dimensions_in(nczarr.notes_of(array, attributes)),
+        nczarr.references_of(nczarr.nczarr_metadata(array, attributes)),
         () if not array.ndim else None,
     ):
         if isinstance(names, list | tuple) and len(names) == array.ndim:
             texts = tuple(name for name in names if isinstance(name, str))
             if len(texts) == array.ndim:
                 return texts
-    looked_for = (
+    missing = (
         "dimension_names"
         if array.zarr_format == 3
-        else f"the attribute `{DIMENSION_KEY}`, and NCZarr's metadata"
+        else f"the attribute `{DIMENSION_KEY}` and NCZarr's metadata"
     )
     raise KeyError(
-        f"the array {array.name!r} in {array.store} is missing {looked_for}: a name for each of "
+        f"the array {array.name!r} in {array.store} is missing {missing}: a name for each of "
         f"its {array.ndim} dimensions is required for xarray to determine variable dimensions. "
-        "Open the array with zarr_core.open_array, or leave it out with drop_variables"
+        "Open the array with zarr_core.open_array, or exclude it with drop_variables"
     )
 
 
-def shown(attributes: dict[str, Any]) -> dict[str, Any]:
-    """The attributes of a node that are the user's, not a convention's."""
+def user_attributes(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes that do not belong to a convention."""
     return {
         name: value
-        for name, value in nczarr.typed(attributes).items()
+        for name, value in nczarr.typed_attributes(attributes).items()
         if name != DIMENSION_KEY and not name.lower().startswith("_nc")
     }

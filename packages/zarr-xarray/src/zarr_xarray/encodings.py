@@ -1,4 +1,4 @@
-"""The encoding of a variable: how its array is stored, in words that can be stored again."""
+"""The encoding of a variable: how its array is stored, in a form that can be stored again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHARDING = "sharding_indexed"
 
 
 def encoding_of(array: Array, dimensions: tuple[str, ...], *, keep_fill_value: bool) -> Any:
-    """What ``variable.encoding`` says of an array.
+    """Return ``variable.encoding`` for an array.
 
     Parameters
     ----------
@@ -21,25 +21,25 @@ def encoding_of(array: Array, dimensions: tuple[str, ...], *, keep_fill_value: b
     dimensions : tuple of str
         Names of its dimensions.
     keep_fill_value : bool
-        Whether to note its fill value, which is not the ``_FillValue`` of the variable.
+        Whether to include its fill value, which is not the ``_FillValue`` of the variable.
 
     Notes
     -----
-    Codecs are definitions (``{"name": ..., "configuration": ...}``), which this library
-    and zarr-python take for new arrays of either version.  The preferred chunks, which are
-    those that Dask gets with ``chunks={}``, are the shards if there are any: parallel
-    writers of the variable then never meet in one.
+    Codecs are definitions (``{"name": ..., "configuration": ...}``), which this library and
+    zarr-python accept for new arrays of both versions.  The preferred chunks, which Dask
+    uses with ``chunks={}``, are the shards if there are any, so that parallel writers never
+    write to the same shard.
     """
     filters, serializer, compressors = _codecs(array)
-    chunks, shards = _regular(array.chunks), array.shards
+    chunks, shards = _regular_lengths(array.chunks), array.shards
     encoding: dict[str, Any] = {
         "chunks": chunks,
         "preferred_chunks": dict(
-            zip(dimensions, chunks if shards is None else _regular(shards), strict=True)
+            zip(dimensions, chunks if shards is None else _regular_lengths(shards), strict=True)
         ),
         "compressors": compressors,
         "filters": filters,
-        "shards": None if shards is None else _regular(shards),
+        "shards": None if shards is None else _regular_lengths(shards),
     }
     if array.zarr_format == 3:
         encoding["serializer"] = serializer
@@ -51,34 +51,36 @@ def encoding_of(array: Array, dimensions: tuple[str, ...], *, keep_fill_value: b
 
 
 def _codecs(array: Array) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
-    """Definitions of the filters, of the serializer, of the compressors; in shards if any."""
+    """Return the definitions of filters, serializer and compressors; with shards, the inner."""
     codecs: list[Any] = [codec.to_json() for codec in array.codecs]
     while len(codecs) == 1 and isinstance(codecs[0], dict) and codecs[0]["name"] == _SHARDING:
         codecs = codecs[0]["configuration"]["codecs"]
     first = len(array.filters)
-    if array.skipped_extensions or first >= len(codecs):
+    if array.ignored_extensions or first >= len(codecs):
         return (), "auto", ()
     definitions = [{"name": codec} if isinstance(codec, str) else codec for codec in codecs]
     return tuple(definitions[:first]), definitions[first], tuple(definitions[first + 1 :])
 
 
-def _regular(lengths: tuple[Any, ...]) -> tuple[Any, ...]:
-    """One length for each dimension where all but the last are the same."""
-    return tuple(_one(item) if isinstance(item, tuple) else int(item) for item in lengths)
+def _regular_lengths(lengths: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Replace the lengths of regular dimensions by one length each."""
+    return tuple(
+        _regular_length(item) if isinstance(item, tuple) else int(item) for item in lengths
+    )
 
 
-def _one(lengths: tuple[int, ...]) -> Any:
+def _regular_length(lengths: tuple[int, ...]) -> Any:
     if not lengths:
-        return (0,)  # Dask takes no dimension without chunks
+        return (0,)  # Dask does not support dimensions without chunks
     if len(set(lengths[:-1])) <= 1 and lengths[-1] <= lengths[0]:
         return lengths[0]
     return lengths
 
 
-def decoded_fill_value(value: Any, dtype: np.dtype[Any], decode: Any) -> Any:
-    """The attribute ``_FillValue`` of an array of version 3, which is encoded by its type.
+def decode_fill_value(value: Any, dtype: np.dtype[Any], decode: Any) -> Any:
+    """Decode the attribute ``_FillValue`` of version 3, which is encoded by data type.
 
-    Other writers store a plain number; that is what it is then.
+    Other writers store a plain number, which is returned unchanged.
     """
     try:
         return decode(value, dtype)

@@ -1,4 +1,4 @@
-"""An array whose elements xarray reads when it needs them."""
+"""Zarr arrays that xarray reads lazily."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from zarr_core import Array
 
 
-class StoredArray(BackendArray):
-    """Elements of an array in a store.
+class LazyZarrArray(BackendArray):
+    """Lazily read elements of a Zarr array.
 
     Parameters
     ----------
     array : Array
-        The array, which may be used from many threads, and pickles with its store.
+        The array.
 
     Notes
     -----
-    The three kinds of keys that xarray has are three kinds of selections here, and each
-    reads only the chunks that it touches.
+    Basic, outer and vectorized keys of xarray become basic, orthogonal and coordinate
+    selections, which read only the chunks that they touch.  Arrays can be shared between
+    threads, and can be pickled if their store can.
     """
 
     __slots__ = ("_array", "dtype", "shape")
@@ -48,12 +49,12 @@ class StoredArray(BackendArray):
         elif isinstance(key, _xarray.OuterIndexer):
             read = self._outer
         else:
-            read = self._points
+            read = self._vectorized
         return _xarray.select(key, self.shape, _xarray.VECTORIZED, read)
 
     async def async_getitem(self, key: Any) -> Any:
-        """As reading, in a thread of its own, while the event loop goes on."""
-        import asyncio  # noqa: PLC0415 - lazy: few programs have an event loop
+        """Read in a thread, without blocking the event loop."""
+        import asyncio
 
         return await asyncio.to_thread(self.__getitem__, key)
 
@@ -63,26 +64,30 @@ class StoredArray(BackendArray):
     def _outer(self, key: tuple[Any, ...]) -> Any:
         return self._as_array(self._array.get_orthogonal_selection(key))
 
-    def _points(self, key: tuple[Any, ...]) -> Any:
+    def _vectorized(self, key: tuple[Any, ...]) -> Any:
         return self._as_array(self._array.get_coordinate_selection(key))
 
     def _as_array(self, value: Any) -> Any:
-        # A single text is a Python string, of which NumPy would make one of fixed size.
+        # A single string is a str, which NumPy would convert to a fixed-length data type.
         return value if isinstance(value, np.ndarray) else np.asarray(value, self.dtype)
 
 
-def arrays_read_by(data: Any) -> Iterator[Any]:
-    """The stored arrays that chunks of Dask are going to be read from, as far as they show.
+def source_arrays(data: Any) -> Iterator[Any]:
+    """Find the Zarr arrays that the chunks of a Dask array are read from.
 
     Parameters
     ----------
     data : array-like
-        In chunks.
+        A chunked array.
 
     Yields
     ------
     Array or zarr.Array
-        Each once.
+        Each array once.
+
+    Notes
+    -----
+    The Dask graph is searched.  Arrays hidden in functions or foreign objects are not found.
     """
     left = [data.__dask_graph__()] if hasattr(data, "__dask_graph__") else []
     seen: dict[int, Any] = {}
@@ -93,20 +98,22 @@ def arrays_read_by(data: Any) -> Iterator[Any]:
             left += part
         elif isinstance(part, Mapping):
             left += part.values()
-        elif origin not in _LEADING or id(part) in seen:
+        elif origin not in _SOURCE_ATTRIBUTES or id(part) in seen:
             continue
         else:
             seen[id(part)] = part
             if origin in ("zarr", "zarr_core") and hasattr(part, "store"):
                 yield part
-            left += [getattr(part, name) for name in _LEADING[origin] if hasattr(part, name)]
+            left += [
+                getattr(part, name) for name in _SOURCE_ATTRIBUTES[origin] if hasattr(part, name)
+            ]
 
 
-_LEADING = {
+_SOURCE_ATTRIBUTES = {
     "dask": ("args", "kwargs", "value"),  # of tasks
-    "xarray": ("array", "_array"),  # of one wrapper in another
+    "xarray": ("array", "_array"),  # of wrapped arrays
     "zarr_xarray": ("array",),
     "zarr": (),
     "zarr_core": (),
 }
-"""Where the parts of a graph have what they are made of, by who made them."""
+"""Attributes of objects in a Dask graph that lead to their sources, by top-level package."""

@@ -1,6 +1,6 @@
-"""What netCDF-C notes beside arrays of version 2, which it calls NCZarr.
+"""NCZarr, the convention of netCDF-C for metadata of version 2.
 
-Releases before 4.9.3 have the notes in ``.zarray``, in capitals; later ones among the attributes.
+Releases before 4.9.3 store it in ``.zarray``, in capitals; later ones in the attributes.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import strictjson
+from zarr_core.tools import strictjson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,11 +21,11 @@ _REFERENCES = ("dimension_references", "dimrefs", "dimensions")
 _TEXT = ">S1"
 
 SCALAR = "_scalar_"
-"""The name of the only dimension, of length one, of what has none."""
+"""The name of the dimension, of length one, that scalars have."""
 
 
-def notes_of(array: Array, attributes: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What netCDF-C notes of an array, if it wrote it.
+def nczarr_metadata(array: Array, attributes: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the NCZarr metadata of an array, or None if it has none.
 
     Parameters
     ----------
@@ -35,43 +35,43 @@ def notes_of(array: Array, attributes: Mapping[str, Any]) -> dict[str, Any] | No
         Its attributes.
     """
     document: Any = (array.metadata.document or {}).get(".zarray")
-    for place in (attributes, document):
-        for name in _ARRAY if isinstance(place, dict) else ():
-            if isinstance(place.get(name), dict):
-                found: dict[str, Any] = place[name]
+    for mapping in (attributes, document):
+        for name in _ARRAY if isinstance(mapping, dict) else ():
+            if isinstance(mapping.get(name), dict):
+                found: dict[str, Any] = mapping[name]
                 return found
     return None
 
 
-def dimensions_in(notes: Mapping[str, Any] | None) -> list[str] | None:
-    """Last parts of the names of the dimensions, which are paths of groups."""
-    for name in _REFERENCES if notes else ():
-        references = notes.get(name) if notes else None
+def references_of(metadata: Mapping[str, Any] | None) -> list[str] | None:
+    """Return the names of the dimensions that NCZarr metadata refers to, without groups."""
+    for name in _REFERENCES if metadata else ():
+        references = metadata.get(name) if metadata else None
         if isinstance(references, list) and references:
             return [str(reference).rpartition("/")[2] for reference in references]
     return None
 
 
-def typed(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes with the types that netCDF-C notes for them; JSON has fewer."""
+def typed_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert attributes to the types that NCZarr metadata gives; JSON has fewer types."""
     types: dict[str, Any] = {}
     for name in _ATTRIBUTES:
-        notes = attributes.get(name)
-        if isinstance(notes, dict) and isinstance(notes.get("types"), dict):
-            types = notes["types"]
+        metadata = attributes.get(name)
+        if isinstance(metadata, dict) and isinstance(metadata.get("types"), dict):
+            types = metadata["types"]
     found = {name: _typed(value, types.get(name)) for name, value in attributes.items()}
-    if found.get("_Unsigned") is True:  # a text for netCDF, which writes it as it looks
+    if found.get("_Unsigned") is True:  # netCDF writes the text "true" as a JSON boolean
         found["_Unsigned"] = "true"
     return found
 
 
-def _typed(value: Any, kind: Any) -> Any:
-    if kind == _TEXT:
+def _typed(value: Any, dtype: Any) -> Any:
+    if dtype == _TEXT:
         return value if isinstance(value, str) else strictjson.encode(value).decode()
-    if not isinstance(kind, str) or kind[1:2] not in ("i", "u", "f"):
+    if not isinstance(dtype, str) or dtype[1:2] not in ("i", "u", "f"):
         return value
     try:
-        numbers = np.asarray(value, np.dtype(kind))
+        numbers = np.asarray(value, np.dtype(dtype))
     except (TypeError, ValueError, OverflowError):
-        return value  # notes may be wrong
+        return value  # the metadata may be wrong
     return numbers if numbers.ndim else numbers[()]

@@ -1,4 +1,4 @@
-"""What is to be done for one variable, before anything is stored."""
+"""Plans for writing variables, created before anything is stored."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core.extension import ArrayMetadata, Format, MetadataValidationError
+from zarr_core.tools import check_reserved_names, strictjson
 
-from zarr_xarray import _xarray, documents
-from zarr_xarray.variables import fill_value_masks
+from zarr_xarray import _xarray, metadata_documents
+from zarr_xarray.variables import is_fill_value_mask
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -18,12 +19,19 @@ if TYPE_CHECKING:
     from xarray import Variable
     from zarr_core import Array
 
-_OF_ARRAYS = ("chunks", "shards", "compressors", "filters", "serializer", "chunk_key_encoding")
+_CREATION_OPTIONS = (
+    "chunks",
+    "shards",
+    "compressors",
+    "filters",
+    "serializer",
+    "chunk_key_encoding",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What holds for all variables that are written together.
+    """Options for all variables that are written together.
 
     Parameters
     ----------
@@ -32,13 +40,13 @@ class Rules:
     mode : str
         As for :meth:`xarray.Dataset.to_zarr`.
     append_dim : hashable, optional
-        The dimension along which arrays grow.
+        The dimension to append along.
     region : mapping
         The part of stored arrays to write, by dimension.
     safe_chunks, align_chunks : bool
-        Whether chunks of Dask are checked against those that are stored, or made to fit.
-    keep_empty : bool, optional
-        Whether chunks are stored that hold nothing but the fill value.
+        Whether to check that chunks of Dask fit stored chunks, or to rechunk them.
+    write_empty_chunks : bool, optional
+        Whether to store chunks that contain only the fill value.
     """
 
     format: Format
@@ -47,7 +55,7 @@ class Rules:
     region: Mapping[Any, slice]
     safe_chunks: bool
     align_chunks: bool
-    keep_empty: bool | None
+    write_empty_chunks: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,94 +69,97 @@ class Plan:
     variable : Variable
         The elements; those of a chunked array are computed later.
     region : tuple of slice
-        Where in the array they belong.
-    known : Array, optional
-        The array, if it is there.
+        The part of the array to write.
+    existing : Array, optional
+        The array, if it exists.
     shape : tuple of int
-        The shape that the array gets.
+        The new shape of the array.
     metadata : ArrayMetadata, optional
-        Those of a new array.
-    keep_empty : bool, optional
-        Whether chunks are stored that hold nothing but the fill value.
+        The metadata of a new array.
+    write_empty_chunks : bool, optional
+        Whether to store chunks that contain only the fill value.
     """
 
     name: str
     variable: Variable
     region: tuple[slice, ...]
-    known: Array | None
+    existing: Array | None
     shape: tuple[int, ...]
     metadata: ArrayMetadata | None
-    keep_empty: bool | None
+    write_empty_chunks: bool | None
 
 
 def plan(
-    name: Hashable, variable: Variable, known: Array | None, rules: Rules, *, explicit: bool
+    name: Hashable, variable: Variable, existing: Array | None, rules: Rules, *, explicit: bool
 ) -> Plan:
-    """Decide how a variable is stored.
+    """Plan how to store a variable.
 
     Parameters
     ----------
     name : hashable
         Its name in the dataset.
     variable : Variable
-        It, encoded.
-    known : Array, optional
-        The array of that name, if it is there.
+        The encoded variable.
+    existing : Array, optional
+        The array of that name, if it exists.
     rules : Rules
-        What holds for all.
+        The options for all variables.
     explicit : bool
-        Whether the user gave the encoding; else it came with the variable.
+        Whether the user passed the encoding; otherwise it comes from the variable.
 
     Raises
     ------
     ValueError
-        If chunks of Dask would meet in one stored object, or the encoding is wrong.
+        If two chunks of Dask overlap the same stored chunk, or the encoding is invalid.
     TypeError
-        If lengths of chunks are no integers.
+        If chunk lengths are not integers.
     """
     variable = variable.copy(deep=False)
     if variable.encoding.pop("_FillValue", None) is not None:
-        raise ValueError(f"xarray left _FillValue in the encoding of {name!r}; it is an attribute")
+        raise ValueError(
+            f"the encoding of {name!r} contains _FillValue, which should be an attribute by now"
+        )
     attributes, fill_value = _attributes_and_fill_value(variable, rules.format)
     encoding = _xarray.extract_encoding(
         variable, raise_on_invalid=explicit, name=name, zarr_format=rules.format.zarr_format
     )
-    if encoding.get("chunks") is None:  # as xarray before 2026.9 has it without zarr-python
+    if encoding.get("chunks") is None:  # so does xarray before 2026.9 without zarr-python
         encoding["chunks"] = "auto"
-    keep_empty = encoding.get("write_empty_chunks", rules.keep_empty)
-    if rules.keep_empty is not None and keep_empty != rules.keep_empty:
+    write_empty_chunks = encoding.get("write_empty_chunks", rules.write_empty_chunks)
+    if rules.write_empty_chunks is not None and write_empty_chunks != rules.write_empty_chunks:
         raise ValueError(
-            f'Differing "write_empty_chunks" values: {keep_empty} in the encoding of {name!r}, '
-            f"{rules.keep_empty} given for all"
+            f'Differing "write_empty_chunks" values: {write_empty_chunks} in the encoding of {name!r}, '
+            f"{rules.write_empty_chunks} as argument of to_zarr"
         )
-    shape, region = _place(variable, known, rules)
-    variable = _aligned(name, variable, encoding, shape, region, rules)
+    shape, region = _shape_and_region(variable, existing, rules)
+    variable = _fit_to_grid(name, variable, encoding, shape, region, rules)
     metadata = None
     text = _xarray.encode_name(name)
     if "/" in text:
         raise ValueError(
-            f"the variable {name!r} would be in a group below, where it is not found again: "
+            f"cannot store the variable {name!r}: '/' in its name would put it in a subgroup; "
             "rename it, or write a tree of datasets"
         )
-    if known is None:
+    if existing is None:
         rules.format.check_path(text)
-        metadata = _draft(name, variable, attributes, fill_value, encoding, rules, explicit)
-    return Plan(text, variable, region, known, shape, metadata, keep_empty)
+        check_reserved_names(rules.format, [text])
+        metadata = _new_metadata(name, variable, attributes, fill_value, encoding, rules, explicit)
+    return Plan(text, variable, region, existing, shape, metadata, write_empty_chunks)
 
 
 def _attributes_and_fill_value(variable: Variable, format_: Format) -> tuple[dict[str, Any], Any]:
-    """The attributes to store, with the fill value of the array or None."""
+    """Return the attributes to store, and the fill value of the array or None."""
     attributes = {
         name: value
         for name, value in variable.attrs.items()
-        # JSON has no NaN, and that NaN is missing goes without saying.
+        # NaN is not valid JSON, and NaN is a missing value anyway.
         if not (name == "missing_value" and _is_nan(value))
     }
-    if fill_value_masks(format_.zarr_format, None):
+    if is_fill_value_mask(format_.zarr_format, None):
         return attributes, attributes.pop("_FillValue", None)
     fill_value = variable.encoding.pop("fill_value", None)
     if fill_value is None and variable.dtype.kind == "f":
-        fill_value = np.nan  # what is missing is no number; Zarr's own default is zero
+        fill_value = np.nan  # missing elements are NaN; Zarr's own default is zero
     missing = attributes.pop("_FillValue", None)
     if missing is not None:
         attributes["_FillValue"] = _xarray.FillValueCoder.encode(missing, variable.dtype)
@@ -159,14 +170,14 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
-def _place(
-    variable: Variable, known: Array | None, rules: Rules
+def _shape_and_region(
+    variable: Variable, existing: Array | None, rules: Rules
 ) -> tuple[tuple[int, ...], tuple[slice, ...]]:
-    """The shape that the array gets, with the part of it that the variable is."""
+    """Return the new shape of the array, and the part of it that the variable is written to."""
     region = [rules.region.get(dim, slice(None)) for dim in variable.dims]
-    if known is None:
+    if existing is None:
         return variable.shape, tuple(region)
-    shape = list(known.shape)
+    shape = list(existing.shape)
     if rules.append_dim is not None and rules.append_dim in variable.dims:
         axis = variable.dims.index(rules.append_dim)
         region[axis] = slice(shape[axis], None)
@@ -174,7 +185,7 @@ def _place(
     return tuple(shape), tuple(region)
 
 
-def _aligned(
+def _fit_to_grid(
     name: Hashable,
     variable: Variable,
     encoding: Mapping[str, Any],
@@ -182,7 +193,7 @@ def _aligned(
     region: tuple[slice, ...],
     rules: Rules,
 ) -> Variable:
-    """The variable, in chunks of which no two meet in one stored object."""
+    """Check or rechunk a variable so that no two of its chunks overlap one stored object."""
     grid = encoding.get("shards") or encoding["chunks"]
     if not isinstance(grid, tuple) or 0 in grid:
         return variable
@@ -201,7 +212,7 @@ def _aligned(
     return variable
 
 
-def _draft(
+def _new_metadata(
     name: Hashable,
     variable: Variable,
     attributes: dict[str, Any],
@@ -210,7 +221,11 @@ def _draft(
     rules: Rules,
     explicit: bool,
 ) -> ArrayMetadata:
-    stored = {key: _xarray.encode_attribute(value) for key, value in attributes.items()}
+    stored = {
+        # As xarray with zarr-python: NaN and infinities are written as tokens, not valid JSON.
+        key: strictjson.keep_nonfinite(_xarray.encode_attribute(value))
+        for key, value in attributes.items()
+    }
     options: dict[str, Any] = {
         "shape": variable.shape,
         "dtype": str if _xarray.vlen_type(variable.dtype) is str else variable.dtype,
@@ -223,12 +238,14 @@ def _draft(
         stored[_xarray.DIMENSION_KEY] = list(variable.dims)
     undefined = fill_value is None and rules.format.zarr_format == 2
     try:
-        return documents.draft(rules.format, undefined, attributes=stored, **options)
+        return metadata_documents.new_array_metadata(
+            rules.format, undefined, attributes=stored, **options
+        )
     except MetadataValidationError as error:
-        if not isinstance(error, TypeError):  # nothing is wrong with the attributes
+        if not isinstance(error, TypeError):  # the attributes are valid
             raise
         raise TypeError(
-            f"Invalid attribute in Dataset.attrs or, rather, in those of its variable {name!r}: {error}"
+            f"Invalid attribute in Dataset.attrs, of its variable {name!r}: {error}"
         ) from error
 
 
@@ -239,20 +256,21 @@ def _options(
     format_: Format,
     explicit: bool,
 ) -> dict[str, Any]:
-    """What an encoding says about the array, without what its format cannot have.
+    """Return the options of an encoding for a new array.
 
-    An encoding that came along with data of the other version is no wish of the user's.
+    Options that the format does not support are ignored if the encoding comes from data of
+    the other version.
     """
-    options = {key: encoding[key] for key in _OF_ARRAYS if encoding.get(key) is not None}
+    options = {key: encoding[key] for key in _CREATION_OPTIONS if encoding.get(key) is not None}
     for key in ("compressors", "filters"):
         if key in encoding:
-            options[key] = encoding[key]  # here None means that there are none
+            options[key] = encoding[key]  # None means no codecs
     if isinstance(options["chunks"], tuple):
         options["chunks"] = tuple(max(1, length) for length in options["chunks"])
     serializer = options.get("serializer")
     of_text = isinstance(serializer, dict) and str(serializer.get("name")).startswith("vlen-")
     if of_text and not explicit and dtype.kind not in "TO":
-        del options["serializer"]  # it was text of variable length, and has become something else
+        del options["serializer"]  # the variable is no longer variable-length text
     foreign: list[str] = []
     if format_.zarr_format == 2:
         foreign = [key for key in ("shards", "chunk_key_encoding") if key in options]
@@ -262,8 +280,8 @@ def _options(
         for key in foreign:
             options.pop(key, None)
         warnings.warn(
-            f"variable {name!r} came with {', '.join(foreign)} that an array of version "
-            f"{format_.zarr_format} cannot have; it is stored without",
+            f"{', '.join(foreign)} in the encoding of {name!r} not supported in version "
+            f"{format_.zarr_format}; ignored",
             UserWarning,
             stacklevel=2,
         )

@@ -6,12 +6,13 @@ from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from xarray import conventions
-from zarr_core.extension import ZarrError, in_flight
+from zarr_core.extension import ZarrError
+from zarr_core.tools import Rollback, allow_reserved_names, concurrent_map
 
 from zarr_xarray import _xarray
-from zarr_xarray.committing import commit, load_what_is_replaced
-from zarr_xarray.dimensions import dimensions_of, shown
-from zarr_xarray.documents import StaleError
+from zarr_xarray.commit import commit, load_overwritten
+from zarr_xarray.dimensions import dimension_names_of, user_attributes
+from zarr_xarray.metadata_documents import StaleError
 from zarr_xarray.plans import Plan, Rules, plan
 from zarr_xarray.variables import variable_of
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from zarr_xarray.target import Target
 
-    Held = tuple["DatasetStore", Sequence[Plan], Mapping[str, Any], Any]
+    DeferredWrite = tuple["DatasetStore", Sequence[Plan], Mapping[str, Any], Any]
 
 _ATTEMPTS = 8
 _PAUSE = 0.01  # seconds, twice as long each time
@@ -35,14 +36,14 @@ def _fill(planned: tuple[Plan, Array]) -> None:
 
 
 def _store(target: Target, plans: Sequence[Plan], arrays: Sequence[Array], writer: Any) -> None:
-    """Store elements that are in memory, and hand the others on."""
+    """Write elements that are in memory; pass chunked arrays to the writer."""
     at_once = []
     for item, array in zip(plans, arrays, strict=True):
         if item.variable.chunks is None:
             at_once.append((item, array))
         else:
             writer.add(item.variable.data, array, item.region)
-    for _ in in_flight(at_once, _fill, target.store.requests):
+    for _ in concurrent_map(at_once, _fill, target.store.max_concurrency):
         pass
 
 
@@ -55,17 +56,19 @@ class DatasetStore(_xarray.ZarrStore):
         The group.
     mode, append_dim, region, safe_chunks, align_chunks
         As for :meth:`xarray.Dataset.to_zarr`.
-    held : list, optional
-        Takes what is planned, in place of the store, until :meth:`store_held` is called: nodes
-        of a tree are stored once all of them are planned.
+    deferred : list, optional
+        Collects plans until :meth:`store_deferred` is called, so that all nodes of a tree are
+        planned before any is written.
+    rollback : Rollback, optional
+        Records every node that is created.
 
     Notes
     -----
-    How variables are encoded is xarray's; what is stored when, is not.  All is planned before
-    anything is stored.  Then come the documents, each once, then the elements.
+    xarray encodes the variables.  Everything is planned before anything is stored.  The
+    metadata documents are written first, each once, then the elements.
     """
 
-    __slots__ = ("held", "target")
+    __slots__ = ("deferred", "rollback", "target")
 
     def __init__(
         self,
@@ -75,10 +78,12 @@ class DatasetStore(_xarray.ZarrStore):
         region: Any = None,
         safe_chunks: bool = True,
         align_chunks: bool = False,
-        held: list[Held] | None = None,
+        deferred: list[DeferredWrite] | None = None,
+        rollback: Rollback | None = None,
     ) -> None:
         self.target = target
-        self.held = held
+        self.deferred = deferred
+        self.rollback = Rollback() if rollback is None else rollback
         self._mode = mode
         self._append_dim = append_dim
         self._write_region = region
@@ -86,10 +91,10 @@ class DatasetStore(_xarray.ZarrStore):
         self._align_chunks = align_chunks
 
     def get_child_store(self, group: str) -> DatasetStore:
-        """A group below, made when it is written to if it is not there."""
+        """Return the store of a subgroup, which is created when it is written to."""
         return type(self)(
             self.target.child(group), self._mode, self._append_dim, self._write_region,
-            self._safe_chunks, self._align_chunks, self.held,
+            self._safe_chunks, self._align_chunks, self.deferred, self.rollback,
         )  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -98,12 +103,12 @@ class DatasetStore(_xarray.ZarrStore):
             self._align_chunks,
         )  # fmt: skip
 
-    # --- what is there ---
+    # --- existing contents ---
 
     @property
     def zarr_group(self) -> Group | None:
-        """The group, opened for writing; None if nothing was written yet."""
-        return self.target.opened()
+        """The group, opened for writing; None if it does not exist yet."""
+        return self.target.existing_group()
 
     def array_keys(self) -> tuple[str, ...]:
         return tuple(self.target.arrays())
@@ -112,48 +117,48 @@ class DatasetStore(_xarray.ZarrStore):
         return tuple(self.target.arrays().items())
 
     def open_store_variable(self, name: str) -> Variable:
-        """The variable that an array is.
+        """Return the variable of an array.
 
         Raises
         ------
         KeyError
-            If there is no such array.
+            If the array does not exist.
         """
-        return variable_of(self.target.stored([name])[name])
+        return variable_of(self.target.stored_arrays([name])[name])
 
     def get_variables(self) -> dict[str, Variable]:
         return {name: variable_of(array) for name, array in self.target.arrays().items()}
 
     def get_attrs(self) -> dict[str, Any]:
-        group = self.target.opened()
-        return {} if group is None else shown(group.attrs.asdict())
+        group = self.target.existing_group()
+        return {} if group is None else user_attributes(group.attrs.asdict())
 
     def get_dimensions(self) -> dict[str, int]:
         sizes: dict[str, int] = {}
         for array in self.target.arrays().values():
-            names = dimensions_of(array, array.attrs.asdict())
+            names = dimension_names_of(array, array.attrs.asdict())
             sizes.update(zip(names, array.shape, strict=True))
         return sizes
 
     def in_region(self, dataset: Dataset) -> Dataset:
-        """The part of a dataset that is written, with the region found that it belongs to.
+        """Return the part of a dataset to write, and find ``region="auto"``.
 
         Raises
         ------
         ValueError
-            If a region is not contiguous, or variables have no dimension of it.
+            If a region is not contiguous, or a variable has none of its dimensions.
         KeyError
-            If coordinates are not among those that are stored.
+            If coordinates are not among the stored ones.
         """
         return self._validate_and_autodetect_region(dataset)
 
     def check_encoding(self, encoding: Collection[str]) -> None:
-        """Refuse encodings of variables that are there."""
+        """Raise if an encoding is given for an existing variable."""
         if encoding and self._mode in ("a", "a-", "r+"):
-            for name in self.target.stored(map(_xarray.encode_name, encoding)):
+            for name in self.target.stored_arrays(map(_xarray.encode_name, encoding)):
                 raise ValueError(f"variable {name!r} already exists, but encoding was provided")
 
-    # --- writing ---
+    # --- write ---
 
     def encode_variable(self, variable: Variable, name: Hashable | None = None) -> Variable:
         encoded: Variable = _xarray.encode_variable(variable, name=name)
@@ -170,7 +175,7 @@ class DatasetStore(_xarray.ZarrStore):
         writer: Any = None,
         unlimited_dims: Any = None,
     ) -> None:
-        """Store variables, those of chunked arrays once the writer is told to.
+        """Store variables; those with chunked arrays are written by the writer.
 
         Parameters
         ----------
@@ -179,44 +184,58 @@ class DatasetStore(_xarray.ZarrStore):
         attributes : mapping
             Attributes of the group.
         check_encoding_set : collection
-            Names of those whose encoding the user gave.
+            Names of variables whose encoding the user passed.
         writer : ArrayWriter, optional
-            Takes the elements.
+            Writes the elements of chunked arrays.
         unlimited_dims : optional
-            Ignored: all dimensions can grow.
+            Ignored: all dimensions can be resized.
         """
-        writer = _xarray.ArrayWriter() if writer is None else writer
-        if self.held is not None:
-            planned = self._planned(variables, attributes, check_encoding_set, trust=False)
-            self.held.append((self, *planned, writer))
+        with allow_reserved_names():  # xarray uses them for unnamed data
+            self._write(
+                variables, attributes, check_encoding_set,
+                _xarray.ArrayWriter() if writer is None else writer,
+            )  # fmt: skip
+
+    def _write(
+        self,
+        variables: Mapping[Hashable, Variable],
+        attributes: Mapping[str, Any],
+        check_encoding_set: Collection[Hashable],
+        writer: Any,
+    ) -> None:
+        if self.deferred is not None:
+            planned = self._make_plans(variables, attributes, check_encoding_set, trust=False)
+            self.deferred.append((self, *planned, writer))
             return
         trust = self._append_dim is not None
         for attempt in range(_ATTEMPTS):
             try:
-                plans, encoded = self._planned(variables, attributes, check_encoding_set, trust)
-                load_what_is_replaced(self.target, plans)
-                arrays = commit(self.target, plans, encoded, self._mode)
+                plans, encoded = self._make_plans(variables, attributes, check_encoding_set, trust)
+                load_overwritten(self.target, plans)
+                with self.rollback.nested():
+                    arrays = commit(self.target, plans, encoded, self._mode)
                 break
             except StaleError:
-                # Copies that nobody kept in step, or somebody who appends as well.
+                # The consolidated metadata is out of date, or another process appends.
                 sleep(0 if trust else _PAUSE * 2**attempt)
                 trust = False
         else:
             raise ZarrError(
-                f"{self.target.store} {'/' + self.target.path!r} cannot be appended to along "
-                f"{self._append_dim!r}: its arrays differ in length, as after an append that was "
-                "interrupted, or others change them all the time; resize() them to one length"
+                f"cannot append to {self.target.store} {'/' + self.target.path!r} along "
+                f"{self._append_dim!r}: its arrays differ in length, because an append was "
+                "interrupted or other processes resize them; resize() them to one length"
             )
         _store(self.target, plans, arrays, writer)
 
-    def store_held(self) -> None:
-        """Store what was held back: the documents of all nodes, then the elements."""
-        held = self.held or ()
-        load_what_is_replaced(self.target, [item for _, plans, _, _ in held for item in plans])
-        stored = [
-            (node, plans, commit(node.target, plans, attributes, self._mode), writer)
-            for node, plans, attributes, writer in held
-        ]
+    def store_deferred(self) -> None:
+        """Store the deferred plans: the metadata documents of all nodes, then the elements."""
+        deferred = self.deferred or ()
+        load_overwritten(self.target, [item for _, plans, _, _ in deferred for item in plans])
+        with self.rollback.nested(), allow_reserved_names():
+            stored = [
+                (node, plans, commit(node.target, plans, attributes, self._mode), writer)
+                for node, plans, attributes, writer in deferred
+            ]
         for node, plans, arrays, writer in stored:
             _store(node.target, plans, arrays, writer)
 
@@ -224,63 +243,65 @@ class DatasetStore(_xarray.ZarrStore):
         if self.target.closes:
             self.target.store.close()
 
-    def _planned(
+    def _make_plans(
         self,
         variables: Mapping[Hashable, Variable],
         attributes: Mapping[str, Any],
         explicit: Collection[Hashable],
         trust: bool,
     ) -> tuple[list[Plan], dict[str, Any]]:
-        """Plans, with the attributes of the group as they are stored."""
-        known = self._known(variables, trust)
-        if not self._of_one_length(known):
+        """Return the plans and the encoded attributes of the group."""
+        existing = self._find_existing(variables, trust)
+        if not self._has_one_length(existing):
             raise StaleError(self.target.path)
-        encoded, encoded_attributes = self._encoded(variables, attributes, known)
-        return self._plans(encoded, known, explicit), encoded_attributes
+        encoded, encoded_attributes = self._encode(variables, attributes, existing)
+        return self._plans(encoded, existing, explicit), encoded_attributes
 
-    def _known(self, variables: Mapping[Hashable, Variable], trust: bool) -> dict[str, Array]:
-        """The arrays of these variables that are there.
+    def _find_existing(
+        self, variables: Mapping[Hashable, Variable], trust: bool
+    ) -> dict[str, Array]:
+        """Return those of the variables' arrays that exist.
 
-        To arrays that grow, the documents say again whether they are what copies
-        of them say; the others would go unnoticed.
+        With ``trust``, arrays to be resized come from the consolidated metadata: resizing
+        compares them with their metadata documents.  The others are read from the store.
         """
         if self._mode == "w" or self.target.group is None:
             return {}
         names = {_xarray.encode_name(name): variable for name, variable in variables.items()}
         growing = [name for name, item in names.items() if self._append_dim in item.dims]
-        found = self.target.copied(growing) if trust else {}
-        return found | self.target.stored(name for name in names if name not in found)
+        found = self.target.consolidated_arrays(growing) if trust else {}
+        return found | self.target.stored_arrays(name for name in names if name not in found)
 
-    def _of_one_length(self, known: Mapping[str, Array]) -> bool:
-        """Whether arrays end together along the dimension that grows.
+    def _has_one_length(self, existing: Mapping[str, Array]) -> bool:
+        """Return whether all arrays have the same length along the dimension to append to.
 
-        If not, somebody is about to let them grow, one after the other, or was interrupted.
+        They differ while another process appends, or after an interrupted append.
         """
         lengths: set[int] = set()
-        for array in known.values() if self._append_dim is not None else ():
-            sizes = zip(dimensions_of(array, array.attrs.asdict()), array.shape, strict=True)
+        for array in existing.values() if self._append_dim is not None else ():
+            sizes = zip(dimension_names_of(array, array.attrs.asdict()), array.shape, strict=True)
             lengths.update(size for name, size in sizes if name == self._append_dim)
         return len(lengths) <= 1
 
-    def _encoded(
+    def _encode(
         self,
         variables: Mapping[Hashable, Variable],
         attributes: Mapping[str, Any],
-        known: Mapping[str, Array],
+        existing: Mapping[str, Array],
     ) -> tuple[dict[Hashable, Variable], dict[str, Any]]:
-        """Variables as they are stored: those that are there, as they are stored there."""
-        old = {name for name in variables if _xarray.encode_name(name) in known}
+        """Encode new variables by their own encoding, others by that of the stored arrays."""
+        old = {name for name in variables if _xarray.encode_name(name) in existing}
         new = {name: item for name, item in variables.items() if name not in old}
         if self._mode == "r+" and new:
             raise ValueError(
-                f"dataset contains non-pre-existing variables {list(new)!r}: mode='r+' writes "
-                "over those that are there; mode='a' makes new ones, too"
+                f"dataset contains non-pre-existing variables {list(new)!r}: mode='r+' only "
+                "overwrites existing variables; use mode='a' to create new ones"
             )
-        self._check_append_dim(known)
+        self._check_append_dim(existing)
         untyped: Any = self
         encoded, encoded_attributes = untyped.encode(new, attributes)
         there, _, _ = conventions.decode_cf_variables(
-            {name: variable_of(known[_xarray.encode_name(name)]) for name in old}, {}
+            {name: variable_of(existing[_xarray.encode_name(name)]) for name in old}, {}
         )
         alike = {}
         for name in old:
@@ -300,10 +321,10 @@ class DatasetStore(_xarray.ZarrStore):
             }
         return encoded, encoded_attributes
 
-    def _check_append_dim(self, known: Mapping[str, Array]) -> None:
+    def _check_append_dim(self, existing: Mapping[str, Array]) -> None:
         if self._append_dim is None or any(
-            self._append_dim in dimensions_of(array, array.attrs.asdict())
-            for array in known.values()
+            self._append_dim in dimension_names_of(array, array.attrs.asdict())
+            for array in existing.values()
         ):
             return
         sizes = self.get_dimensions()
@@ -316,7 +337,7 @@ class DatasetStore(_xarray.ZarrStore):
     def _plans(
         self,
         variables: Mapping[Hashable, Variable],
-        known: Mapping[str, Array],
+        existing: Mapping[str, Array],
         explicit: Collection[Hashable],
     ) -> list[Plan]:
         rules = Rules(
@@ -326,11 +347,11 @@ class DatasetStore(_xarray.ZarrStore):
             self._write_region or {},
             self._safe_chunks and not self._align_chunks,
             self._align_chunks,
-            self.target.keep_empty,
+            self.target.write_empty_chunks,
         )
         return [
             plan(
-                name, variable, known.get(_xarray.encode_name(name)), rules,
+                name, variable, existing.get(_xarray.encode_name(name)), rules,
                 explicit=name in explicit,
             )
             for name, variable in variables.items()

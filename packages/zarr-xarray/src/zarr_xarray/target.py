@@ -1,24 +1,17 @@
-"""The group that a dataset is written to: found, or made, as the mode asks."""
+"""The group that a dataset is written to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zarr_core import Array, Group, create_group, locate, open_group
-from zarr_core.extension import (
-    ArrayMetadata,
-    Format,
-    NodeNotFoundError,
-    Store,
-    format_named,
-    format_of_new,
-    in_flight,
-    normalise_path,
-)
+from zarr_core import Array, Group, create_group, open_group, resolve_store_path
+from zarr_core.errors import NodeTypeError
+from zarr_core.extension import ArrayMetadata, Format, NodeNotFoundError, Store
+from zarr_core.tools import concurrent_map, format_named, format_of_new, normalise_path
 
-from zarr_xarray.copies import Copies
-from zarr_xarray.documents import array_at
+from zarr_xarray.consolidated_metadata import ConsolidatedCopies
+from zarr_xarray.metadata_documents import array_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,63 +24,63 @@ class Target:
     Parameters
     ----------
     store : Store
-        Where it is.
+        The store of the group.
     path : str
         Its path.
     format : Format
         Its format.
-    copies : Copies
+    consolidated : ConsolidatedCopies
         Consolidated metadata of the hierarchy.
     group : Group, optional
-        The group; None as long as it is not made, which it is once all is planned.
+        The group; None until it is created, after everything is planned.
     closes : bool
-        Whether the store was made for this.
-    keep_empty : bool, optional
-        Whether chunks are stored that hold nothing but the fill value.
-    nothing_there : bool
+        Whether the store was opened by this package and has to be closed.
+    write_empty_chunks : bool, optional
+        Whether to store chunks that contain only the fill value.
+    is_empty : bool
         Whether the store was found empty.
     overwrite : bool
-        Whether what is there is removed first.
+        Whether existing contents are removed first.
     """
 
     store: Store
     path: str
     format: Format
-    copies: Copies
+    consolidated: ConsolidatedCopies
     group: Group | None
     closes: bool
-    keep_empty: bool | None
-    nothing_there: bool = False
+    write_empty_chunks: bool | None
+    is_empty: bool = False
     overwrite: bool = False
 
-    def make(self) -> None:
-        """Make the group, in place of what is there if it shall be overwritten.
+    def create(self) -> None:
+        """Create the group, overwriting existing contents if ``overwrite`` is set.
 
         Raises
         ------
         NodeExistsError
-            If something is there and shall not be overwritten, or is part of no node.
+            If a node exists and is not overwritten, or unmanaged keys exist.
         """
         self.group = create_group(
             self.store, path=self.path, zarr_format=self.format.name, overwrite=self.overwrite
         )
         if self.overwrite:
-            self.copies.forget(self.path)
-        _record_between(self.copies, self.path)
+            self.consolidated.record_removed(self.path)
+        _record_parents(self.consolidated, self.path)
 
     def path_of(self, name: str) -> str:
-        """The path of a member."""
+        """Return the path of a member."""
         return f"{self.path}/{name}" if self.path else name
 
-    def stored(self, names: Iterable[str]) -> dict[str, Array]:
-        """Those of some arrays that are there, by name; documents of these alone are read."""
+    def stored_arrays(self, names: Iterable[str]) -> dict[str, Array]:
+        """Return those of the named arrays that exist; only their documents are read."""
         if self.group is None:
             return {}
         wanted = [*names]
-        found = in_flight(
+        found = concurrent_map(
             wanted,
             lambda name: self.format.read(self.store, self.path_of(name)),
-            self.store.requests,
+            self.store.max_concurrency,
         )
         return {
             name: self._array(name, metadata)
@@ -95,9 +88,9 @@ class Target:
             if isinstance(metadata, ArrayMetadata)
         }
 
-    def copied(self, names: Iterable[str]) -> dict[str, Array]:
-        """Those of some arrays that consolidated metadata have, which may be out of date."""
-        if self.group is None or self.path != self.copies.root:
+    def consolidated_arrays(self, names: Iterable[str]) -> dict[str, Array]:
+        """Return those of the named arrays in consolidated metadata, possibly out of date."""
+        if self.group is None or self.path != self.consolidated.root:
             return {}
         consolidated = self.group.metadata.consolidated
         found = {}
@@ -110,75 +103,77 @@ class Target:
         return found
 
     def arrays(self) -> dict[str, Array]:
-        """All arrays that are there."""
-        group = self.opened()
+        """Return all existing arrays."""
+        group = self.existing_group()
         return {} if group is None else dict(group.arrays())
 
-    def opened(self) -> Group | None:
-        """The group, or None if it is not made yet."""
+    def existing_group(self) -> Group | None:
+        """Return the group, or None if it does not exist yet."""
         if self.group is not None:
             return self.group
         return _existing(self.store, self.path, "a", self.format.name)
 
     def child(self, name: str) -> Target:
-        """A group below, to be made if it is not there."""
+        """Return the target for a subgroup, which need not exist."""
         path = self.path_of(name)
         group = None
-        if self.group is not None:  # else nothing is there, or nothing will be
+        if self.group is not None:  # otherwise nothing exists below, or it will be removed
             group = _existing(self.store, path, "a", self.format.name)
-        return Target(self.store, path, self.format, self.copies, group, False, self.keep_empty)
+        return Target(
+            self.store, path, self.format, self.consolidated, group, False, self.write_empty_chunks
+        )
 
     def _array(self, name: str, metadata: ArrayMetadata) -> Array:
         path = self.path_of(name)
-        return array_at(self.store, path, self.format, metadata, self.keep_empty)
+        return array_at(self.store, path, self.format, metadata, self.write_empty_chunks)
 
 
 def open_target(
-    place: Any,
+    store_like: Any,
     mode: str,
     group: str | None,
     *,
     consolidate: bool,
     storage_options: Mapping[str, Any] | None,
     zarr_format: int | str | None,
-    keep_empty: bool | None,
+    write_empty_chunks: bool | None,
 ) -> Target:
-    """Find the group to write to, which may have to be made.
+    """Find the group to write to, which need not exist.
 
     Parameters
     ----------
-    place : store-like
+    store_like : store-like
         What :func:`zarr_core.open` takes.
     mode : {"w", "w-", "a", "a-", "r+"}
         As for :meth:`xarray.Dataset.to_zarr`.
     group : str, optional
-        Path of the group below the place.
+        Path of the group below that of ``store_like``.
     consolidate : bool
-        Whether the place gets consolidated metadata if it has none.
+        Whether to consolidate a hierarchy without consolidated metadata.
     storage_options, zarr_format
         As for :func:`zarr_core.open`.
-    keep_empty : bool, optional
-        Whether chunks are stored that hold nothing but the fill value.
+    write_empty_chunks : bool, optional
+        Whether to store chunks that contain only the fill value.
 
     Raises
     ------
     FileNotFoundError
-        If there is no group and the mode is ``r+``.
+        If the group does not exist and the mode is ``r+``.
     """
-    store, root = locate(place, storage_options=storage_options)
+    store, root = resolve_store_path(store_like, storage_options=storage_options)
     path = "/".join(part for part in (root, normalise_path(group or "")) if part)
-    closes = store is not place and store is not getattr(place, "store", None)
-    if zarr_format is None and isinstance(place, Group):
-        zarr_format = place.zarr_format
+    closes = store is not store_like and store is not getattr(store_like, "store", None)
+    if zarr_format is None and isinstance(store_like, Group):
+        zarr_format = store_like.zarr_format
     found = None
-    nothing_there = False
+    is_empty = False
     try:
         if mode in ("a", "a-", "r+"):
             found = _existing(store, path, mode, zarr_format)
         if found is not None:
             format_ = format_named(found.zarr_format)
-        elif not path and _nothing_at(store, path):
-            nothing_there = True
+        elif not path and _is_empty(store, path):
+            is_empty = True
             format_ = format_named(3 if zarr_format is None else zarr_format)
         else:
             format_ = format_of_new(store, path, zarr_format)
@@ -186,24 +181,24 @@ def open_target(
         if closes:
             store.close()
         raise
-    copies = Copies(store, root, format_, consolidate)
+    consolidated = ConsolidatedCopies(store, root, format_, consolidate)
     if found is not None and mode != "r+":
-        _record_between(copies, path)
+        _record_parents(consolidated, path)
     return Target(
-        store, path, format_, copies, found, closes, keep_empty, nothing_there, mode == "w"
+        store, path, format_, consolidated, found, closes, write_empty_chunks, is_empty, mode == "w"
     )
 
 
-def _record_between(copies: Copies, path: str) -> None:
-    """Note the groups that lead from the root to a group, some of which may be new."""
-    below = path[len(copies.root) :].strip("/").split("/")
+def _record_parents(consolidated: ConsolidatedCopies, path: str) -> None:
+    """Record the groups between the root and a group, some of which may be new."""
+    below = path[len(consolidated.root) :].strip("/").split("/")
     for depth in range(1, len(below)):
-        between = "/".join([copies.root, *below[:depth]]).lstrip("/")
-        if between in copies:
+        between = "/".join([consolidated.root, *below[:depth]]).lstrip("/")
+        if between in consolidated:
             continue
-        metadata = copies.format.read(copies.store, between)
+        metadata = consolidated.format.read(consolidated.store, between)
         if metadata is not None:
-            copies.record(between, metadata)
+            consolidated.record(between, metadata)
 
 
 def _existing(store: Store, path: str, mode: str, zarr_format: int | str | None) -> Group | None:
@@ -212,10 +207,13 @@ def _existing(store: Store, path: str, mode: str, zarr_format: int | str | None)
     except NodeNotFoundError as error:
         if mode == "r+":
             raise FileNotFoundError(f"No group found in store: {error}") from error
+    except NodeTypeError as error:
+        reason = 'is an array, not a group; use mode="w" to replace it'
+        raise NodeTypeError(error.where, reason) from error
     return None
 
 
-def _nothing_at(store: Store, path: str) -> bool:
+def _is_empty(store: Store, path: str) -> bool:
     if not store.supports_listing:
         return False
     prefix = f"{path}/" if path else ""

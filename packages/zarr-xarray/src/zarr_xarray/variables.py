@@ -7,53 +7,53 @@ from typing import TYPE_CHECKING
 from xarray import Variable
 
 from zarr_xarray import _xarray, nczarr
-from zarr_xarray.dimensions import dimensions_of, shown
-from zarr_xarray.encodings import decoded_fill_value, encoding_of
-from zarr_xarray.lazy import StoredArray
+from zarr_xarray.dimensions import dimension_names_of, user_attributes
+from zarr_xarray.encodings import decode_fill_value, encoding_of
+from zarr_xarray.lazy import LazyZarrArray
 
 if TYPE_CHECKING:
     from zarr_core import Array
 
 
-def fill_value_masks(zarr_format: int, asked: bool | None) -> bool:
-    """Whether the fill value of an array marks missing elements.
+def is_fill_value_mask(zarr_format: int, override: bool | None) -> bool:
+    """Return whether the fill value of an array marks missing elements.
 
-    That is so in version 2, where xarray stores ``_FillValue`` in its place.  In version 3
-    the two are different things.
+    By default it does in version 2, where xarray stores ``_FillValue`` as fill value, and
+    does not in version 3.
     """
-    return zarr_format == 2 if asked is None else asked
+    return zarr_format == 2 if override is None else override
 
 
 def variable_of(array: Array, fill_value_is_mask: bool | None = None) -> Variable:
-    """The variable that an array is, not decoded yet.
+    """Return the variable of an array, not decoded yet.
 
     Parameters
     ----------
     array : Array
         The array.
     fill_value_is_mask : bool, optional
-        Whether its fill value marks missing elements; by default in version 2.
+        Whether its fill value marks missing elements; by default only in version 2.
 
     Raises
     ------
     KeyError
-        If nothing names its dimensions.
+        If it has no dimension names.
     """
-    masks = fill_value_masks(array.zarr_format, fill_value_is_mask)
+    masks = is_fill_value_mask(array.zarr_format, fill_value_is_mask)
     stored = array.attrs.asdict()
-    dimensions = dimensions_of(array, stored)
-    attributes = shown(stored)
+    dimensions = dimension_names_of(array, stored)
+    attributes = user_attributes(stored)
     if masks:
-        # netCDF-C gives every array a fill value; if it was asked for, there is the attribute.
-        asked = nczarr.notes_of(array, stored) is None or "_FillValue" in attributes
-        if array.fill_value is not None and asked:
+        # netCDF-C gives every array a fill value; the attribute exists if the user set one.
+        is_explicit = nczarr.nczarr_metadata(array, stored) is None or "_FillValue" in attributes
+        if array.fill_value is not None and is_explicit:
             attributes["_FillValue"] = array.fill_value
     elif "_FillValue" in attributes:
-        attributes["_FillValue"] = decoded_fill_value(
+        attributes["_FillValue"] = decode_fill_value(
             attributes["_FillValue"], array.dtype, _xarray.FillValueCoder.decode
         )
     encoding = encoding_of(array, dimensions, keep_fill_value=not masks)
-    data = _xarray.LazilyIndexedArray(StoredArray(array))
+    data = _xarray.LazilyIndexedArray(LazyZarrArray(array))
     variable = Variable(dimensions, data, attributes, encoding)
     if dimensions == (nczarr.SCALAR,) and array.shape == (1,):
         variable = variable.isel({nczarr.SCALAR: 0})

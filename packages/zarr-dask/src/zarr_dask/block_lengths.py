@@ -1,4 +1,4 @@
-"""Blocks of Dask arrays made of whole stored objects."""
+"""Lengths of Dask blocks that consist of whole stored objects."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Lengths = tuple[int, ...]
-"""Lengths of all parts along one dimension."""
+"""The lengths of blocks or stored objects along one dimension."""
 
 
 def edges_of(lengths: Lengths, start: int = 0) -> list[int]:
-    """Where parts begin and end, the first at ``start``."""
+    """Return the edges of consecutive lengths, beginning at ``start``."""
     return list(accumulate(lengths, initial=start))
 
 
 def lengths_of(edges: Sequence[int]) -> Lengths:
-    """Lengths of the parts between edges."""
+    """Return the lengths between consecutive edges."""
     return tuple(after - before for before, after in pairwise(edges))
 
 
 def gather(stored: Sequence[Lengths], elements: int) -> tuple[Lengths, ...]:
-    """Put stored objects together to blocks.
+    """Combine stored objects into blocks.
 
     Parameters
     ----------
     stored : sequence of tuple of int
         Lengths of the stored objects along each dimension.
     elements : int
-        How many elements a block may have, if a stored object has no more.
+        The maximum number of elements per block, unless a stored object has more.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def gather(stored: Sequence[Lengths], elements: int) -> tuple[Lengths, ...]:
 
     Notes
     -----
-    A block is doubled along the dimension in which most are left.
+    Blocks are doubled along the dimension with the most remaining blocks.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def gather(stored: Sequence[Lengths], elements: int) -> tuple[Lengths, ...]:
 
 
 def join(lengths: Lengths, most: int) -> Lengths:
-    """Neighbours put together, as long as they are no longer than allowed."""
+    """Combine adjacent lengths up to a maximum length."""
     joined: list[int] = []
     for length in lengths:
         if joined and joined[-1] + length <= most:
@@ -79,15 +79,14 @@ def snap(blocks: Lengths, start: int, stored: Lengths) -> Lengths:
     blocks : tuple of int
         Lengths of the blocks.
     start : int
-        Where the first begins, in elements of the stored array.
+        The start of the first block in the stored array.
     stored : tuple of int
         Lengths of the stored objects.
 
     Returns
     -------
     tuple of int
-        Lengths of new blocks, over the same elements; no two of them are in one stored
-        object.
+        Lengths of new blocks over the same elements; no two share a stored object.
 
     Examples
     --------
@@ -99,23 +98,23 @@ def snap(blocks: Lengths, start: int, stored: Lengths) -> Lengths:
     (8, 8, 2)
     """
     size, one, whole = sum(blocks), regular(blocks), regular(stored)
-    if one and whole and start % whole == 0:  # then the new ones can have one length, too
+    if one and whole and start % whole == 0:  # the new blocks can have one length too
         length = max(1, (2 * one + whole) // (2 * whole)) * whole
         return lengths_of([*range(start, start + size, length), start + size])
     edges = edges_of(blocks, start)
     first, last = edges[0], edges[-1]
-    places = [edge for edge in edges_of(stored) if first < edge < last]
+    candidates = [edge for edge in edges_of(stored) if first < edge < last]
     chosen = {first, last}
     for edge in edges[1:-1]:
-        if places:
-            at = bisect_left(places, edge)
-            near = places[max(0, at - 1) : at + 1]
-            chosen.add(min(near, key=lambda place: (abs(place - edge), -place)))
+        if candidates:
+            at = bisect_left(candidates, edge)
+            near = candidates[max(0, at - 1) : at + 1]
+            chosen.add(min(near, key=lambda other: (abs(other - edge), -other)))
     return lengths_of(sorted(chosen)) or blocks
 
 
 def regular(lengths: Lengths) -> int | None:
-    """The one length that parts have, but for a shorter last; None if there is no such."""
+    """Return the common length, ignoring a shorter last one; None if lengths differ."""
     if not lengths:
         return None
     first, *_ = lengths

@@ -1,4 +1,4 @@
-"""Data that xarray writes through zarr-python, read here; and the reverse."""
+"""Data that xarray writes with zarr-python and reads with zarr-core, and vice versa."""
 
 import tempfile
 import warnings
@@ -68,7 +68,7 @@ def _no_warnings_of_strangers():
 
 
 @pytest.mark.parametrize("consolidated", [True, False])
-def test_what_zarr_python_writes_reads_the_same(tmp_path, zarr_format, consolidated):
+def test_read_data_of_zarr_python(tmp_path, zarr_format, consolidated):
     path = tmp_path / "a.zarr"
     dataset().to_zarr(path, zarr_format=zarr_format, consolidated=consolidated)
     theirs = xr.open_dataset(path, engine="zarr", consolidated=consolidated).load()
@@ -79,7 +79,7 @@ def test_what_zarr_python_writes_reads_the_same(tmp_path, zarr_format, consolida
 
 
 @pytest.mark.parametrize("consolidated", [True, False])
-def test_what_is_written_here_reads_the_same_there(tmp_path, zarr_format, consolidated):
+def test_zarr_python_reads_written_data(tmp_path, zarr_format, consolidated):
     to_zarr(dataset(), tmp_path / "o.zarr", zarr_format=zarr_format, consolidated=consolidated)
     dataset().to_zarr(tmp_path / "t.zarr", zarr_format=zarr_format, consolidated=consolidated)
     found = [
@@ -91,7 +91,7 @@ def test_what_is_written_here_reads_the_same_there(tmp_path, zarr_format, consol
         assert found[0][name].dtype == found[1][name].dtype, name
 
 
-def test_each_appends_to_what_the_other_wrote(tmp_path, zarr_format):
+def test_append_to_data_of_the_other_library(tmp_path, zarr_format):
     parts = [
         xr.Dataset(
             {"a": ("t", [n, n + 0.5]), "s": ("t", ["x", "yz"])}, coords={"t": [2 * n, 2 * n + 1]}
@@ -110,7 +110,7 @@ def test_each_appends_to_what_the_other_wrote(tmp_path, zarr_format):
         assert found["s"].values.tolist() == ["x", "yz"] * 4
 
 
-def test_regions_of_what_the_other_wrote(tmp_path, zarr_format):
+def test_write_regions_of_the_other_library(tmp_path, zarr_format):
     whole = xr.Dataset({"a": ("x", np.arange(8.0))}, coords={"x": np.arange(8)})
     path = tmp_path / "a.zarr"
     xr.zeros_like(whole).assign_coords(x=whole.x).to_zarr(
@@ -134,7 +134,7 @@ def test_shards(tmp_path):
         assert found["a"].encoding["shards"] == (4, 8)
 
 
-def test_encodings_that_were_read_suit_the_other(tmp_path):
+def test_encodings_are_valid_for_the_other_library(tmp_path):
     ds = dataset()[["plane", "encoding packed", "kind objects"]]
     compressed = {"plane": {"compressors": [{"name": "gzip", "configuration": {"level": 3}}]}}
     to_zarr(ds, tmp_path / "o.zarr", encoding=compressed)
@@ -186,7 +186,9 @@ SHARED = st.sampled_from(["i1", "i4", "u8", "f4", "f8", "c16", "?", "U3", "M8[ns
     st.booleans(),
     st.booleans(),
 )
-def test_datasets_go_back_and_forth(found, attributes, zarr_format, ours_first, consolidated):
+def test_datasets_round_trip_between_libraries(
+    found, attributes, zarr_format, ours_first, consolidated
+):
     ds = xr.Dataset(found, attrs=attributes)
     options = {"zarr_format": zarr_format, "consolidated": consolidated}
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
@@ -203,14 +205,14 @@ def test_datasets_go_back_and_forth(found, attributes, zarr_format, ours_first, 
                     f"{folder}/{place}", engine=engine, consolidated=consolidated
                 )
                 xr.testing.assert_identical(last.load(), ds)
-        # Over what the other has stored.
+        # Overwrite what the other library has stored.
         writers[1](ds, f"{folder}/first", mode="w", **options)
         last = xr.open_dataset(f"{folder}/first", engine="zarr_core", consolidated=consolidated)
         xr.testing.assert_identical(last.load(), ds)
 
 
-def test_encodings_survive_the_other_version_and_shards(tmp_path):
-    """What xarray with zarr-python cannot: codecs of version 2 into 3, chunks within shards."""
+def test_encodings_survive_other_version_and_shards(tmp_path):
+    """Not supported by xarray with zarr-python: version 2 codecs in version 3, shards."""
     ds = xr.Dataset({"a": (("x", "y"), np.arange(64.0).reshape(8, 8))})
     blosc = numcodecs.Blosc("zstd", 3, numcodecs.Blosc.SHUFFLE)
     ds.to_zarr(tmp_path / "2.zarr", zarr_format=2, encoding={"a": {"compressors": [blosc]}})
@@ -221,7 +223,7 @@ def test_encodings_survive_the_other_version_and_shards(tmp_path):
     assert (found["cname"], found["clevel"], found["shuffle"]) == ("zstd", 3, "shuffle")
     encoding = {"a": {"chunks": (2, 2), "shards": (4, 8)}}
     to_zarr(ds, tmp_path / "s.zarr", encoding=encoding)
-    for engine in ("zarr", "zarr_core"):  # of which the first prefers chunks within shards
+    for engine in ("zarr", "zarr_core"):  # the former prefers inner chunks
         found = xr.open_dataset(tmp_path / "s.zarr", engine=engine, chunks={})
         target = tmp_path / f"of {engine}.zarr"
         to_zarr(found, target, align_chunks=engine == "zarr")

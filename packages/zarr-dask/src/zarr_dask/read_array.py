@@ -1,4 +1,4 @@
-"""Stored arrays as arrays of Dask."""
+"""Dask arrays from stored arrays."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, open_array
-from zarr_core.extension import Chunking
+from zarr_transfer import Chunking
 
 from zarr_dask import _dask
 from zarr_dask.alignment import stored_lengths
-from zarr_dask.chunking import gather
+from zarr_dask.block_lengths import gather
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,28 +28,25 @@ def from_zarr(
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> DaskArray:
-    """Make a Dask array of a stored one; no chunk is read before something is computed.
+    """Return a Dask array for a stored array; chunks are read when it is computed.
 
     Parameters
     ----------
     source : Array or store-like
-        The array, or where it is: what :func:`zarr_core.open` takes.
+        The array or its location, as for :func:`zarr_core.open`.
     path : str, optional
-        Path of the array below that place.
+        Path of the array below ``source``.
     chunks : "auto", None or as for :func:`dask.array.from_array`
-        ``"auto"``: whole stored objects (shards, or chunks where there are no shards), as
-        many in a block as Dask's setting ``array.chunk-size`` allows.  None: one stored
-        object a block.  Anything else is taken as it is: chunks that a block has part of
-        are read, and decoded, once for each such block.
+        ``"auto"``: blocks of whole stored objects (shards, or chunks without sharding), up to
+        Dask's setting ``array.chunk-size``.  None: one stored object per block.  With other
+        values, a chunk that overlaps several blocks is read and decoded once per block.
     inline_array : bool
-        Whether tasks have the array with them, which is small, or refer to a task that
-        has it.
+        Whether each task contains the array, which is small, or refers to another task.
     name : str, optional
-        Name of the Dask array.  By default it follows from what the array is and where: who
-        stores other elements meanwhile, and has results of the old ones kept by a cluster,
-        gives another.
+        Name of the Dask array.  The default depends on the metadata and the location of the
+        array.  Pass another name if the elements change while a cluster keeps old results.
     storage_options : mapping, optional
-        Further arguments for the store that a URL names.
+        Options for the store if it is a URL.
     **options
         Further arguments of :func:`zarr_core.open_array`.
 
@@ -60,7 +57,7 @@ def from_zarr(
     Raises
     ------
     NodeNotFoundError, NodeTypeError
-        If there is no array.
+        If the array does not exist.
     """
     if isinstance(source, Array) and path is None:
         array = source
@@ -69,7 +66,9 @@ def from_zarr(
     if chunks is None:
         blocks = stored_lengths(array)
     elif isinstance(chunks, str) and chunks == "auto":
-        blocks = gather(stored_lengths(array), _dask.block_bytes() // Chunking.of(array).item_size)
+        blocks = gather(
+            stored_lengths(array), _dask.target_block_nbytes() // Chunking.of(array).item_size
+        )
     else:
         blocks = _dask.normalize_chunks(
             chunks, shape=array.shape, dtype=array.dtype, previous_chunks=stored_lengths(array)
@@ -79,6 +78,6 @@ def from_zarr(
         chunks=blocks,
         name=name or f"zarr-{_dask.tokenize(array, blocks)}",
         inline_array=inline_array,
-        # Otherwise Dask asks for no elements of the array, to see what it is made of.
+        # Without it, Dask reads an empty selection to determine the array type.
         meta=np.empty((0,) * array.ndim, array.dtype),
     )

@@ -1,12 +1,12 @@
-"""A plugin of pytest that has xarray's own tests of Zarr run on zarr-core.
+"""A pytest plugin that runs xarray's own tests of Zarr with zarr-core.
 
-``pytest -p redirected --pyargs xarray.tests.test_backends -k Zarr`` with this directory on
-the path.  What xarray reads by its engine ``zarr`` is read by ours then, and what it
-writes by ``to_zarr`` is written by ours.  The tests themselves look at what was written with
+``pytest -p redirect_to_zarr_core --pyargs xarray.tests.test_backends -k Zarr`` with this directory on
+the path.  It replaces xarray's engine ``zarr`` and its ``to_zarr`` methods by those of this
+package.  The tests themselves inspect the results with
 zarr-python.
 
-What is known to fail, and why, is in ``explained.py``: it must fail.  ``ONE_OF`` in the
-environment is a number: of so many tests one is run, always the same.
+Known failures, with reasons, are in ``expected_failures.py``: it must fail.  ``ONE_OF`` in the
+environment is a number n: a fixed sample of one test in n is run.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ import pytest
 import xarray
 import zarr
 import zarr_core
-from explained import reason_for
+from expected_failures import reason_for
 from xarray import backends
 from zarr_xarray import ZarrCoreBackend, to_zarr
 from zarr_xarray.store import DatasetStore
@@ -39,7 +39,7 @@ def _tree_to_zarr(self, store, mode="w-", encoding=None, **options):
 
 
 def _choose_format(store, mode, options):
-    """The default of zarr-python's settings, which fixtures set, for what is new."""
+    """Use the default of zarr-python's settings, which fixtures set, for new nodes."""
     if options.get("zarr_format") is None and not {"append_dim", "region"} & options.keys():
         with contextlib.suppress(ValueError, TypeError):
             if mode in ("a", "r+") and zarr_core.open_group(store, "r") is not None:
@@ -51,11 +51,11 @@ def _open_group(cls, store, mode="r", group=None, zarr_format=None, **options):
     options = {"zarr_format": zarr_format}
     _choose_format(store, mode, options)
     target = open_target(
-        store, mode, group, consolidate=False, storage_options=None, keep_empty=None,
+        store, mode, group, consolidate=False, storage_options=None, write_empty_chunks=None,
         **options,
     )  # fmt: skip
     if target.group is None:
-        target.make()
+        target.create()
     return DatasetStore(target, mode)
 
 
@@ -69,7 +69,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Leave out what is not in the sample; expect what is explained to fail."""
+    """Drop tests that are not in the sample; mark the expected failures."""
     one_of = int(os.environ.get("ONE_OF", "1"))
     items[:] = [item for item in items if zlib.crc32(item.name.encode()) % one_of == 0]
     for item in items:
@@ -79,13 +79,13 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def _own_directory(tmp_path, monkeypatch):
-    """Some write beside themselves, where the next would find it."""
+    """Some tests write to the current directory, where others would find it."""
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
-    """Run coroutines, for which xarray has a plugin that need not be there."""
+    """Run coroutines; xarray uses a plugin that may not be installed."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = pyfuncitem._fixtureinfo.argnames

@@ -1,48 +1,41 @@
-"""Groups of a hierarchy, opened for reading, as stores of variables."""
+"""Groups as read-only data stores of xarray."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from xarray.backends import AbstractDataStore
-from zarr_core import Group, array_from_metadata, locate, open_group
-from zarr_core.extension import (
-    ArrayMetadata,
-    NodeNotFoundError,
-    NodeTypeError,
-    format_named,
-    in_flight,
-    normalise_path,
-)
+from zarr_core import Group, open_group, resolve_store_path
+from zarr_core.errors import NodeTypeError
+from zarr_core.extension import NodeNotFoundError
+from zarr_core.tools import concurrent_map, normalise_path
 
-from zarr_xarray import _xarray
-from zarr_xarray.dimensions import shown
+from zarr_xarray.dimensions import user_attributes
 from zarr_xarray.variables import variable_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from xarray import Variable
-    from zarr_core import Array
 
 
-# Larger coordinates are left to xarray, which may have been told to make no indexes.
-_MOST_READ_EARLY = 1 << 20
+# Larger index variables are left to xarray, which may not create indexes for them.
+_MAX_EAGER_BYTES = 1 << 20
 
 
 class GroupStore(AbstractDataStore):
-    """The variables of one group.
+    """Variables of one group.
 
     Parameters
     ----------
     group : Group
         The group.
     fill_value_is_mask : bool, optional
-        Whether fill values mark missing elements; by default in version 2.
+        Whether fill values mark missing elements; by default only in version 2.
     closes : bool
-        Whether the store of the group is closed with this.
+        Whether closing this also closes the store of the group.
     dropped : frozenset of str
-        Arrays that are no variables; nothing is asked of them.
+        Names of arrays to ignore; they are not read.
     """
 
     __slots__ = ("closes", "dropped", "fill_value_is_mask", "group")
@@ -65,15 +58,11 @@ class GroupStore(AbstractDataStore):
             for name, array in self.group.arrays()
             if name not in self.dropped
         }
-        if all(variable.dims == (name,) for name, variable in found.items()):
-            unnamed = _unnamed(self.group)
-            if unnamed is not None:
-                found[_xarray.NAME_OF_UNNAMED] = variable_of(unnamed, self.fill_value_is_mask)
-        _read_indexes(found, self.group.store.requests)
+        _read_indexes(found, self.group.store.max_concurrency)
         return found
 
     def get_attrs(self) -> dict[str, Any]:
-        return shown(self.group.attrs.asdict())
+        return user_attributes(self.group.attrs.asdict())
 
     def get_dimensions(self) -> dict[str, int]:
         return {
@@ -87,24 +76,24 @@ class GroupStore(AbstractDataStore):
             self.group.store.close()
 
 
-def open_for_reading(
-    place: Any,
+def open_readable_group(
+    store_like: Any,
     group: str | None,
     *,
     consolidated: bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
     zarr_format: int | str | None = None,
 ) -> tuple[Group, bool]:
-    """Open a group, with the consolidated metadata of the place if it has some.
+    """Open a group for reading, with the consolidated metadata of the root if it exists.
 
     Parameters
     ----------
-    place : store-like
+    store_like : store-like
         What :func:`zarr_core.open` takes.
     group : str, optional
-        Path of the group below the place.
+        Path of the group below that of ``store_like``.
     consolidated : bool, optional
-        Whether members are looked up in consolidated metadata; by default where it is.
+        Whether to use consolidated metadata; by default if it exists.
     storage_options, zarr_format
         As for :func:`zarr_core.open`.
 
@@ -112,18 +101,18 @@ def open_for_reading(
     -------
     group : Group
     closes : bool
-        Whether the store was made for this, so that it is ours to close.
+        Whether the store was opened by this call and has to be closed.
 
     Raises
     ------
     FileNotFoundError
-        If there is no group.
+        If the group does not exist.
     ValueError
-        If consolidated metadata are asked for and there are none.
+        If ``consolidated`` is true and there is no consolidated metadata.
     """
     path = normalise_path(group or "")
-    store, base = locate(place, read_only=True, storage_options=storage_options)
-    closes = store is not place and store is not getattr(place, "store", None)
+    store, base = resolve_store_path(store_like, read_only=True, storage_options=storage_options)
+    closes = store is not store_like and store is not getattr(store_like, "store", None)
     try:
         if path and consolidated is not False:
             root = _root(store, base, zarr_format)
@@ -144,38 +133,24 @@ def open_for_reading(
     return opened, closes
 
 
-def _read_indexes(found: Mapping[str, Variable], requests: int | None) -> None:
-    """Read coordinates at once where there is latency.
+def _read_indexes(found: Mapping[str, Variable], max_concurrency: int | None) -> None:
+    """Read index variables concurrently from stores with latency.
 
-    xarray is going to make indexes of them, and to wait for one after the other.
+    xarray would read them one by one to create its indexes.
     """
-    if requests is None:
+    if max_concurrency is None:
         return
     indexes = [
         variable
         for name, variable in found.items()
-        if variable.dims == (name,) and variable.nbytes <= _MOST_READ_EARLY
+        if variable.dims == (name,) and variable.nbytes <= _MAX_EAGER_BYTES
     ]
-    for _ in in_flight(indexes, lambda variable: variable.load(), requests):
+    for _ in concurrent_map(indexes, lambda variable: variable.load(), max_concurrency):
         pass
 
 
-def _unnamed(group: Group) -> Array | None:
-    """The array that xarray's own engine made of a data array without a name.
-
-    Version 3 reserves names like that, so it is among the members of no group.
-    """
-    if group.zarr_format != 3:
-        return None
-    path = f"{group.path}/{_xarray.NAME_OF_UNNAMED}".lstrip("/")
-    metadata = format_named(3).read(group.store, path)
-    if not isinstance(metadata, ArrayMetadata):
-        return None
-    return array_from_metadata(group.store, metadata, path=path, read_only=True)
-
-
 def _root(store: Any, base: str, zarr_format: int | str | None) -> Group | None:
-    """The group at the place, if it has consolidated metadata."""
+    """Return the root group if it has consolidated metadata."""
     try:
         root = open_group(store, "r", path=base, zarr_format=zarr_format)
     except NodeNotFoundError:
@@ -189,7 +164,7 @@ def _below(root: Group, path: str) -> Group:
     except KeyError:
         raise NodeNotFoundError(
             f"{root.store} {'/' + path!r}",
-            "is not among the consolidated metadata; consolidated=False looks at what is stored",
+            "is not in the consolidated metadata; consolidated=False reads from the store itself",
         ) from None
     if not isinstance(found, Group):
         raise NodeTypeError(f"{found.store} {found.name!r}", "is an array, not a group")
@@ -197,6 +172,6 @@ def _below(root: Group, path: str) -> Group:
 
 
 def subgroups(group: Group) -> Iterator[tuple[str, Group]]:
-    """A group and all groups below it, by their paths within it; parents come first."""
+    """Yield a group and all groups below it with their relative paths, parents first."""
     yield "", group
     yield from sorted(group.groups(max_depth=None), key=lambda found: found[0].split("/"))

@@ -1,4 +1,4 @@
-"""What may be said when datasets are opened, with what comes of it."""
+"""Options of the backend for opening datasets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from zarr_xarray import _xarray
-from zarr_xarray.reading import GroupStore, open_for_reading, subgroups
+from zarr_xarray.group_store import GroupStore, open_readable_group, subgroups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
     from zarr_core import Group
 
-_DECODING = (
+_DECODE_OPTIONS = (
     "mask_and_scale",
     "decode_times",
     "concat_characters",
@@ -26,26 +26,26 @@ _DECODING = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """Arguments of :func:`xarray.open_dataset` that are for the engine.
+class OpenOptions:
+    """Arguments of :func:`xarray.open_dataset` for the engine ``zarr_core``.
 
     Parameters
     ----------
     mask_and_scale, decode_times, concat_characters, decode_coords, drop_variables, \
 use_cftime, decode_timedelta
-        How variables are decoded, as xarray has it for all engines.
+        How variables are decoded, as for all engines of xarray.
     group : str, optional
         Path of the group.
     mode : str
-        Ignored: it is opened for reading.  xarray's engine has it.
+        Ignored: groups are opened for reading.  It exists because xarray's engine has it.
     consolidated : bool, optional
-        Whether to use consolidated metadata; by default if there are some.
+        Whether to use consolidated metadata; by default if it exists.
     storage_options : mapping, optional
-        Further arguments for the store that a URL names.
+        Options for the store if it is a URL.
     zarr_format : int or str, optional
-        Accept this format only.
+        Accept only this format.
     use_zarr_fill_value_as_mask : bool, optional
-        Whether fill values of arrays mark missing elements; by default in version 2.
+        Whether fill values of arrays mark missing elements; by default only in version 2.
     """
 
     mask_and_scale: Any = True
@@ -62,22 +62,25 @@ use_cftime, decode_timedelta
     zarr_format: int | str | None = None
     use_zarr_fill_value_as_mask: bool | None = None
 
-    def dataset(self, place: Any) -> Dataset:
-        """The dataset of one group."""
-        group, closes = self._open(place)
+    def dataset(self, store_like: Any) -> Dataset:
+        """Return the dataset of one group."""
+        group, closes = self._open(store_like)
         return self._dataset_of(group, closes)
 
-    def datasets(self, place: Any) -> dict[str, Dataset]:
-        """Those of a group, of all groups below it, by paths: relative if there is ``group``."""
-        group, closes = self._open(place)
+    def datasets(self, store_like: Any) -> dict[str, Dataset]:
+        """Return the datasets of a group and of all groups below it, by path.
+
+        Paths are relative if ``group`` is set.
+        """
+        group, closes = self._open(store_like)
         return {
             (path or ".") if self.group else f"/{path}": self._dataset_of(found, closes)
             for path, found in subgroups(group)
         }
 
-    def _open(self, place: Any) -> tuple[Group, bool]:
-        return open_for_reading(
-            place, self.group, consolidated=self.consolidated,
+    def _open(self, store_like: Any) -> tuple[Group, bool]:
+        return open_readable_group(
+            store_like, self.group, consolidated=self.consolidated,
             storage_options=self.storage_options, zarr_format=self.zarr_format,
         )  # fmt: skip
 
@@ -88,7 +91,7 @@ use_cftime, decode_timedelta
         entry: Any = _xarray.StoreBackendEntrypoint()
         try:
             dataset: Dataset = entry.open_dataset(
-                store, **{name: getattr(self, name) for name in _DECODING}
+                store, **{name: getattr(self, name) for name in _DECODE_OPTIONS}
             )
         except BaseException:
             store.close()
@@ -96,5 +99,5 @@ use_cftime, decode_timedelta
         return dataset
 
 
-PARAMETERS = ("filename_or_obj", *(field.name for field in fields(Opening)))
-"""The names of all arguments, which xarray wants to know."""
+PARAMETERS = ("filename_or_obj", *(field.name for field in fields(OpenOptions)))
+"""The names of all arguments, for xarray."""

@@ -1,0 +1,189 @@
+"""Store the metadata documents of all plans, before any element."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zarr_core.errors import NodeExistsError
+from zarr_core.tools import Rollback, concurrent_map, strictjson
+
+from zarr_xarray.lazy import source_arrays
+from zarr_xarray.metadata_documents import StaleError, array_at, resize_if_unchanged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from zarr_core import Array
+
+    from zarr_xarray.plans import Plan
+    from zarr_xarray.target import Target
+
+    Resize = tuple[Array, tuple[int, ...]]
+
+
+def commit(
+    target: Target, plans: Sequence[Plan], attributes: Mapping[str, Any], mode: str
+) -> list[Array]:
+    """Store all metadata documents and return the arrays, in the order of the plans.
+
+    Parameters
+    ----------
+    target : Target
+        The group.
+    plans : sequence of Plan
+        The arrays to store in it.
+    attributes : mapping
+        The new attributes of the group.
+    mode : str
+        As for :meth:`xarray.Dataset.to_zarr`.
+
+    Raises
+    ------
+    NodeExistsError
+        If another node or unmanaged keys exist at the path of the group or of a new array.
+    StaleError
+        If an array to resize has changed since it was planned; no array is resized then.
+    """
+    with Rollback() as rollback:
+        return _commit(target, plans, attributes, mode, rollback)
+
+
+def _commit(
+    target: Target,
+    plans: Sequence[Plan],
+    attributes: Mapping[str, Any],
+    mode: str,
+    rollback: Rollback,
+) -> list[Array]:
+    if target.group is None and not target.is_empty:
+        with rollback.nested():
+            target.create()
+    arrays = [_array(target, item) for item in plans]
+    new = [item for item in plans if item.metadata is not None]
+    resized = [
+        (item.existing, item.shape)
+        for item in plans
+        if item.existing is not None and item.shape != item.existing.shape
+    ]
+    if target.group is None:
+        _record(target, new)
+        target.consolidated.create_root(attributes, rollback)
+    _create(target, new, rollback)
+    if resized:
+        _resize(target, resized)
+        for array, shape in resized:
+            rollback.note(
+                f"{array.store} {array.name!r}: was resized from {array.shape} to {shape}; the "
+                "new elements may be incomplete"
+            )
+    paths = {array.path for array, _ in resized}
+    for array in arrays:
+        if array.path in paths:
+            target.consolidated.record(array.path, array.metadata)
+    if target.group is not None and mode != "r+":
+        _record(target, new)
+        _set_attributes(target, attributes)
+    return arrays
+
+
+def load_overwritten(target: Target, plans: Iterable[Plan]) -> None:
+    """Load variables from arrays that are about to be overwritten.
+
+    Parameters
+    ----------
+    target : Target
+        The group to write to.
+    plans : iterable of Plan
+        All plans for it and for groups below it.
+
+    Raises
+    ------
+    ValueError
+        If a variable has chunks of Dask that are computed from those arrays.
+    """
+    for item in plans if target.overwrite and not target.is_empty else ():
+        if item.variable.chunks is None:
+            item.variable.load()
+            continue
+        for array in source_arrays(item.variable.data):
+            same = array.store == target.store or str(array.store) == str(target.store)
+            if same and f"{array.path}/".startswith(target.path_of("")):
+                raise ValueError(
+                    f"the variable {item.name!r} is computed from {array.store} {array.path!r}, "
+                    "which mode='w' would remove first; write to another location, or load() it"
+                )
+
+
+def _array(target: Target, item: Plan) -> Array:
+    """Return the array of a plan, as it will be stored."""
+    metadata = item.metadata
+    if metadata is None:
+        assert item.existing is not None, "a plan without metadata has an existing array"
+        metadata = item.existing.metadata
+        if item.shape != item.existing.shape:
+            metadata = metadata.replace(shape=item.shape)
+    path = target.path_of(item.name)
+    return array_at(target.store, path, target.format, metadata, item.write_empty_chunks)
+
+
+def _record(target: Target, new: Iterable[Plan]) -> None:
+    for item in new:
+        assert item.metadata is not None, "new arrays have metadata"
+        target.consolidated.record(target.path_of(item.name), item.metadata)
+
+
+def _create(target: Target, new: Iterable[Plan], rollback: Rollback) -> None:
+    store, format_ = target.store, target.format
+
+    def create(item: Plan) -> None:
+        path = target.path_of(item.name)
+        assert item.metadata is not None, "new arrays have metadata"
+        # In an empty store, no check for existing nodes is necessary.
+        write = format_.write_new if target.group is None else None
+        if not rollback.create(store, path, format_, item.metadata, write):
+            raise NodeExistsError(
+                f"{store} {'/' + path!r}",
+                f"exists, and is not an array that can be overwritten by the variable "
+                f"{item.name!r}",
+            )
+
+    for _ in concurrent_map(new, create, target.store.max_concurrency):
+        pass
+
+
+def _resize(target: Target, resized: Iterable[Resize]) -> None:
+    """Resize all arrays, or none.
+
+    All processes that append start with the same array, so only one of them succeeds.  The
+    others fail before they change anything.
+    """
+
+    def attempt(item: Resize) -> bool:
+        try:
+            resize_if_unchanged(*item, target.format)
+        except StaleError:
+            return False
+        return True
+
+    first, *others = sorted(resized, key=lambda item: item[0].path)
+    if not attempt(first):
+        raise StaleError(first[0].path)
+    results = [*concurrent_map(others, attempt, target.store.max_concurrency)]
+    if all(succeeded for _, succeeded in results):
+        return
+    for array, shape in (first, *(item for item, succeeded in results if succeeded)):
+        new = array.metadata.replace(shape=shape)
+        current = array_at(target.store, array.path, target.format, new, None)
+        resize_if_unchanged(current, array.shape, target.format)
+    raise StaleError(target.path)
+
+
+def _set_attributes(target: Target, attributes: Mapping[str, Any]) -> None:
+    group = target.group
+    assert group is not None, "the group exists"
+    if target.path == target.consolidated.root:
+        target.consolidated.set_root_attributes(attributes, group.attrs.asdict())
+        return
+    if group.attrs.asdict() != attributes:
+        group.attrs.put(strictjson.keep_nonfinite(attributes))
+    target.consolidated.record(group.path, group.metadata)
