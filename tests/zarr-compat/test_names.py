@@ -1,4 +1,4 @@
-"""What programs use of zarr-python is here by the same name, or the page says where it is."""
+"""Names of zarr-python exist here, or the documentation lists their replacement."""
 
 import json
 import os
@@ -21,7 +21,7 @@ PAGE = ROOT / "docs" / "coming-from-zarr-python.md"
 
 
 class Mapping(MutableMapping):
-    """A store of somebody's own."""
+    """A user-defined store."""
 
     def __init__(self):
         self.values_of = {}
@@ -88,7 +88,7 @@ EACH_CONVENTION = pytest.mark.parametrize(
 
 
 @EACH_NAME
-def test_it_is_in_the_core_unless_the_page_says_otherwise(check, instead, traits, tmp_path):
+def test_name_is_in_the_core_unless_documented(check, instead, traits, tmp_path):
     try:
         found = holds(check, zarr_core, tmp_path)
     except (AttributeError, TypeError):
@@ -99,18 +99,18 @@ def test_it_is_in_the_core_unless_the_page_says_otherwise(check, instead, traits
 
 
 @EACH_NAME
-def test_it_is_in_the_alias(check, instead, traits, tmp_path, alias):
+def test_name_is_in_the_alias(check, instead, traits, tmp_path, alias):
     if traits.get("alias", True):
         assert holds(check, alias, tmp_path)
 
 
 @EACH_CONVENTION
-def test_it_is_as_the_page_says(check, tmp_path):
+def test_documented_behaviour(check, tmp_path):
     assert holds(check, zarr_core, tmp_path)
 
 
 @EACH_CONVENTION
-def test_it_is_so_in_the_alias(check, tmp_path, alias):
+def test_documented_behaviour_in_the_alias(check, tmp_path, alias):
     assert holds(check, alias, tmp_path)
 
 
@@ -125,7 +125,7 @@ def rows(table):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_page_has_these_rows(table):
+def test_documentation_has_these_rows(table):
     text = PAGE.read_text()
     shown = text[text.index(f"<!-- {table}: begin") : text.index(f"<!-- {table}: end")]
     assert [line for line in shown.splitlines() if line.startswith("| ")][1:] == [*rows(table)]

@@ -1,4 +1,4 @@
-"""Arrays, groups, modes, errors as programs for zarr-python know them."""
+"""Arrays, groups, modes and errors with the interface of zarr-python."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ def group():
 # --- modes ---
 
 
-def test_a_group_is_made_where_there_is_none(tmp_path):
+def test_open_group_creates_missing_groups(tmp_path):
     assert zarr.open_group(tmp_path / "g").attrs.asdict() == {}
     assert isinstance(zarr.open(tmp_path / "h"), zarr.Group)
     assert isinstance(zarr.open(tmp_path / "a", shape=3), zarr.Array)
@@ -40,7 +40,7 @@ def test_a_group_is_made_where_there_is_none(tmp_path):
         (lambda place: zarr.open_consolidated(place), errors.GroupNotFoundError),
     ],
 )
-def test_what_is_not_there_is_a_file_that_is_not_found(call, kind, tmp_path):
+def test_missing_nodes_raise_file_not_found(call, kind, tmp_path):
     with pytest.raises(kind) as caught:
         call(tmp_path / "nothing")
     assert isinstance(caught.value, FileNotFoundError)
@@ -48,7 +48,7 @@ def test_what_is_not_there_is_a_file_that_is_not_found(call, kind, tmp_path):
     assert not (tmp_path / "nothing").exists()
 
 
-def test_an_array_where_a_group_is_sought_is_no_group(group):
+def test_open_group_raises_for_arrays(group):
     with pytest.raises(errors.GroupNotFoundError, match="is an array"):
         zarr.open_group(group.store, path="x", mode="r")
     with pytest.raises(errors.NodeTypeValidationError):
@@ -57,7 +57,7 @@ def test_an_array_where_a_group_is_sought_is_no_group(group):
         group.require_array("x", shape=(11,))
 
 
-def test_what_is_there_already_is_a_file_that_exists(group):
+def test_existing_nodes_raise_file_exists(group):
     with pytest.raises(FileExistsError) as caught:
         zarr.open_group(group.store, mode="w-")
     assert isinstance(caught.value, errors.ContainsGroupError)
@@ -65,19 +65,19 @@ def test_what_is_there_already_is_a_file_that_exists(group):
         group.create_array("x", shape=3)
 
 
-def test_without_consolidated_metadata_that_is_a_value_error(group):
+def test_missing_consolidated_metadata_raises_value_error(group):
     with pytest.raises(ValueError, match="no consolidated metadata"):
         zarr.open_consolidated(group.store)
     assert zarr.consolidate_metadata(group.store).metadata.consolidated_metadata is not None
     assert [name for name, _ in zarr.open_consolidated(group.store).members()] == ["g", "x"]
 
 
-def test_an_unknown_codec_is_named(group):
+def test_unknown_codec(group):
     with pytest.raises(errors.UnknownCodecError, match="nobodys"):
         group.create_array("y", shape=3, compressors="nobodys")
 
 
-def test_the_settings_choose_the_format(tmp_path):
+def test_default_format_setting(tmp_path):
     with zarr.config.set({"default_zarr_format": 2}):
         assert zarr.zeros(3).metadata.zarr_format == 2
         old = zarr.open_group(tmp_path / "g")
@@ -94,7 +94,7 @@ def test_the_settings_choose_the_format(tmp_path):
 # --- nodes ---
 
 
-def test_nodes_are_of_the_classes_however_they_are_reached(group):
+def test_nodes_have_the_wrapper_classes(group):
     for node in (group["x"], *dict(group.arrays()).values(), *group.array_values()):
         assert type(node) is zarr.Array
         assert node.store is group.store
@@ -107,7 +107,7 @@ def test_nodes_are_of_the_classes_however_they_are_reached(group):
     assert hash(group["x"]) == hash(group["x"])
 
 
-def test_nodes_are_given_to_functions(group):
+def test_functions_accept_nodes(group):
     copied = zarr.copy(group["x"], group, "y")
     assert isinstance(copied, zarr.Array)
     assert zarr.zeros_like(group["x"], store=group, path="z").path == "z"
@@ -115,7 +115,7 @@ def test_nodes_are_given_to_functions(group):
     assert group["x"][:4].tolist() == [1, 1, 1, 3]
 
 
-def test_metadata_of_version_2_lack_what_is_of_version_3():
+def test_version_2_metadata_has_no_version_3_attributes():
     assert not hasattr(zarr.zeros(3, zarr_format=2).metadata, "dimension_names")
     named = zarr.zeros(3, dimension_names=["t"])
     assert named.metadata.dimension_names == ("t",)
@@ -127,7 +127,7 @@ def test_metadata_of_version_2_lack_what_is_of_version_3():
     }  # fmt: skip
 
 
-def test_codecs_of_version_3_are_as_they_were_given():
+def test_version_3_codecs():
     codecs = (BloscCodec(cname="lz4", clevel=3, shuffle="shuffle", typesize=4), GzipCodec(level=1))
     array = zarr.create_array({}, shape=4, dtype="i4", compressors=codecs)
     assert array.compressors == codecs
@@ -144,7 +144,7 @@ def test_codecs_of_version_3_are_as_they_were_given():
     assert ZstdCodec() != GzipCodec()
 
 
-def test_codecs_of_numcodecs_are_there_for_version_3():
+def test_numcodecs_codecs_in_version_3():
     filters, compressors = (codecs_numcodecs.Delta(dtype="<i4"),), (codecs_numcodecs.Zlib(level=2),)
     array = zarr.create_array(
         {}, data=np.arange(9, dtype="i4"), filters=filters, compressors=compressors
@@ -158,7 +158,7 @@ def test_codecs_of_numcodecs_are_there_for_version_3():
         assert getattr(codecs_numcodecs, name)().to_dict()["name"] in known
 
 
-def test_codecs_of_version_2_are_of_numcodecs():
+def test_version_2_codecs_are_numcodecs_objects():
     numcodecs = pytest.importorskip("numcodecs")
     blosc, delta = numcodecs.Blosc("lz4", 3, 2), numcodecs.Delta("<i4")
     array = zarr.create(4, dtype="i4", compressor=blosc, filters=[delta], order="C", zarr_format=2)
@@ -168,14 +168,14 @@ def test_codecs_of_version_2_are_of_numcodecs():
         assert zarr.zeros(3).compressor
 
 
-def test_chunks_of_differing_lengths_have_no_one_shape():
+def test_irregular_chunks_raise():
     array = zarr.create_array({}, shape=6, chunks=[[1, 2, 3]], dtype="i1")
     with pytest.raises(NotImplementedError):
         assert array.chunks
     assert array.read_chunk_sizes == ((1, 2, 3),)
 
 
-def test_elements_are_awaited(group):
+def test_async_elements(group):
     async def work():
         array = group["x"].async_
         return await asyncio.gather(
@@ -186,7 +186,7 @@ def test_elements_are_awaited(group):
     assert asyncio.run(group.async_.getitem("x")).shape == (10,)
 
 
-def test_nodes_pickle_with_their_store(tmp_path):
+def test_nodes_pickle(tmp_path):
     store = storage.LocalStore(tmp_path / "s")
     array = zarr.create_array(store, name="x", data=np.arange(3))
     again = pickle.loads(pickle.dumps(array))
@@ -200,7 +200,7 @@ def test_nodes_pickle_with_their_store(tmp_path):
 
 
 class Mine(storage.WrapperStore):
-    """A store that a program made for zarr-python."""
+    """A user-defined store for zarr-python."""
 
     def __init__(self, store):
         super().__init__(store)
@@ -215,7 +215,7 @@ class Mine(storage.WrapperStore):
 @pytest.mark.parametrize(
     "make", [lambda: storage.MemoryStore(), lambda: Mine(storage.MemoryStore())]
 )
-def test_the_store_of_a_node_is_the_one_that_was_given(make):
+def test_store_of_a_node_is_the_user_store(make):
     store = make()
     group = zarr.open_group(store, mode="w")
     group["x"] = np.arange(4)
@@ -226,7 +226,7 @@ def test_the_store_of_a_node_is_the_one_that_was_given(make):
     assert "x" not in group
 
 
-def test_values_are_awaited(tmp_path):
+def test_async_values(tmp_path):
     store = storage.LocalStore(tmp_path / "s")
     zarr.create_array(store, name="a/x", data=np.arange(4, dtype="i1"), compressors=None)
 
@@ -264,17 +264,17 @@ def test_values_are_awaited(tmp_path):
     assert asyncio.run(change()) == (b"\x00\x01", ["n", "zarr.json"])
 
 
-def test_a_store_is_opened_otherwise(tmp_path):
+def test_with_read_only(tmp_path):
     store = storage.MemoryStore({})
     zarr.create_array(store, shape=3)
     frozen = store.with_read_only(True)
     assert zarr.open(frozen).read_only
-    with pytest.raises(ValueError, match="reading only"):
+    with pytest.raises(ValueError, match="read-only"):
         zarr.open_group(frozen, mode="w")
     assert not frozen.with_read_only(False).read_only
 
 
-def test_stores_of_other_distributions(tmp_path):
+def test_fsspec_zip_and_object_stores(tmp_path):
     pytest.importorskip("fsspec")
     with storage.ZipStore(tmp_path / "a.zip", mode="w") as store:
         zarr.create_array(store, data=np.arange(3))
@@ -289,7 +289,7 @@ def test_stores_of_other_distributions(tmp_path):
     assert zarr.open(store.with_read_only(True)).read_only
 
 
-def test_a_store_is_cleared_and_its_root_required_again(group):
+def test_clear_store_and_require_root(group):
     asyncio.run(group.store.clear())
     again = group.require_group("/")
     assert again == group
@@ -306,17 +306,17 @@ def test_a_store_is_cleared_and_its_root_required_again(group):
         (data_types.NullTerminatedBytes(length=4), [b"a", b"long"]),
     ],
 )
-def test_data_types_are_given_by_their_classes(data_type, values):
+def test_data_type_classes(data_type, values):
     array = zarr.create_array({}, shape=2, dtype=data_type)
     array[0], array[1] = values
     assert array[...].tolist() == values
 
 
-def test_the_format_is_where_ome_zarr_looks_for_it(group):
+def test_info_has_the_format_for_ome_zarr(group):
     assert group.info._zarr_format == 3
 
 
-def test_nodes_are_opened_as_coroutines(tmp_path):
+def test_asynchronous_api(tmp_path):
     async def work():
         root = await api_asynchronous.open_group(tmp_path / "g", mode="w")
         array = await root.create_array("x", shape=4, dtype="i1")
@@ -347,6 +347,6 @@ def test_errors_pickle(error):
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
     assert str(again) == str(error) == "m"
-    # As distributed does once it is imported.
+    # As distributed does after its import.
     made = type(error).__new__(type(error), *error.args)
     assert type(made) is type(error)

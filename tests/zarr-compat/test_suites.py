@@ -1,4 +1,4 @@
-"""The tests that xarray and Dask have for Zarr, run with this library under the name zarr."""
+"""The Zarr tests of xarray and Dask, run with this library as ``zarr``."""
 
 import json
 import os
@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-EXPLAINED = json.loads((HERE / "explained.json").read_text())
+EXPECTED_FAILURES = json.loads((HERE / "expected_failures.json").read_text())
 
-# One of so many of xarray's is run; all of both with WHOLE=1 in the environment.
+# One of n tests of xarray is run; all tests with WHOLE=1 in the environment.
 SAMPLE = 6
 WHOLE = "ZARR_CORE_WHOLE_SUITES"
 
@@ -23,7 +23,7 @@ XARRAY = ["xarray.tests.test_backends", "xarray.tests.test_backends_datatree"]
 def run(modules, chosen, one_of, cwd):
     run = subprocess.run(
         [
-            sys.executable, "-m", "zarr_compat", "-m", "pytest", "-q", "-p", "suite_of_others",
+            sys.executable, "-m", "zarr_compat", "-m", "pytest", "-q", "-p", "run_suites_with_zarr_core",
             "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", cwd, "--tb=short",
             "--disable-warnings", "--pyargs", *modules, "-k", chosen,
         ],
@@ -36,19 +36,21 @@ def run(modules, chosen, one_of, cwd):
 
 
 @pytest.mark.slow
-def test_the_tests_of_dask_pass_but_for_what_is_explained(tmp_path):
+@pytest.mark.timeout(1800)
+def test_dask_suite_passes_except_expected_failures(tmp_path):
     pytest.importorskip("dask")
     whole = bool(os.environ.get(WHOLE))
     assert run([*DASK, *MORE_OF_DASK * whole], "zarr", 1, tmp_path) >= 30
 
 
 @pytest.mark.slow
-def test_the_tests_of_xarray_pass_but_for_what_is_explained(tmp_path):
+@pytest.mark.timeout(1800)
+def test_xarray_suite_passes_except_expected_failures(tmp_path):
     pytest.importorskip("xarray")
     one_of = 1 if os.environ.get(WHOLE) else SAMPLE
     assert run(XARRAY, "Zarr or zarr", one_of, tmp_path) >= 1500 // one_of * 0.9
 
 
-def test_explanations_are_sentences():
-    for reasons in EXPLAINED.values():
+def test_reasons_are_sentences():
+    for reasons in EXPECTED_FAILURES.values():
         assert all(reason.endswith(".") for reason in reasons.values())

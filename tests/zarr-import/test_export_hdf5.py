@@ -1,4 +1,4 @@
-"""HDF5 files made of hierarchies: read by h5py, by NetCDF's library, brought back."""
+"""Export to HDF5: read by h5py and netCDF4, and imported again."""
 
 import h5py
 import numpy as np
@@ -9,7 +9,7 @@ import zarr_xarray
 from zarr_import import export_hdf5, import_hdf5
 
 
-def test_there_and_back(tmp_path):
+def test_round_trip(tmp_path):
     root = zarr.create_group(attributes={"title": "all", "list": [1, 2], "mixed": [1, "a", None]})
     values = {
         "big": np.arange(30, dtype=">i2").reshape(5, 6), "g/bool": np.array([True, False]),
@@ -36,7 +36,7 @@ def test_there_and_back(tmp_path):
 
 
 @pytest.mark.parametrize("zarr_format", [3, 2])
-def test_datasets_of_xarray_are_netcdf(tmp_path, zarr_format):
+def test_xarray_datasets_become_netcdf(tmp_path, zarr_format):
     dataset = xr.Dataset(
         {
             "t": (("time", "x"), np.array([[1.5, np.nan], [2, 3]])),
@@ -57,7 +57,7 @@ def test_datasets_of_xarray_are_netcdf(tmp_path, zarr_format):
         xr.testing.assert_identical(found, dataset)
 
 
-def test_one_name_of_several_lengths_is_a_label(tmp_path):
+def test_dimension_name_with_several_lengths_is_a_label(tmp_path):
     root = zarr.create_group()
     root.create_array("a", data=np.zeros(3), dimension_names=["x"])
     root.create_array("b", data=np.zeros((4, 2)), dimension_names=["x", None])
@@ -66,7 +66,7 @@ def test_one_name_of_several_lengths_is_a_label(tmp_path):
     assert zarr.open(tmp_path / "a.zarr")["b"].dimension_names == ("x", None)
 
 
-def test_what_cannot_be_exported(tmp_path):
+def test_unsupported_exports_raise(tmp_path):
     root = zarr.create_group()
     root.create_array("fine", data=np.zeros(3))
     with pytest.raises(FileExistsError, match="overwrite=True"):
@@ -75,6 +75,6 @@ def test_what_cannot_be_exported(tmp_path):
     with h5py.File(tmp_path / "a.h5") as file:
         assert (list(file), file["x"].compression) == (["x"], "lzf")
     root.create_array("small", shape=(3,), dtype="bfloat16")
-    with pytest.raises(ValueError, match="/small: HDF5 has no type for bfloat16"):
+    with pytest.raises(ValueError, match="/small: HDF5 does not support the data type bfloat16"):
         export_hdf5(root, tmp_path / "b.h5")
     assert [path.name for path in tmp_path.iterdir()] == ["a.h5"]

@@ -1,4 +1,4 @@
-"""HDF5 files by h5py: types, links, filters, layouts; what is interrupted; memory."""
+"""Import of HDF5 files: types, links, filters, layouts, interruption, memory."""
 
 import tracemalloc
 import zlib
@@ -11,9 +11,11 @@ import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
-from zarr_core.extension import NodeExistsError, ProgressReporter, StoreError, format_named
+from zarr_core.errors import NodeExistsError
+from zarr_core.extension import StoreError
+from zarr_core.tools import ProgressReporter, format_named
 from zarr_import import import_hdf5
-from zarr_import.encoded import copy_chunks
+from zarr_import.chunks import copy_chunks
 from zarr_import.variable import Variable
 from zarr_stores.faults import FaultyStore
 
@@ -27,7 +29,7 @@ def file(tmp_path):
         yield opened
 
 
-def brought(file, **options):
+def imported(file, **options):
     store = zarr.MemoryStore()
     report = import_hdf5(file, store, **options)
     return zarr.open(store), report
@@ -57,7 +59,7 @@ def test_elements(file, name, chunked):
     values = np.asarray(ARRAYS[name])
     options = {"chunks": True, "compression": "gzip", "maxshape": (None,) * values.ndim}
     file.create_dataset("a", data=values, **(options if chunked and values.ndim else {}))
-    root, report = brought(file)
+    root, report = imported(file)
     array = root["a"]
     assert array.dtype == values.dtype.newbyteorder("=")
     assert array[...].tobytes() == values.astype(array.dtype).tobytes()
@@ -66,7 +68,7 @@ def test_elements(file, name, chunked):
     assert not report.notes
 
 
-def test_elements_that_become_others(file):
+def test_converted_elements(file):
     file["text"] = ["a", "é", ""]
     file["enum"] = np.array([1, 2, 1], COLOURS)
     file.create_dataset("vectors", (2,), "(3,)f4")[...] = np.arange(6).reshape(2, 3)
@@ -79,7 +81,7 @@ def test_elements_that_become_others(file):
         {"names": ["a", "b"], "formats": ["i1", ">f8"], "offsets": [0, 8], "itemsize": 24}
     )
     file["padded"] = np.array([(1, 2.5), (3, 4.5)], padded)
-    root, report = brought(file)
+    root, report = imported(file)
     assert root["text"][...].tolist() == ["a", "é", ""]
     assert root["enum"][...].tolist() == [1, 2, 1]
     assert root["enum"].attrs == {"flag_values": [1, 2], "flag_meanings": "RED DARK_BLUE"}
@@ -100,16 +102,16 @@ def test_elements_that_become_others(file):
 
 
 UNSUPPORTED = {
-    "longer": (np.longdouble(1), "more precise"),
-    "sequences": (np.array([np.arange(2), np.arange(3)], object), "zarr_format=2 has one"),
-    "regions": (None, "parts of datasets"),
-    "record_of_text": (np.array([("a",)], [("t", h5py.string_dtype())]), "variable length"),
+    "longer": (np.longdouble(1), "is not supported; convert"),
+    "sequences": (np.array([np.arange(2), np.arange(3)], object), "use zarr_format=2"),
+    "regions": (None, "region references"),
+    "record_of_text": (np.array([("a",)], [("t", h5py.string_dtype())]), "variable-length"),
     "bytes": (None, "not UTF-8"),
 }
 
 
 @pytest.mark.parametrize("name", UNSUPPORTED)
-def test_elements_that_cannot_be_had(file, name):
+def test_unsupported_elements_raise(file, name):
     values, message = UNSUPPORTED[name]
     file["first"] = 1
     if name == "sequences":
@@ -123,11 +125,11 @@ def test_elements_that_cannot_be_had(file, name):
     store = zarr.MemoryStore()
     with pytest.raises(ValueError, match=f"/{name}: .*{message}"):
         import_hdf5(file, store)
-    assert "zarr.json" not in list(store.list())  # at least no group that looks complete
-    if name == "bytes":  # only known while reading
+    assert "zarr.json" not in list(store.list())  # no group that looks complete
+    if name == "bytes":  # detected only while reading
         return
     assert not list(store.list())
-    root, report = brought(file, unsupported="skip")
+    root, report = imported(file, unsupported="skip")
     assert list(root) == ["first"]
     assert [left.source for left in report.left_out] == [f"/{name}"]
 
@@ -135,7 +137,7 @@ def test_elements_that_cannot_be_had(file, name):
 def test_sequences_in_version_2(file):
     values = np.array([np.arange(2), np.arange(3)], object)
     file.create_dataset("v", data=values, dtype=h5py.vlen_dtype("i2"))
-    root, _ = brought(file, zarr_format=2)
+    root, _ = imported(file, zarr_format=2)
     assert [item.tolist() for item in root["v"][...]] == [[0, 1], [0, 1, 2]]
 
 
@@ -152,7 +154,7 @@ def test_attributes(file):
     attributes["NAME"] = "not a scale"
     attributes.create("enum", 2, dtype=COLOURS)
     file.attrs["title"] = "root"
-    root, report = brought(file)
+    root, report = imported(file)
     assert root.attrs == {"title": "root"}
     assert root["d"].attrs == {
         "text": "é", "latin": "é", "texts": ["a", "b"], "number": 3, "one": [1.5], "nan": "NaN",
@@ -168,13 +170,13 @@ def test_fill_values(file):
         data = file.create_dataset(name, (10,), "i4", chunks=(4,), compression="gzip", **options)
         data[:2] = 1
     for zarr_format in (3, 2):
-        root, report = brought(file, zarr_format=zarr_format)
+        root, report = imported(file, zarr_format=zarr_format)
         for name, array in root.arrays():
             assert np.array_equal(array[...], file[name][...]), (name, zarr_format)
             if zarr_format == 3:
                 assert report[name].how == "chunks copied"
                 assert array.nchunks_initialized == 1
-            else:  # of which a fill value would be a missing one
+            else:  # a fill value would mark missing elements
                 assert array.fill_value is None
         assert (root["seven"][5], root["zero"][5]) == (7, 0)
 
@@ -202,11 +204,11 @@ FILTERS = {
 
 @pytest.mark.parametrize("name", FILTERS)
 def test_filters(file, name):
-    """Whatever the filters, elements are the same; where it is said, so are the bytes."""
+    """Elements are equal for all filters; with ``direct``, so are the encoded bytes."""
     options, codecs, direct = FILTERS[name]
     values = RANDOM.integers(0, 50, size=(50, 37)).astype("i4")
     dataset = file.create_dataset("a", data=values, chunks=(16, 10), **options)
-    root, report = brought(file)
+    root, report = imported(file)
     assert sorted(set(report["a"].codecs) - {"bytes"}) == codecs
     assert report["a"].how == ("chunks copied" if direct else "elements copied")
     assert np.array_equal(root["a"][...], values)
@@ -214,14 +216,14 @@ def test_filters(file, name):
     if direct:
         _, raw = dataset.id.read_direct_chunk((16, 30))
         assert bytes(root.store.get("a/c/1/3")) == raw
-    decoded, told = brought(file, copy_chunks=False)
+    decoded, told = imported(file, copy_chunks=False)
     assert told["a"].how == "elements copied"
     assert np.array_equal(decoded["a"][...], values)
 
 
 @pytest.mark.parametrize("zarr_format", [3, 2])
-def test_filters_of_elements_that_become_others(file, zarr_format):
-    """Filters see elements as the file has them, of another size."""
+def test_filters_of_converted_elements(file, zarr_format):
+    """Filters apply to elements as stored in the file, with a different size."""
     padded = np.dtype(
         {"names": ["a", "b"], "formats": ["i1", "<f8"], "offsets": [0, 8], "itemsize": 24}
     )
@@ -242,7 +244,7 @@ def test_filters_of_elements_that_become_others(file, zarr_format):
             )
             dataset[...] = data
     file.create_dataset("blosc", data=values["padded"][0], chunks=(4,), **hdf5plugin.Blosc())
-    root, report = brought(file, zarr_format=zarr_format)
+    root, report = imported(file, zarr_format=zarr_format)
     assert root["blosc"][...].tolist() == [(1, 2.5)] * 9
     for name in ("plain", "zstd"):
         assert root[f"{name}/texts"][...].tolist() == ["a", "bcd", ""] * 3
@@ -252,34 +254,34 @@ def test_filters_of_elements_that_become_others(file, zarr_format):
         assert report[f"{name}/vectors"].how == "chunks copied"
 
 
-def test_chunks_without_their_filters(file):
-    """A filter that an application has left out of a chunk is noted in its mask."""
+def test_chunks_with_skipped_filters(file):
+    """A filter that is not applied to a chunk is recorded in the filter mask."""
     values = np.arange(64, dtype="i4").reshape(8, 8)
     dataset = file.create_dataset("a", data=values, chunks=(4, 4), compression="gzip", shuffle=True)
     dataset.id.write_direct_chunk((0, 4), values[:4, 4:].tobytes(), filter_mask=3)
-    root, report = brought(file)
+    root, report = imported(file)
     assert report["a"].how == "chunks copied"
     assert np.array_equal(root["a"][...], values)
 
 
-def test_another_layout(file):
+def test_other_chunks_and_codecs(file):
     values = RANDOM.normal(size=(100, 90)).astype("f4")
     file.create_dataset("a", data=values, chunks=(7, 11), compression="gzip")
-    root, report = brought(file, chunks=(10, 10), shards=(50, 30), codecs="auto", max_memory=1)
+    root, report = imported(file, chunks=(10, 10), shards=(50, 30), codecs="auto", max_memory=1)
     assert (root["a"].chunks, root["a"].shards) == ((10, 10), (50, 30))
     assert report["a"].codecs == ("bytes", "zstd")
     assert np.array_equal(root["a"][...], values)
-    root, report = brought(file, chunks=(10, 10))
+    root, report = imported(file, chunks=(10, 10))
     assert (report["a"].how, report.notes) == ("elements copied", [])
     assert np.array_equal(root["a"][...], values)
-    root, _ = brought(file, chunks={"a": "auto"}, codecs=["numcodecs.shuffle", {"id": "gzip"}])
+    root, _ = imported(file, chunks={"a": "auto"}, codecs=["numcodecs.shuffle", {"id": "gzip"}])
     assert root["a"].chunks == (100, 90)
     assert np.array_equal(root["a"][...], values)
     with pytest.raises(ValueError, match="/a: .*3 lengths for 2 dimensions"):
-        brought(file, chunks=(1, 1, 1))
+        imported(file, chunks=(1, 1, 1))
 
 
-# --- links, groups, choices ---
+# --- links, groups, selection of objects ---
 
 
 def test_links(file, tmp_path):
@@ -292,18 +294,18 @@ def test_links(file, tmp_path):
     file["gone"] = h5py.SoftLink("/nowhere")
     file["elsewhere"] = h5py.ExternalLink("other.h5", "/far")
     file["type"] = np.dtype("f4")
-    root, report = brought(file)
+    root, report = imported(file)
     assert [path for path, _ in root.members(max_depth=None)] == ["again", "g", "g/deep"]
     reasons = {left.source: left.reason for left in report.left_out}
     assert reasons.keys() == {"/g/deep/a", "/g/up", "/soft", "/gone", "/elsewhere", "/type"}
     assert reasons["/g/deep/a"] == "another name of /again"
     assert reasons["/g/up"] == "another name of /"
     assert "external=True" in reasons["/elsewhere"]
-    root, report = brought(file, external=True)
+    root, report = imported(file, external=True)
     assert root["elsewhere"][...] == 5
 
 
-def test_a_file_does_not_choose_which_other_files_are_read(file, tmp_path):
+def test_external_files_are_not_read_by_default(file, tmp_path):
     (tmp_path / "secret").write_bytes(b"password")
     file.create_dataset("raw", (8,), "u1", external=[(str(tmp_path / "secret"), 0, 8)])
     layout = h5py.VirtualLayout((4,), "i4")
@@ -311,49 +313,56 @@ def test_a_file_does_not_choose_which_other_files_are_read(file, tmp_path):
     file.create_virtual_dataset("virtual", layout)
     for name in ("raw", "virtual"):
         with pytest.raises(ValueError, match=f"/{name}: .*external=True"):
-            brought(file, include=name)
-    root, _ = brought(file, include="raw", external=True)
+            imported(file, include=name)
+    root, _ = imported(file, include="raw", external=True)
     assert bytes(root["raw"][...]) == b"password"
 
 
-def test_parts_of_a_file(file):
+def test_include_exclude_and_group(file):
     for name in ("a/x", "a/y", "a/deep/z", "b/x", "c"):
         file[name] = 1
 
     def paths(**options):
-        return [path for path, _ in brought(file, **options)[0].members(max_depth=None)]
+        return [path for path, _ in imported(file, **options)[0].members(max_depth=None)]
 
     assert paths(include="a", exclude="a/deep") == ["a", "a/x", "a/y"]
     assert paths(include=["*/x", "c"]) == ["a", "a/x", "b", "b/x", "c"]
     assert paths(group="/a") == ["deep", "deep/z", "x", "y"]
-    assert brought(file, group="/a/x")[0][...] == 1  # an array as the root
-    with pytest.raises(ValueError, match=r"nothing is called 'd'; there are /a"):
-        brought(file, include="d")
+    assert imported(file, group="/a/x")[0][...] == 1  # an array as the root
+    with pytest.raises(ValueError, match=r"'d' matches nothing; available are /a"):
+        imported(file, include="d")
     with pytest.raises(ValueError, match="no such group"):
         import_hdf5(file.filename, zarr.MemoryStore(), group="/d")
 
 
-def test_names_that_nodes_cannot_have(file):
+def test_invalid_node_names(file):
     for name in ("...", "__x", "back\\slash", "zarr.json", "__g/inner", "fine", "ü b"):
         file[name] = 1
     with pytest.raises(ValueError, match=r"/\.\.\.: .*periods"):
-        brought(file)
+        imported(file)
     for zarr_format, names in ((3, ["fine", "ü b"]), (2, ["fine"])):
-        root, report = brought(file, unsupported="skip", zarr_format=zarr_format)
+        root, report = imported(file, unsupported="skip", zarr_format=zarr_format)
         assert list(root) == names
         assert {left.source for left in report.left_out} > {"/__g", "/__g/inner", "/zarr.json"}
+    with (
+        zarr.config.set(reserved_names="warn"),
+        pytest.warns(UserWarning, match="reserves such names"),
+    ):
+        root, report = imported(file, unsupported="skip")
+    assert list(root) == ["__g", "__x", "fine", "ü b"]
+    assert list(root["__g"]) == ["inner"]
 
 
-def test_what_is_no_hdf5(tmp_path):
+def test_files_that_are_not_hdf5_raise(tmp_path):
     (tmp_path / "a.h5").write_text("no file of HDF5")
-    with pytest.raises(ValueError, match=r"a\.h5: is no file of HDF5"):
+    with pytest.raises(ValueError, match=r"a\.h5: is not an HDF5 file"):
         import_hdf5(tmp_path / "a.h5", tmp_path / "a.zarr")
     with pytest.raises(FileNotFoundError, match=r"b\.h5"):
         import_hdf5(tmp_path / "b.h5", tmp_path / "a.zarr")
     assert not (tmp_path / "a.zarr").exists()
 
 
-def test_a_file_object_into_a_zip_file(tmp_path):
+def test_file_object_to_zip_file(tmp_path):
     with open(tmp_path / "a.h5", "w+b") as opened:
         with h5py.File(opened, "w") as file:
             file.create_dataset("a", data=np.arange(100), chunks=(10,), compression="gzip")
@@ -362,15 +371,18 @@ def test_a_file_object_into_a_zip_file(tmp_path):
         assert np.array_equal(zarr.open(store)["a"][...], np.arange(100))
 
 
-# --- places ---
+# --- destinations ---
 
 
-def test_the_place_must_be_free(file, tmp_path):
+def test_existing_destination_raises(file, tmp_path):
     file["a"] = [1, 2]
     place = tmp_path / "a.zarr"
     file.flush()
     import_hdf5(file, place)
-    before = {key: bytes(zarr.locate(place)[0].get(key)) for key in zarr.locate(place)[0].list()}
+    before = {
+        key: bytes(zarr.resolve_store_path(place)[0].get(key))
+        for key in zarr.resolve_store_path(place)[0].list()
+    }
     with pytest.raises(NodeExistsError, match="overwrite=True"):
         import_hdf5(file, place)
     import_hdf5(file, place, path="more/of/it", zarr_format=None)
@@ -389,12 +401,12 @@ def test_the_place_must_be_free(file, tmp_path):
 
 
 @pytest.mark.parametrize("copy_chunks", [True, False])
-def test_what_is_interrupted_is_no_hierarchy_and_is_continued(file, copy_chunks):
+def test_interrupted_import_resumes(file, copy_chunks):
     for name in ("a", "g/b"):
         values = np.arange(100)
         file.create_dataset(name, data=values, chunks=(10,), compression="gzip")
     inner, report = zarr.MemoryStore(), None
-    for number in range(1, 200, 7):  # each goes on where the last one failed
+    for number in range(1, 200, 6):  # each call resumes after the previous failure
         try:
             report = import_hdf5(file, FaultyStore(inner, number), copy_chunks=copy_chunks)
         except StoreError:
@@ -402,12 +414,12 @@ def test_what_is_interrupted_is_no_hierarchy_and_is_continued(file, copy_chunks)
                 zarr.open(inner)
         else:
             break
-    assert report["a"].how == "there already"
+    assert report["a"].how == "already imported"
     for name in ("a", "g/b"):
         assert np.array_equal(zarr.open(inner)[name][...], np.arange(100))
 
 
-def test_the_root_is_there_last_of_all(file):
+def test_root_metadata_is_written_last(file):
     file["g/deep/a"] = np.arange(10)
     everything = FaultyStore(zarr.MemoryStore())
     import_hdf5(file, everything)
@@ -418,7 +430,7 @@ def test_the_root_is_there_last_of_all(file):
         assert store.get("zarr.json") is None
 
 
-def test_chunks_that_an_interrupted_import_has_left_are_removed(file):
+def test_chunks_of_an_interrupted_import_are_removed(file):
     dataset = file.create_dataset("a", (100,), "i4", chunks=(10,), compression="gzip")
     dataset[:10] = 1
     store = zarr.MemoryStore()
@@ -427,9 +439,9 @@ def test_chunks_that_an_interrupted_import_has_left_are_removed(file):
     assert np.array_equal(zarr.open(store)["a"][...], dataset[...])
 
 
-def test_chunks_that_decode_to_something_else_are_not_copied(file):
+def test_chunks_that_decode_differently_are_not_copied(file):
     dataset = file.create_dataset("a", data=np.arange(100), chunks=(10,), compression="gzip")
-    root, _ = brought(file)
+    root, _ = imported(file)
     array, format_ = root["a"], format_named(3)
     for name, chunk in {"garbage": b"no stream", "other": zlib.compress(bytes(80))}.items():
         variable = Variable("a", name, (100,), "i8", lambda box: dataset[box])
@@ -443,7 +455,7 @@ def test_chunks_that_decode_to_something_else_are_not_copied(file):
         assert bytes(array.store.get("a/c/0")) == before
 
 
-def test_other_arrays_than_those_of_an_interrupted_import(file):
+def test_resume_with_a_different_array_raises(file):
     file["a"] = np.arange(10)
     store = zarr.MemoryStore()
     zarr.create_array(store, name="a", data=np.zeros(3))
@@ -456,7 +468,7 @@ def test_progress_and_report(file):
     file.create_dataset("a", data=np.arange(100), chunks=(10,), compression="gzip")
     file["g/b"] = np.arange(30)
     seen = []
-    _, report = brought(file, progress=seen.append)
+    _, report = imported(file, progress=seen.append)
     assert [(now.path, now.done, now.total) for now in seen][-1] == ("g/b", 30, 30)
     assert (seen[-1].node, seen[-1].nodes, seen[-1].unit) == (2, 2, "elements")
     assert "3 arrays" not in str(report)
@@ -494,7 +506,7 @@ DTYPES = st.one_of(
 
 @settings(max_examples=30)
 @given(data=st.data())
-def test_any_array_comes_over(data):
+def test_any_array_is_imported(data):
     values = data.draw(npst.arrays(data.draw(DTYPES), npst.array_shapes(max_dims=3, max_side=9)))
     chunks = tuple(data.draw(st.integers(1, size)) for size in values.shape)
     options = data.draw(
@@ -504,7 +516,7 @@ def test_any_array_comes_over(data):
     with h5py.File.in_memory() as file:
         file.create_dataset("a", data=values, **options)
         for layout in ({}, {"codecs": "auto", "shards": "auto"}, {"zarr_format": 2}):
-            root, _ = brought(file, **layout)
+            root, _ = imported(file, **layout)
             here = root["a"][...]
             assert here.tobytes() == values.astype(here.dtype).tobytes()
             assert here.dtype == values.dtype.newbyteorder("=")

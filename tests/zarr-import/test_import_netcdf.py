@@ -1,4 +1,4 @@
-"""NetCDF files, as three libraries write them, against what xarray makes of both sides."""
+"""NetCDF files of three libraries, compared through xarray."""
 
 import h5netcdf
 import netCDF4
@@ -11,7 +11,7 @@ from zarr_import import import_hdf5
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """Everything that NetCDF-4 has of its own: dimensions of several kinds, packing, groups."""
+    """A file with all NetCDF-4 features: several kinds of dimensions, packing, groups."""
     path = tmp_path_factory.mktemp("netcdf") / "model.nc"
     with netCDF4.Dataset(path, "w") as file:
         file.title = "a model"
@@ -43,19 +43,19 @@ def model(tmp_path_factory):
         file.createVariable("label", str, ("y",))[:] = np.array(["a", "é", "", "zz"], object)
         deep = file.createGroup("sub/deep")
         deep.createDimension("k", 2)
-        flags = deep.createVariable("q", "u1", ("k", "y"))  # a dimension from further up
+        flags = deep.createVariable("q", "u1", ("k", "y"))  # a dimension of a parent group
         flags[:] = 1
         flags.flag_values, flags.flag_meanings = np.array([0, 1], "u1"), "a b"
         big = file.createVariable("big", ">f4", ("x",), endian="big")
         big[:] = np.arange(6)
-        file.createVariable("z", "f4", ("z", "x"))[:] = 2  # a coordinate of two dimensions
-        file.createVariable("x", "f4", ("y", "time"))[:] = 3  # has but the name of a dimension
+        file.createVariable("z", "f4", ("z", "x"))[:] = 2  # a two-dimensional coordinate
+        file.createVariable("x", "f4", ("y", "time"))[:] = 3  # shares the name of a dimension
     return path
 
 
 @pytest.mark.parametrize("zarr_format", [3, 2])
 @pytest.mark.parametrize("codecs", [None, "auto"])
-def test_xarray_opens_the_same_dataset(model, tmp_path, zarr_format, codecs):
+def test_xarray_opens_an_identical_dataset(model, tmp_path, zarr_format, codecs):
     place = tmp_path / "model.zarr"
     report = import_hdf5(
         model, place, zarr_format=zarr_format, codecs=codecs, consolidated=True
@@ -74,9 +74,9 @@ def test_xarray_opens_the_same_dataset(model, tmp_path, zarr_format, codecs):
     assert named == ("k", "y")
 
 
-@pytest.mark.filterwarnings("ignore:Numcodecs codecs")  # an older zarr-python on its own
+@pytest.mark.filterwarnings("ignore:Numcodecs codecs")  # of older zarr-python
 @pytest.mark.parametrize("zarr_format", [3, 2])
-def test_zarr_python_reads_it_as_well(model, tmp_path, zarr_format):
+def test_zarr_python_reads_the_result(model, tmp_path, zarr_format):
     place = tmp_path / "model.zarr"
     import_hdf5(
         model, place, zarr_format=zarr_format, include=["t2m", "lat", "nan", "time", "y"],
@@ -106,7 +106,7 @@ def test_files_of_h5netcdf(tmp_path):
         xr.testing.assert_identical(there, here)
 
 
-def test_netcdf_of_version_3(tmp_path):
+def test_netcdf3(tmp_path):
     path, place = tmp_path / "old.nc", tmp_path / "old.zarr"
     with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_OFFSET") as file:
         file.title = "old"
@@ -126,7 +126,7 @@ def test_netcdf_of_version_3(tmp_path):
         xr.testing.assert_identical(there, here)
 
 
-def test_netcdf_of_the_kind_that_nobody_reads_here(tmp_path):
+def test_cdf5_is_not_supported(tmp_path):
     path = tmp_path / "wide.nc"
     path.write_bytes(b"CDF\x05" + bytes(40))
     with pytest.raises(ValueError, match="CDF-5.*nccopy"):

@@ -1,7 +1,7 @@
 """zarr-core under the names of zarr-python 3, for programs that import ``zarr``.
 
-``python -m zarr_compat script.py`` runs a program that way; :func:`install_as_zarr` does it
-within one.
+``python -m zarr_compat script.py`` runs a program with it; :func:`install_as_zarr` enables it
+within a program.
 """
 
 from __future__ import annotations

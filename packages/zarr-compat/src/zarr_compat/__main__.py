@@ -1,4 +1,4 @@
-"""Run a program with zarr-core in the place of zarr-python.
+"""Run a program with zarr-core instead of zarr-python.
 
 ``python -m zarr_compat script.py argument ...``, ``python -m zarr_compat -m module argument ...``
 """
@@ -15,7 +15,7 @@ _USAGE = "usage: python -m zarr_compat SCRIPT [ARGUMENT ...] | -m MODULE [ARGUME
 
 
 def main(arguments: list[str]) -> None:
-    """Run what the arguments name, as ``python`` would."""
+    """Run a script or module, as ``python`` does."""
     if not arguments or arguments == ["-m"] or (arguments[0][:1] == "-" and arguments[0] != "-m"):
         raise SystemExit(_USAGE)
     install_as_zarr()

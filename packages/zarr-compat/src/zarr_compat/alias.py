@@ -1,4 +1,4 @@
-"""The modules of zarr-python, for as long as a program needs them."""
+"""Install modules under the names of zarr-python, until they are removed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MODULES", "Installed", "install_as_zarr"]
+__all__ = ["MODULES", "InstalledModules", "install_as_zarr"]
 
 MODULES: Mapping[str, tuple[str, ...]] = {
     "zarr": ("api",),
@@ -38,13 +38,13 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "zarr.errors": ("errors",),
     "zarr.hierarchy": ("group",),
     "zarr.storage": ("storage",),
-    "zarr.testing": (),  # a plugin of pytest, which is loaded wherever zarr-python is installed
+    "zarr.testing": (),  # pytest loads it as a plugin if zarr-python is installed
 }
-"""The modules there are, each with the modules here whose public names it has."""
+"""The alias modules, each with the modules of this package whose public names it has."""
 
 
-class Installed:
-    """The modules under their names; as a context manager until the end of the block."""
+class InstalledModules:
+    """The installed modules; a context manager that removes them at the end of the block."""
 
     def __enter__(self) -> ModuleType:
         return sys.modules["zarr"]
@@ -53,57 +53,57 @@ class Installed:
         self.remove()
 
     def remove(self) -> None:
-        """Take the names away again; what was imported from them goes on working."""
+        """Remove the modules; objects that were imported from them keep working."""
         for name in MODULES:
             sys.modules.pop(name, None)
 
 
-def install_as_zarr() -> Installed:
-    """Put modules of this library under the names of zarr-python's.
+def install_as_zarr() -> InstalledModules:
+    """Install modules of this library under the names of zarr-python.
 
-    Whoever imports ``zarr`` from now on, in this process, gets them.
+    Every later ``import zarr`` in this process imports them.
 
     Returns
     -------
-    Installed
-        Takes the names away again at the end of a ``with`` block, or by ``remove()``.
+    InstalledModules
+        Removes the modules at the end of a ``with`` block, or by ``remove()``.
 
     Raises
     ------
     RuntimeError
-        If zarr-python has been imported already: half of a program would use the one, half
-        the other.
+        If zarr-python is imported already: parts of a program would use one, parts the
+        other.
     """
-    here = sys.modules.get("zarr")
-    if here is not None and not isinstance(here, _Alias):
+    existing = sys.modules.get("zarr")
+    if existing is not None and not isinstance(existing, _AliasModule):
         raise RuntimeError(
-            "zarr-python has been imported already; call install_as_zarr() before anything "
-            "imports it, or run the program by python -m zarr_compat"
+            "zarr-python is imported already; call install_as_zarr() before anything imports "
+            "it, or run the program with python -m zarr_compat"
         )
-    if here is None:
-        made = {name: _module(name, sources) for name, sources in MODULES.items()}
-        for name, module in made.items():
+    if existing is None:
+        modules = {name: _module(name, sources) for name, sources in MODULES.items()}
+        for name, module in modules.items():
             parent, _, last = name.rpartition(".")
             if parent:
-                setattr(made[parent], last, module)
-        sys.modules.update(made)
-    return Installed()
+                setattr(modules[parent], last, module)
+        sys.modules.update(modules)
+    return InstalledModules()
 
 
-class _Alias(ModuleType):
-    """A module that stands for one of zarr-python's."""
+class _AliasModule(ModuleType):
+    """A module under a name of zarr-python."""
 
     def __getattr__(self, name: str) -> object:
         raise AttributeError(
-            f"module {self.__name__!r} has no attribute {name!r}: it is zarr_compat's, which has "
-            "what the documentation of zarr-core lists under coming from zarr-python"
+            f"module {self.__name__!r} of zarr_compat has no attribute {name!r}; see the page "
+            "'Coming from zarr-python' of the documentation of zarr-core"
         )
 
 
 def _module(name: str, sources: tuple[str, ...]) -> ModuleType:
-    module = _Alias(name)
+    module = _AliasModule(name)
     module.__spec__ = ModuleSpec(name, None, is_package=True)
-    module.__path__ = []  # so that a missing submodule is one that is not there
+    module.__path__ = []  # so that importing a missing submodule raises ModuleNotFoundError
     module.__package__ = name
     for source in sources:
         found = import_module(f"zarr_compat.{source}")

@@ -1,4 +1,4 @@
-"""What the module ``zarr`` has."""
+"""The module ``zarr``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import zarr_core
 
-from zarr_compat.adapting import adapted
+from zarr_compat.adapt import adapt
 from zarr_compat.array import Array
 from zarr_compat.asynchronous import AsyncArray, AsyncGroup
 from zarr_compat.group import Group
-from zarr_compat.opening import making, open, open_array, open_consolidated, open_group
+from zarr_compat.open_nodes import adapt_creation, open, open_array, open_consolidated, open_group
 from zarr_compat.settings import config
 
 __all__ = [
@@ -49,59 +49,59 @@ __all__ = [
 
 __version__ = f"3.4.2+zarr.core.{zarr_core.__version__}"
 
-array = making(zarr_core.array)
-copy = adapted(zarr_core.copy)
-copy_all = adapted(zarr_core.copy_all)
-copy_store = adapted(zarr_core.copy_store)
-create = making(zarr_core.create)
-empty = making(zarr_core.empty)
-empty_like = making(zarr_core.empty_like)
-full = making(zarr_core.full)
-full_like = making(zarr_core.full_like)
-load = adapted(zarr_core.load)
-ones = making(zarr_core.ones)
-ones_like = making(zarr_core.ones_like)
-save = adapted(zarr_core.save)
-save_array = adapted(zarr_core.save_array)
-save_group = adapted(zarr_core.save_group)
-tree = adapted(zarr_core.tree)
-zeros = making(zarr_core.zeros)
-zeros_like = making(zarr_core.zeros_like)
+array = adapt_creation(zarr_core.array)
+copy = adapt(zarr_core.copy)
+copy_all = adapt(zarr_core.copy_all)
+copy_store = adapt(zarr_core.copy_store)
+create = adapt_creation(zarr_core.create)
+empty = adapt_creation(zarr_core.empty)
+empty_like = adapt_creation(zarr_core.empty_like)
+full = adapt_creation(zarr_core.full)
+full_like = adapt_creation(zarr_core.full_like)
+load = adapt(zarr_core.load)
+ones = adapt_creation(zarr_core.ones)
+ones_like = adapt_creation(zarr_core.ones_like)
+save = adapt(zarr_core.save)
+save_array = adapt(zarr_core.save_array)
+save_group = adapt(zarr_core.save_group)
+tree = adapt(zarr_core.tree)
+zeros = adapt_creation(zarr_core.zeros)
+zeros_like = adapt_creation(zarr_core.zeros_like)
 
 
 def create_array(store: Any = None, **options: Any) -> Array:
-    """Make a new array; see :func:`zarr_core.create_array`."""
-    made: Array = making(zarr_core.create_array)(store=store, **options)
-    return made
+    """Create an array; see :func:`zarr_core.create_array`."""
+    created: Array = adapt_creation(zarr_core.create_array)(store=store, **options)
+    return created
 
 
 def create_group(store: Any = None, **options: Any) -> Group:
-    """Make a new group; see :func:`zarr_core.create_group`."""
-    made: Group = making(zarr_core.create_group)(
+    """Create a group; see :func:`zarr_core.create_group`."""
+    created: Group = adapt_creation(zarr_core.create_group)(
         store=store, path=options.pop("path", None), **options
     )
-    return made
+    return created
 
 
 def group(store: Any = None, *, overwrite: bool = False, **options: Any) -> Group:
-    """Open a group, or make it."""
+    """Open a group, and create it if it does not exist."""
     return open_group(store, mode="w" if overwrite else "a", **options)
 
 
 def consolidate_metadata(
     store: Any, path: str | None = None, zarr_format: int | None = None
 ) -> Group:
-    """Copy the metadata of all members into those of a group.
+    """Consolidate the metadata of all nodes below a group.
 
     Parameters
     ----------
     store : store-like
-        Where.
+        Path, URL, mapping or store.
     path : str, optional
         Path of the group.
     zarr_format : int, optional
-        Version of the group.
+        Format of the group.
     """
     found = open_group(store, mode="r+", path=path, zarr_format=zarr_format, use_consolidated=False)
-    made: Group = adapted(zarr_core.consolidate_metadata, found.shown_store)(found)
-    return made
+    result: Group = adapt(zarr_core.consolidate_metadata, found.user_store)(found)
+    return result

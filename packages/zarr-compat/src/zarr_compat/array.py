@@ -1,4 +1,4 @@
-"""The array that programs get."""
+"""The class ``zarr.Array``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
+from zarr_core.tools import codec_definition
 
 from zarr_compat.asynchronous import AsyncArray
-from zarr_compat.codecs import codec_of, definitions_of, numcodecs_of
-from zarr_compat.errors import NoOneShapeError
+from zarr_compat.codecs import codec_of, numcodecs_of
+from zarr_compat.errors import IrregularChunksError
+from zarr_compat.indexing import kind_of, split_fields
 from zarr_compat.node import Node
 
 if TYPE_CHECKING:
@@ -21,15 +23,19 @@ __all__ = ["Array"]
 
 
 class Array(Node[zarr_core.Array]):
-    """An array of the core, with what zarr-python has otherwise.
+    """An array of the core with the interface of zarr-python.
+
+    An index with one array, or with masks for all dimensions, selects an outer product, as
+    in zarr-python: ``array[0, :, [0, 1]]`` of shape (2, 3, 4) has shape (3, 2), with NumPy and
+    the core (2, 3).  Several arrays combined with slices raise an error.
 
     Codecs of version 3 are those of :mod:`zarr_compat.codecs`, those of version 2 are objects of
-    numcodecs.  Chunks of differing lengths have no one shape: :attr:`chunks` raises.
+    numcodecs.  For irregular chunks, :attr:`chunks` raises.
     """
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """Shape of the chunks, of the inner ones if there are shards."""
+        """Shape of the chunks; with shards, of the inner chunks."""
         return _uniform(self.core.chunks, "read_chunk_sizes")
 
     @property
@@ -40,27 +46,24 @@ class Array(Node[zarr_core.Array]):
 
     @property
     def filters(self) -> tuple[Any, ...] | None:
-        """The array to array codecs; of version 2 None if there are none."""
-        found = definitions_of(self.core)
-        count = len(self.core.filters)
+        """The array -> array codecs; in version 2 all filters, None if there are none."""
+        found = map(codec_definition, self.core.filters)
         if self.core.zarr_format == 3:
-            return tuple(map(codec_of, found[:count]))
-        # What the order of elements and of bytes made of them is no filter there.
-        named = [item for item in found[: count + 1] if item.name not in ("transpose", "bytes")]
-        return tuple(map(numcodecs_of, named)) or None
+            return tuple(map(codec_of, found))
+        return tuple(map(numcodecs_of, found)) or None
 
     @property
     def serializer(self) -> Codec | None:
-        """The array to bytes codec; None for version 2, which has no word for it."""
+        """The array -> bytes codec; None in version 2, which has no serializer."""
         if self.core.zarr_format < 3:
             return None
-        return codec_of(definitions_of(self.core)[len(self.core.filters)])
+        return codec_of(codec_definition(self.core.serializer))
 
     @property
     def compressors(self) -> tuple[Any, ...]:
-        """The bytes to bytes codecs."""
+        """The bytes -> bytes codecs."""
         made = codec_of if self.core.zarr_format == 3 else numcodecs_of
-        return tuple(map(made, definitions_of(self.core)[len(self.core.filters) + 1 :]))
+        return tuple(map(made, map(codec_definition, self.core.compressors)))
 
     @property
     def compressor(self) -> Any:
@@ -69,26 +72,40 @@ class Array(Node[zarr_core.Array]):
         Raises
         ------
         TypeError
-            If the array is of version 3, which may have several: see :attr:`compressors`.
+            If the array is of version 3: use :attr:`compressors`.
         """
         if self.core.zarr_format == 3:
-            raise TypeError("an array of version 3 has compressors, not one compressor")
+            raise TypeError("arrays of version 3 have no compressor; use compressors")
         return next(iter(self.compressors), None)
 
     @property
     def async_(self) -> AsyncArray:
-        """The same for programs with an event loop."""
+        """The array with asynchronous methods."""
         return AsyncArray(self)
 
     async_array = _async_array = async_
 
-    # --- what Python asks the class for ---
+    # --- special methods, which Python looks up in the class ---
 
     def __getitem__(self, selection: Any) -> Any:
+        index, fields = split_fields(selection)
+        match kind_of(index, self.core.ndim):
+            case "orthogonal":
+                return self.core.get_orthogonal_selection(index, fields=fields)
+            case "basic":  # raises for arrays
+                return self.core.get_basic_selection(index, fields=fields)
         return self.core[selection]
 
     def __setitem__(self, selection: Any, value: Any) -> None:
-        self.core[selection] = value.core if isinstance(value, Array) else value
+        value = value.core if isinstance(value, Array) else value
+        index, fields = split_fields(selection)
+        match kind_of(index, self.core.ndim):
+            case "orthogonal":
+                self.core.set_orthogonal_selection(index, value, fields=fields)
+            case "basic":
+                self.core.set_basic_selection(index, value, fields=fields)
+            case _:
+                self.core[selection] = value
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return self.core.__array__(dtype, copy)
@@ -120,5 +137,5 @@ class Array(Node[zarr_core.Array]):
 
 def _uniform(shape: tuple[Any, ...], instead: str) -> tuple[int, ...]:
     if any(isinstance(length, tuple) for length in shape):
-        raise NoOneShapeError(f"chunks of differing lengths have no one shape; see {instead}")
+        raise IrregularChunksError(f"the chunks are irregular; use {instead}")
     return shape

@@ -1,4 +1,4 @@
-"""Nodes for programs with an event loop: each call waits in a thread."""
+"""Asynchronous arrays and groups; each call runs in a thread."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from zarr_compat.array import Array
     from zarr_compat.group import Group
 
-__all__ = ["AsyncArray", "AsyncGroup", "AsyncOIndex", "AsyncVIndex", "awaited"]
+__all__ = ["AsyncArray", "AsyncGroup", "AsyncOIndex", "AsyncVIndex", "await_node"]
 
 
 class AsyncNode:
-    """A node whose calls are awaited; what has no definition here is that of the node.
+    """A node with asynchronous methods; other attributes are those of the wrapped node.
 
     Parameters
     ----------
@@ -41,16 +41,16 @@ class AsyncNode:
 
 
 class AsyncArray(AsyncNode):
-    """An array whose elements are awaited."""
+    """An array with asynchronous methods."""
 
     _node: Array
 
     async def getitem(self, selection: Any, *, prototype: Any = None) -> Any:
-        """Elements of integers and slices."""
+        """Read the elements of a basic selection."""
         return await in_thread(self._node.__getitem__, selection)
 
     async def setitem(self, selection: Any, value: Any, prototype: Any = None) -> None:
-        """Store elements."""
+        """Write the elements of a basic selection."""
         await in_thread(self._node.__setitem__, selection, value)
 
     async def resize(self, new_shape: Any) -> None:
@@ -58,59 +58,59 @@ class AsyncArray(AsyncNode):
         await in_thread(self._node.resize, new_shape)
 
     async def nchunks_initialized(self) -> int:
-        """Number of chunks that are stored."""
+        """Return the number of stored chunks."""
         found: int = await in_thread(lambda: self._node.nchunks_initialized)
         return found
 
     @property
     def oindex(self) -> AsyncOIndex:
-        """Selects in each dimension by itself."""
+        """Orthogonal selections."""
         return AsyncOIndex(self._node.get_orthogonal_selection)
 
     @property
     def vindex(self) -> AsyncVIndex:
-        """Selects single elements."""
+        """Coordinate selections."""
         return AsyncVIndex(self._node.get_coordinate_selection)
 
 
 class _AsyncIndex:
-    """Selections of one kind, awaited.
+    """Asynchronous selections of one kind.
 
     Parameters
     ----------
     read : callable
-        Gives the elements of a selection.
+        Reads the elements of a selection.
     """
 
     def __init__(self, read: Callable[[Any], Any]) -> None:
         self._read = read
 
     async def getitem(self, selection: Any) -> Any:
-        """Elements."""
+        """Read the elements of a selection."""
         return await in_thread(self._read, selection)
 
 
-# Two classes, as programs name them and put their own ``getitem`` into one of them.
+# Two classes, because programs import both names and override ``getitem`` in one of them.
 class AsyncOIndex(_AsyncIndex):
-    """Selections in each dimension by itself, awaited."""
+    """Asynchronous orthogonal selections."""
 
 
 class AsyncVIndex(_AsyncIndex):
-    """Selections of single elements, awaited."""
+    """Asynchronous coordinate selections."""
 
 
 class AsyncGroup(AsyncNode):
-    """A group whose members are awaited."""
+    """A group with asynchronous methods."""
 
     _node: Group
 
     async def getitem(self, key: str) -> AsyncArray | AsyncGroup:
-        """The member at a path."""
-        found: AsyncArray | AsyncGroup = await awaited(self._node.__getitem__, key)
+        """Return the member at a path."""
+        found: AsyncArray | AsyncGroup = await await_node(self._node.__getitem__, key)
         return found
 
     async def contains(self, member: str) -> bool:
-        """Whether there is a member at a path."""
+        """Return whether a path has a member."""
         return await in_thread(self._node.__contains__, member)
 
     async def delitem(self, key: str) -> None:
@@ -118,40 +118,40 @@ class AsyncGroup(AsyncNode):
         await in_thread(self._node.__delitem__, key)
 
     async def create_array(self, name: str, **options: Any) -> AsyncArray:
-        """Make an array."""
-        made: AsyncArray = await awaited(self._node.create_array, name, **options)
-        return made
+        """Create an array."""
+        array: AsyncArray = await await_node(self._node.create_array, name, **options)
+        return array
 
     async def create_group(self, name: str, **options: Any) -> AsyncGroup:
-        """Make a group."""
-        made: AsyncGroup = await awaited(self._node.create_group, name, **options)
-        return made
+        """Create a group."""
+        group: AsyncGroup = await await_node(self._node.create_group, name, **options)
+        return group
 
     async def require_group(self, name: str, **options: Any) -> AsyncGroup:
-        """The group of a name, made if it is not there."""
-        made: AsyncGroup = await awaited(self._node.require_group, name, **options)
-        return made
+        """Return the group of a name, and create it if it does not exist."""
+        group: AsyncGroup = await await_node(self._node.require_group, name, **options)
+        return group
 
     async def members(
         self, max_depth: int | None = 0
     ) -> AsyncIterator[tuple[str, AsyncArray | AsyncGroup]]:
-        """Paths and members."""
+        """Yield paths and members."""
         for path, node in await in_thread(self._node.members, max_depth):
             yield path, node.async_
 
     async def keys(self) -> AsyncIterator[str]:
-        """Names of the members."""
+        """Yield the names of the members."""
         names: list[str] = await in_thread(lambda: [*self._node])
         for name in names:
             yield name
 
     async def nmembers(self, max_depth: int | None = 0) -> int:
-        """Number of members."""
+        """Return the number of members."""
         found: int = await in_thread(self._node.nmembers, max_depth)
         return found
 
 
-async def awaited(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """The array or group that a function gives, for programs with an event loop."""
+async def await_node(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Call a function in a thread and return its result as an asynchronous node."""
     found = await in_thread(functools.partial(function, *arguments, **options))
     return found.async_

@@ -1,4 +1,4 @@
-"""Bytes as stores of zarr-python hand them out."""
+"""Buffers, as stores of zarr-python return them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["Buffer", "BufferPrototype", "NDBuffer", "default_buffer_prototype"]
 
 
 class Buffer:
-    """Bytes that somebody else may hold as well.
+    """Bytes in shared memory.
 
     Parameters
     ----------
     data : bytes-like or array
-        What it holds; not copied.
+        The memory; not copied.
     """
 
     def __init__(self, data: Any) -> None:
@@ -28,34 +28,34 @@ class Buffer:
 
     @classmethod
     def from_bytes(cls, data: Any) -> Self:
-        """The buffer of some bytes."""
+        """Create a buffer from bytes."""
         return cls(data)
 
     @classmethod
     def from_array_like(cls, array: Any) -> Self:
-        """The buffer of the elements of an array."""
+        """Create a buffer from the elements of an array."""
         return cls(array)
 
     @classmethod
     def from_buffer(cls, buffer: Buffer) -> Self:
-        """A buffer of the same memory."""
+        """Create a buffer of the same memory."""
         return cls(buffer.as_buffer_like())
 
     @classmethod
     def create_zero_length(cls) -> Self:
-        """A buffer of nothing."""
+        """Create an empty buffer."""
         return cls(b"")
 
     def to_bytes(self) -> bytes:
-        """A copy."""
+        """Return a copy."""
         return bytes(self._view)
 
     def as_buffer_like(self) -> memoryview:
-        """The memory itself."""
+        """Return the memory."""
         return self._view
 
     def as_numpy_array(self) -> np.ndarray[Any, Any]:
-        """The memory as bytes of NumPy."""
+        """Return the memory as an array of bytes."""
         return np.frombuffer(self._view, "B")
 
     as_array_like = as_numpy_array
@@ -73,12 +73,12 @@ class Buffer:
 
 
 class NDBuffer:
-    """Elements of an array.
+    """The elements of an array.
 
     Parameters
     ----------
     array : ndarray
-        What it holds; not copied.
+        The array; not copied.
     """
 
     def __init__(self, array: Any) -> None:
@@ -86,23 +86,23 @@ class NDBuffer:
 
     @classmethod
     def from_numpy_array(cls, array: Any) -> Self:
-        """The buffer of an array."""
+        """Create a buffer from an array."""
         return cls(array)
 
     def as_numpy_array(self) -> np.ndarray[Any, Any]:
-        """The array."""
+        """Return the array."""
         return self._array
 
     as_ndarray_like = as_numpy_array
 
 
 class BufferPrototype(NamedTuple):
-    """Which classes a reader wants; here there are no others."""
+    """The buffer classes of a reader; always those of this module."""
 
     buffer: type[Buffer] = Buffer
     nd_buffer: type[NDBuffer] = NDBuffer
 
 
 def default_buffer_prototype() -> BufferPrototype:
-    """The classes of this module."""
+    """Return the classes of this module."""
     return BufferPrototype()

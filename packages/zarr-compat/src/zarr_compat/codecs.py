@@ -1,4 +1,4 @@
-"""Codecs by the names of their classes in zarr-python, as definitions of what they are."""
+"""Codecs under the class names of zarr-python."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from zarr_core.extension import CodecChain, ExtensionDefinition
+from zarr_core.extension import ExtensionDefinition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import zarr_core
 
 __all__ = [
     "BloscCodec",
@@ -25,38 +24,39 @@ __all__ = [
     "VLenUTF8Codec",
     "ZstdCodec",
     "codec_of",
-    "definitions_of",
     "numcodecs_of",
 ]
 
 
 class Codec:
-    """The name and the configuration of a codec; the core finds the code for it.
+    """The name and configuration of a codec, which the core resolves.
 
     Parameters
     ----------
     name : str
-        Its name in metadata.
+        Its name in metadata documents.
     **configuration
-        Its configuration.  What is None is left to the codec.
+        Its configuration.  None stands for the default of the codec.
     """
 
     def __init__(self, name: str, /, **configuration: Any) -> None:
-        given = {key: _plain(value) for key, value in configuration.items() if value is not None}
-        self._definition = ExtensionDefinition(name, given)
+        set_values = {
+            key: _plain(value) for key, value in configuration.items() if value is not None
+        }
+        self._definition = ExtensionDefinition(name, set_values)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Codec:
-        """The codec of a definition."""
+        """Create a codec from a definition."""
         return Codec(document["name"], **document.get("configuration", {}))
 
     def to_dict(self) -> dict[str, Any]:
-        """The definition, as in metadata."""
+        """Return the definition, as in metadata documents."""
         document: Any = self._definition.to_json()
         return {"name": document} if isinstance(document, str) else document
 
     def to_definition(self) -> ExtensionDefinition:
-        """The definition, for the core."""
+        """Return the definition for the core."""
         return self._definition
 
     def __getattr__(self, name: str) -> Any:
@@ -188,20 +188,15 @@ _CLASSES: dict[str, type[Codec]] = {
 
 
 def codec_of(definition: ExtensionDefinition) -> Codec:
-    """The codec that a definition of the core is of, by its class here."""
-    made = object.__new__(_CLASSES.get(definition.name, Codec))
-    made.__dict__["_definition"] = definition
-    return made
-
-
-def definitions_of(array: zarr_core.Array) -> list[ExtensionDefinition]:
-    """The definitions of the codecs of a chunk, in the order of encoding."""
-    return [*CodecChain.of(*array.filters, array.serializer, *array.compressors).definitions]
+    """Return the codec of a definition, with its class in this module."""
+    codec = object.__new__(_CLASSES.get(definition.name, Codec))
+    codec.__dict__["_definition"] = definition
+    return codec
 
 
 def numcodecs_of(definition: ExtensionDefinition) -> Any:
-    """The object of numcodecs that version 2 had for a codec; of what it did not have, as here."""
-    from numcodecs import registry  # noqa: PLC0415 - lazy: slow, and for version 2 only
+    """Return the object of numcodecs for a codec of version 2, if numcodecs has it."""
+    from numcodecs import registry  # slow to import
 
     configuration: dict[str, Any] = dict(definition.configuration)
     name = definition.name.removeprefix("numcodecs.")

@@ -1,4 +1,4 @@
-"""What the module ``zarr.codecs.numcodecs`` has: codecs of numcodecs by the names of its classes."""
+"""The module ``zarr.codecs.numcodecs``: codecs under the class names of numcodecs."""
 
 from __future__ import annotations
 

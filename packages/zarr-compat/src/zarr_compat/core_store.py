@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from zarr_compat.store import Store, cut
+from zarr_compat.store import Store, slice_buffer
 from zarr_compat.sync import in_thread
 
 if TYPE_CHECKING:
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
     from zarr_compat.store import ByteRequest
 
-__all__ = ["CoreStore", "in_front_of"]
+__all__ = ["CoreStore", "wrap_core_store"]
 
 
 class CoreStore(Store):
-    """A store in front of one of the core.
+    """A store with the interface of zarr-python that wraps a store of the core.
 
     Parameters
     ----------
     core : zarr_core.Store
         The store.
     reopen : callable, optional
-        Makes the store of the core for the same place, given whether it is read only.
+        Returns a store of the core for the same location, given ``read_only``.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class CoreStore(Store):
         self, key: str, prototype: Any = None, byte_range: ByteRequest | None = None
     ) -> Any:
         value = await self._call(self.core.get, key)
-        return None if value is None else cut(value, byte_range)
+        return None if value is None else slice_buffer(value, byte_range)
 
     async def exists(self, key: str) -> bool:
         return bool(await self._call(self.core.exists, key))
@@ -92,7 +92,7 @@ class CoreStore(Store):
             yield name.removeprefix(prefix)
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        if self.core.requests is None:
+        if self.core.max_concurrency is None:
             return function(*arguments)
         return await in_thread(function, *arguments)
 
@@ -112,17 +112,21 @@ class CoreStore(Store):
         return str(self.core)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        known = {name: vars(self)[name] for name in ("root", "path", "store") if name in vars(self)}
-        return _unpickled, (self.core, type(self), known)
+        attributes = {
+            key: vars(self)[key] for key in ("root", "path", "store") if key in vars(self)
+        }
+        return _unpickled, (self.core, type(self), attributes)
 
 
-def in_front_of(core: zarr_core.Store, kind: type[CoreStore], **attributes: Any) -> CoreStore:
-    """A store of one of the classes here, in front of one of the core that is there already."""
-    made = object.__new__(kind)
-    CoreStore.__init__(made, core)
-    vars(made).update(attributes)
-    return made
+def wrap_core_store(core: zarr_core.Store, kind: type[CoreStore], **attributes: Any) -> CoreStore:
+    """Wrap an existing store of the core in one of the classes of this package."""
+    wrapper = object.__new__(kind)
+    CoreStore.__init__(wrapper, core)
+    vars(wrapper).update(attributes)
+    return wrapper
 
 
-def _unpickled(core: zarr_core.Store, kind: type[CoreStore], known: dict[str, Any]) -> CoreStore:
-    return in_front_of(core, kind, **known)
+def _unpickled(
+    core: zarr_core.Store, kind: type[CoreStore], attributes: dict[str, Any]
+) -> CoreStore:
+    return wrap_core_store(core, kind, **attributes)

@@ -1,4 +1,4 @@
-"""Data types by the names of their classes in zarr-python, as definitions of what they are."""
+"""Data types under the class names of zarr-python."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = [
 
 
 class DataType:
-    """The name and the configuration of a data type; the core finds the code for it.
+    """The name and configuration of a data type, which the core resolves.
 
     Parameters
     ----------
     name : str
-        Its name in metadata.
+        Its name in metadata documents.
     **configuration
         Its configuration.
     """
@@ -29,7 +29,7 @@ class DataType:
         self._definition = ExtensionDefinition(name, configuration)
 
     def to_definition(self) -> ExtensionDefinition:
-        """The definition, for the core."""
+        """Return the definition for the core."""
         return self._definition
 
     def __eq__(self, other: object) -> bool:
@@ -43,7 +43,7 @@ class DataType:
 
 
 class VariableLengthUTF8(DataType):
-    """``string``: text of any length."""
+    """``string``: variable-length text."""
 
     def __init__(self) -> None:
         super().__init__("string")

@@ -1,19 +1,14 @@
-"""Errors as programs for zarr-python catch them, each also of the built-in kind they expect."""
+"""Errors of zarr-python, which also derive from the built-in classes that programs catch."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from zarr_core.errors import NodeExistsError, NodeTypeError, UnknownExtensionError
+from zarr_core.errors import SelectionError as CoreSelectionError
 from zarr_core.extension import MetadataValidationError as CoreMetadataValidationError
-from zarr_core.extension import (
-    NodeExistsError,
-    NodeTypeError,
-    StoreReadOnlyError,
-    UnknownExtensionError,
-    ZarrError,
-)
 from zarr_core.extension import NodeNotFoundError as CoreNodeNotFoundError
-from zarr_core.extension import SelectionError as CoreSelectionError
+from zarr_core.extension import StoreReadOnlyError, ZarrError
 
 __all__ = [
     "ArrayIndexError",
@@ -37,54 +32,54 @@ __all__ = [
     "ZarrFutureWarning",
     "ZarrRuntimeWarning",
     "ZarrUserWarning",
-    "translated",
+    "translate_error",
 ]
 
 
 class BaseZarrError(ValueError):
-    """Root of those errors that are made here."""
+    """Base class of the errors of this module."""
 
 
-# The class of the operating system's errors stands first: it alone can make objects of theirs,
-# also for who makes them without calling the class, as distributed does with what workers raise.
+# FileNotFoundError is the first base class: only its __new__ can create instances, also if the
+# class is not called, as in distributed.
 class NodeNotFoundError(FileNotFoundError, BaseZarrError, LookupError):
-    """There is no node at this path."""
+    """The path has no node."""
 
 
 class ArrayNotFoundError(NodeNotFoundError):
-    """There is no array at this path."""
+    """The path has no array."""
 
 
 class GroupNotFoundError(NodeNotFoundError):
-    """There is no group at this path."""
+    """The path has no group."""
 
 
 class ContainsNodeError(FileExistsError, BaseZarrError):
-    """There is something at this path already."""
+    """A node exists at the path."""
 
 
 class NodeTypeValidationError(CoreMetadataValidationError, TypeError):
-    """An array was asked for where a group is, or the other way round."""
+    """An array was requested where a group exists, or vice versa."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, ())
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return self.where
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.where,)
 
 
-class NoOneShapeError(NotImplementedError, ValueError):
-    """The chunks of an array have differing lengths."""
+class IrregularChunksError(NotImplementedError, ValueError):
+    """The chunks of an array are irregular."""
 
 
 class UnknownCodecError(BaseZarrError, LookupError):
-    """Nobody has a codec of this name."""
+    """Unknown codec."""
 
 
-# The same facts, by the classes of the core: these are raised and caught alike.
+# Aliases of classes of the core.
 MetadataValidationError = CoreMetadataValidationError
 ReadOnlyError = StoreReadOnlyError
 BoundsCheckError = CoreSelectionError
@@ -92,50 +87,52 @@ VindexInvalidSelectionError = CoreSelectionError
 NegativeStepError = CoreSelectionError
 ArrayIndexError = CoreSelectionError
 PathNotFoundError = NodeNotFoundError
-# The core does not look which of the two is in the way.
+# The core does not distinguish which of them exists.
 ContainsArrayError = ContainsGroupError = ContainsArrayAndGroupError = ContainsNodeError
 
 
 class ZarrUserWarning(UserWarning):
-    """For filters of warnings that name it; never given."""
+    """For warning filters only; never issued."""
 
 
 class ZarrDeprecationWarning(DeprecationWarning):
-    """For filters of warnings that name it; never given."""
+    """For warning filters only; never issued."""
 
 
 class ZarrFutureWarning(FutureWarning):
-    """For filters of warnings that name it; never given."""
+    """For warning filters only; never issued."""
 
 
 class ZarrRuntimeWarning(RuntimeWarning):
-    """For filters of warnings that name it; never given."""
+    """For warning filters only; never issued."""
 
 
 class UnstableSpecificationWarning(ZarrFutureWarning):
-    """For filters of warnings that name it; never given."""
+    """For warning filters only; never issued."""
 
 
-def translated(error: ZarrError, sought: type[NodeNotFoundError] = NodeNotFoundError) -> Exception:
-    """The error that a program for zarr-python expects in place of one of the core's.
+def translate_error(
+    error: ZarrError, not_found: type[NodeNotFoundError] = NodeNotFoundError
+) -> Exception:
+    """Return the error of zarr-python that corresponds to an error of the core.
 
     Parameters
     ----------
     error : ZarrError
-        What the core raised.
-    sought : type
-        What is raised if nothing was found.
+        The error of the core.
+    not_found : type
+        The error class for missing nodes.
 
     Returns
     -------
     Exception
-        The same error if it may stay.
+        The same error if there is no other class for it.
     """
     if isinstance(error, CoreNodeNotFoundError):
-        # Programs look for such words.
-        what = "group" if issubclass(sought, GroupNotFoundError) else "array"
-        found = "" if sought is NodeNotFoundError else f"No {what} found in store: "
-        return sought(f"{found}{error}")
+        # Programs search for this text.
+        what = "group" if issubclass(not_found, GroupNotFoundError) else "array"
+        found = "" if not_found is NodeNotFoundError else f"No {what} found in store: "
+        return not_found(f"{found}{error}")
     if isinstance(error, NodeExistsError):
         return ContainsNodeError(str(error))
     if isinstance(error, NodeTypeError):

@@ -1,17 +1,11 @@
-"""A store that somebody derived from :class:`~zarr_compat.store.Store`, as the core wants it."""
+"""Adapt stores derived from :class:`~zarr_compat.store.Store` to the core."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import zarr_core
-from zarr_core.extension import (
-    StoreError,
-    StoreReadError,
-    ZarrError,
-    check_key,
-    check_prefix,
-)
+from zarr_core.extension import StoreError, StoreReadError, ZarrError, check_key, check_prefix
 
 from zarr_compat.buffer import Buffer, default_buffer_prototype
 from zarr_compat.sync import collect_aiterator, sync
@@ -19,7 +13,7 @@ from zarr_compat.sync import collect_aiterator, sync
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
-    from zarr_core.extension import Pieces
+    from zarr_core.extension import Buffers
 
     from zarr_compat.store import Store
 
@@ -29,7 +23,7 @@ _PROTOTYPE = default_buffer_prototype()
 
 
 class ForeignStore(zarr_core.Store):
-    """Keys and values in a store whose methods are coroutines.
+    """A store of the core that wraps a store with asynchronous methods.
 
     Parameters
     ----------
@@ -43,10 +37,11 @@ class ForeignStore(zarr_core.Store):
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        """The store in question."""
+        """The wrapped store."""
         self.read_only = store.read_only
         self.supports_listing = store.supports_listing
         self.supports_erasing = store.supports_deletes
+        self.metadata_first = getattr(store, "metadata_first", False)
 
     @property
     def url(self) -> str:
@@ -61,11 +56,11 @@ class ForeignStore(zarr_core.Store):
         check_key(key)
         return bool(self._call(key, self.store.exists(key)))
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         check_key(key)
         self._require_writable(key)
         whole = isinstance(value, bytes | bytearray | memoryview)
-        data = bytes(value) if whole else b"".join(value)  # type: ignore[arg-type]  # several
+        data = bytes(value) if whole else b"".join(value)  # type: ignore[arg-type]  # buffers
         self._call(key, self.store.set(key, Buffer(data)), StoreError)
 
     def erase(self, key: str) -> None:
@@ -97,5 +92,5 @@ class ForeignStore(zarr_core.Store):
             return sync(work)
         except ZarrError:
             raise
-        except Exception as error:  # of any store
+        except Exception as error:  # stores may raise anything
             raise kind(f"{type(error).__name__}: {error}", store=self, key=key) from error

@@ -1,4 +1,4 @@
-"""The group that programs get."""
+"""The class ``zarr.Group``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import zarr_core
 
-from zarr_compat.adapting import adapted, result_of
+from zarr_compat.adapt import adapt, wrap_result
 from zarr_compat.asynchronous import AsyncGroup
 from zarr_compat.node import Node
 
@@ -18,13 +18,13 @@ __all__ = ["Group"]
 
 
 class Group(Node[zarr_core.Group]):
-    """A group of the core, with what zarr-python has otherwise."""
+    """A group of the core with the interface of zarr-python."""
 
     def __getitem__(self, path: str) -> Any:
-        return result_of(self.core[path], self.store)
+        return wrap_result(self.core[path], self.store)
 
     def __setitem__(self, path: str, value: Any) -> None:
-        adapted(self.core.__setitem__)(path, value)
+        adapt(self.core.__setitem__)(path, value)
 
     def __delitem__(self, path: str) -> None:
         del self.core[path]
@@ -51,12 +51,12 @@ class Group(Node[zarr_core.Group]):
         return list(self)
 
     def require_group(self, name: str, **options: Any) -> Group:
-        """The group of a name, made if it is not there; ``"/"`` is the group itself.
+        """Return the group of a name, and create it if it does not exist.
 
-        Programs clear a store, then require its root again.
+        ``"/"`` is the group itself: programs clear a store, then require its root again.
         """
         if name.strip("/"):
-            found: Group = adapted(self.core.require_group, self.store)(name, **options)
+            found: Group = adapt(self.core.require_group, self.store)(name, **options)
             return found
         core = self.core
         again = zarr_core.open_group(core.store, "a", path=core.path, zarr_format=core.zarr_format)
@@ -64,7 +64,7 @@ class Group(Node[zarr_core.Group]):
 
     @property
     def async_(self) -> AsyncGroup:
-        """The same for programs with an event loop."""
+        """The group with asynchronous methods."""
         return AsyncGroup(self)
 
     async_group = _async_group = async_

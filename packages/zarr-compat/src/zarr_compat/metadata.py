@@ -1,11 +1,11 @@
-"""Metadata by the names that they have in the format of their node."""
+"""Metadata under the names of its format."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import zarr_core
-from zarr_core.extension import format_named
+from zarr_core.tools import format_named
 
 __all__ = ["MetadataView"]
 
@@ -15,8 +15,8 @@ _ONLY_IN_3 = ("dimension_names", "codecs", "chunk_key_encoding", "storage_transf
 class MetadataView:
     """The metadata of a node.
 
-    What only version 3 has is missing from those of version 2: programs ask for
-    ``dimension_names`` to tell them apart.
+    Version 2 lacks the attributes that only version 3 has, as programs distinguish them by
+    ``dimension_names``.
 
     Parameters
     ----------
@@ -34,16 +34,16 @@ class MetadataView:
 
     @property
     def node_type(self) -> str:
-        """Whether it is an array or a group."""
+        """Either ``"array"`` or ``"group"``."""
         return "array" if isinstance(self._node, zarr_core.Array) else "group"
 
     @property
     def consolidated_metadata(self) -> Any:
-        """What is consolidated, or None."""
+        """The consolidated metadata, or None."""
         return getattr(self._node.metadata, "consolidated", None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document in the words of the format, with the attributes in it."""
+        """Return the metadata document, including the attributes."""
         format_ = format_named(self.zarr_format)
         document: Any = format_.to_json(self._node.metadata)
         if self.zarr_format == 3:
@@ -53,7 +53,7 @@ class MetadataView:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or (self.zarr_format < 3 and name in _ONLY_IN_3):
-            raise AttributeError(f"metadata of this format have no {name!r}")
+            raise AttributeError(f"the metadata of this format has no {name!r}")
         try:
             return getattr(self._node.metadata, name)
         except AttributeError:

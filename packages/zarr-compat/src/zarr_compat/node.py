@@ -1,4 +1,4 @@
-"""A node: one of the core, behind the names of zarr-python."""
+"""The base class of arrays and groups, which wraps a node of the core."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import zarr_core
 
-from zarr_compat.adapting import adapted, result_of
+from zarr_compat.adapt import adapt, wrap_result
+from zarr_compat.attributes import Attributes
 from zarr_compat.metadata import MetadataView
-from zarr_compat.storage import StorePath, store_for
+from zarr_compat.storage import StorePath, wrap_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
 
     from zarr_compat.store import Store
 
@@ -19,68 +21,73 @@ C = TypeVar("C", zarr_core.Array, zarr_core.Group)
 
 
 class Node(Generic[C]):
-    """An array or group; what has no definition here is that of the core.
+    """An array or group; attributes that are not defined here are those of the core.
 
     Parameters
     ----------
     core : zarr_core.Array or zarr_core.Group
         The node.
     store : Store, optional
-        What :attr:`store` shows, if the program gave it one.
+        The value of :attr:`store`, if the user passed a store.
     """
 
     def __init__(self, core: C, store: Store | None = None) -> None:
         self.core: C = core
         """The node of the core."""
-        self.shown_store = store
+        self.user_store = store
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # also while a copy is made, which has no core yet
+        if name.startswith("_"):  # also during copying, before ``core`` is set
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         found = getattr(self.core, name)
         if callable(found) and not isinstance(found, zarr_core.Array | zarr_core.Group):
-            return adapted(found, self.store)
-        return result_of(found, self.store)
+            return adapt(found, self.store)
+        return wrap_result(found, self.store)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *dir(self.core)})
 
     @property
     def store(self) -> Store:
-        """Where it is stored; the object that the program gave, if it gave one."""
-        if self.shown_store is None:
-            self.shown_store = store_for(self.core.store)
-        return self.shown_store
+        """The store; the same object if the user passed one."""
+        if self.user_store is None:
+            self.user_store = wrap_store(self.core.store)
+        return self.user_store
 
     @property
     def store_path(self) -> StorePath:
-        """The store with the path in it."""
+        """The store and the path in it."""
         return StorePath(self.store, self.core.path)
 
     @property
     def metadata(self) -> MetadataView:
-        """The metadata, by the names that they have in the format of the node."""
+        """The metadata, under the names of the format of the node."""
         return MetadataView(self.core)
 
     @property
-    def attrs(self) -> Any:
+    def attrs(self) -> Attributes:
         """The attributes."""
-        return self.core.attrs
+        return Attributes(self.core)
 
     @attrs.setter
     def attrs(self, attributes: Mapping[str, Any]) -> None:
-        self.core.attrs = attributes
+        self.attrs.put(attributes)
+
+    def update_attributes(self, attributes: Mapping[str, Any]) -> Self:
+        """Set some attributes, keep the others, and return the node."""
+        self.attrs.update(attributes)
+        return self
 
     @property
     def info(self) -> Any:
-        """What the node is, as a table."""
+        """Information about the node, as a table."""
         found = self.core.info
-        vars(found)["_zarr_format"] = self.core.zarr_format  # where ome-zarr looks
+        vars(found)["_zarr_format"] = self.core.zarr_format  # ome-zarr reads it
         return found
 
     @property
     def synchronizer(self) -> None:
-        """None: stores exclude writers from each other."""
+        """None: stores synchronize writers themselves."""
         return
 
     def __eq__(self, other: object) -> bool:
@@ -92,9 +99,9 @@ class Node(Generic[C]):
     def __repr__(self) -> str:
         return repr(self.core)
 
-    def _repr_html_(self) -> str:
-        html: str = self.core._repr_html_()
+    def _repr_html_(self) -> str | None:
+        html: str | None = self.core._repr_html_()
         return html
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.core, self.shown_store)
+        return type(self), (self.core, self.user_store)

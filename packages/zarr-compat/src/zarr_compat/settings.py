@@ -1,4 +1,4 @@
-"""Settings by the dotted names that zarr-python gives them."""
+"""``zarr.config``: settings under the dotted names of zarr-python."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _DEFAULTS: dict[str, Any] = {
     "json_indent": 2,
     "ndbuffer": "zarr_compat.buffer.NDBuffer",
 }
-# Those that the core has; all others are kept, and change nothing.
-_OF_CORE = {
+# Settings of the core; all others are stored without effect.
+_CORE_NAMES = {
     "array.write_empty_chunks": "write_empty_chunks",
     "threading.max_workers": "threads",
 }
 
 
 class Settings:
-    """What ``zarr.config`` is: ``get("a.b")``, ``set({"a.b": value})``.
+    """The class of ``zarr.config``: ``get("a.b")``, ``set({"a.b": value})``.
 
     ``default_zarr_format``, ``array.write_empty_chunks`` and ``threading.max_workers`` have an
-    effect.  Any other name is kept and given back.
+    effect.  All other names are stored without effect.
     """
 
     def __init__(self) -> None:
         self._values = dict(_DEFAULTS)
 
     def get(self, name: str, default: Any = None, override_with: Any = None) -> Any:
-        """The value of a setting; of a part of a dotted name, a dictionary of what is below."""
+        """Return a setting; for a prefix of dotted names, a dictionary of the settings below."""
         if override_with is not None:
             return override_with
-        if name in _OF_CORE:
-            return getattr(zarr_core.config.settings, _OF_CORE[name])
+        if name in _CORE_NAMES:
+            return getattr(zarr_core.config.settings, _CORE_NAMES[name])
         below = {
             key.removeprefix(f"{name}."): value
             for key, value in self._values.items()
@@ -54,7 +54,7 @@ class Settings:
     def config(self) -> dict[str, Any]:
         """All settings, nested."""
         nested: dict[str, Any] = {}
-        for name in (*self._values, *_OF_CORE):
+        for name in (*self._values, *_CORE_NAMES):
             *parents, last = name.split(".")
             inner = nested
             for parent in parents:
@@ -63,14 +63,14 @@ class Settings:
         return nested
 
     def set(self, arg: Mapping[str, Any] | None = None, **more: Any) -> Change:
-        """Change settings, at once; as a context manager until the end of the block.
+        """Change settings immediately; as a context manager, until the end of the block.
 
         Parameters
         ----------
         arg : mapping, optional
-            Values by dotted names, or nested.
+            Values by dotted name, or nested.
         **more
-            Values by names, with ``__`` for dots.
+            Values by name, with ``__`` for dots.
         """
         changes = _flat(dict(arg or {}) | {key.replace("__", "."): v for key, v in more.items()})
         before = {name: self.get(name) for name in changes}
@@ -78,21 +78,21 @@ class Settings:
         return Change(self, before)
 
     def reset(self) -> None:
-        """Go back to the defaults of those settings that the core does not have."""
+        """Reset the settings that are not settings of the core."""
         self._values = dict(_DEFAULTS)
 
     refresh = reset
 
     def _apply(self, changes: Mapping[str, Any]) -> None:
         for name, value in changes.items():
-            if name in _OF_CORE:
-                zarr_core.config.set(**{_OF_CORE[name]: value})
+            if name in _CORE_NAMES:
+                zarr_core.config.set(**{_CORE_NAMES[name]: value})
             else:
                 self._values[name] = value
 
 
 class Change:
-    """A change that can be taken back."""
+    """A change of settings that is reverted at the end of a block."""
 
     def __init__(self, settings: Settings, before: Mapping[str, Any]) -> None:
         self._settings = settings

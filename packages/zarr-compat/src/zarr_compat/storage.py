@@ -1,4 +1,4 @@
-"""Stores by the names of their classes in zarr-python."""
+"""Stores under the class names of zarr-python."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import zarr_core
 
-from zarr_compat.core_store import CoreStore, in_front_of
+from zarr_compat.core_store import CoreStore, wrap_core_store
 from zarr_compat.foreign import ForeignStore
 from zarr_compat.store import Store
 
@@ -31,7 +31,7 @@ __all__ = [
     "StorePath",
     "WrapperStore",
     "ZipStore",
-    "store_for",
+    "wrap_store",
 ]
 
 
@@ -41,9 +41,9 @@ class MemoryStore(CoreStore):
     Parameters
     ----------
     store_dict : mutable mapping, optional
-        Where; bytes, or buffers, by key.
+        Bytes or buffers by key.
     read_only : bool
-        Whether changes are refused.
+        Whether the store is read-only.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class LocalStore(CoreStore):
     root : str or path
         The directory.
     read_only : bool
-        Whether changes are refused.
+        Whether the store is read-only.
     """
 
     def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
@@ -80,20 +80,20 @@ class LocalStore(CoreStore):
 
 
 class ZipStore(CoreStore):
-    """Values in a zip archive; zarr-stores has it.
+    """Values in a zip archive; requires zarr-stores.
 
     Parameters
     ----------
     path : str or path
         The file.
     mode : {"r", "w", "a", "x"}
-        As for files.
+        As for :func:`open`.
     read_only : bool, optional
-        The same as mode ``"r"``.
+        Equivalent to mode ``"r"``.
     compression : int
         As for :class:`zipfile.ZipFile`.
     allowZip64 : bool
-        Large archives are always allowed.
+        Ignored: large archives are always allowed.
     """
 
     def __init__(
@@ -110,24 +110,26 @@ class ZipStore(CoreStore):
         url = f"zip://{self.path.absolute()}"
 
         def reopen(read_only: bool) -> zarr_core.Store:
-            how = "r" if read_only else "a"
-            return zarr_core.locate(url, storage_options={"mode": how})[0]
+            new_mode = "r" if read_only else "a"
+            return zarr_core.resolve_store_path(url, storage_options={"mode": new_mode})[0]
 
-        wanted = "r" if read_only else mode
-        options = {"mode": wanted, "compression": compression}
-        core, _ = zarr_core.locate(url, storage_options=options, read_only=wanted == "r")
+        first_mode = "r" if read_only else mode
+        options = {"mode": first_mode, "compression": compression}
+        core, _ = zarr_core.resolve_store_path(
+            url, storage_options=options, read_only=first_mode == "r"
+        )
         super().__init__(core, reopen)
 
 
 class FsspecStore(CoreStore):
-    """Values in a file system of fsspec; zarr-stores has it.
+    """Values in a file system of fsspec; requires zarr-stores.
 
     Parameters
     ----------
     fs : AbstractFileSystem
         The file system.
     read_only : bool
-        Whether changes are refused.
+        Whether the store is read-only.
     path : str
         The directory.
     """
@@ -135,8 +137,8 @@ class FsspecStore(CoreStore):
     def __init__(self, fs: Any, read_only: bool = False, path: str = "/", **_: Any) -> None:
         mapper = fs.get_mapper(path)
         super().__init__(
-            zarr_core.locate(mapper, read_only=read_only)[0],
-            lambda read_only: zarr_core.locate(mapper, read_only=read_only)[0],
+            zarr_core.resolve_store_path(mapper, read_only=read_only)[0],
+            lambda read_only: zarr_core.resolve_store_path(mapper, read_only=read_only)[0],
         )
 
     @classmethod
@@ -147,13 +149,15 @@ class FsspecStore(CoreStore):
         read_only: bool = False,
         **_: Any,
     ) -> FsspecStore:
-        """The store that a URL of fsspec leads to."""
+        """Return the store for a URL of fsspec."""
         text = os.fspath(url)
         name = text if "::" in text else f"fsspec+{text if '://' in text else f'file://{text}'}"
         options = dict(storage_options or {})
 
         def reopen(read_only: bool) -> zarr_core.Store:
-            return zarr_core.locate(name, read_only=read_only, storage_options=options)[0]
+            return zarr_core.resolve_store_path(name, read_only=read_only, storage_options=options)[
+                0
+            ]
 
         found = object.__new__(cls)
         CoreStore.__init__(found, reopen(read_only), reopen)
@@ -161,42 +165,42 @@ class FsspecStore(CoreStore):
 
     @classmethod
     def from_mapper(cls, fs_map: Any, read_only: bool = False, **_: Any) -> FsspecStore:
-        """The store of a mapping of fsspec."""
+        """Return the store for a mapping of fsspec."""
         return cls(fs_map.fs, read_only, fs_map.root)
 
     @classmethod
     def from_upath(cls, upath: Any, read_only: bool = False, **_: Any) -> FsspecStore:
-        """The store of a path of universal_pathlib."""
+        """Return the store for a path of universal_pathlib."""
         return cls(upath.fs, read_only, upath.path)
 
 
 class ObjectStore(CoreStore):
-    """Values in an object store of obstore; zarr-stores has it.
+    """Values in an object store of obstore; requires zarr-stores.
 
     Parameters
     ----------
     store : obstore.store.ObjectStore
         The store.
     read_only : bool
-        Whether changes are refused.
+        Whether the store is read-only.
     """
 
     def __init__(self, store: Any, *, read_only: bool = False) -> None:
         self.store = store
         """The store of obstore."""
         super().__init__(
-            zarr_core.locate(store, read_only=read_only)[0],
-            lambda read_only: zarr_core.locate(store, read_only=read_only)[0],
+            zarr_core.resolve_store_path(store, read_only=read_only)[0],
+            lambda read_only: zarr_core.resolve_store_path(store, read_only=read_only)[0],
         )
 
 
 class WrapperStore(Store):
-    """A store in front of another, for those who derive theirs from it.
+    """A store that wraps another; programs derive their own stores from it.
 
     Parameters
     ----------
     store : Store
-        The other one.
+        The wrapped store.
     """
 
     def __init__(self, store: Store) -> None:
@@ -256,7 +260,7 @@ class StorePath(NamedTuple):
         return f"{getattr(self.store, 'url', self.store)}/{self.path}".rstrip("/")
 
 
-# Names of version 2, of those that are the same place.
+# Names of version 2 for the same kinds of stores.
 DirectoryStore = NestedDirectoryStore = LocalStore
 KVStore = MemoryStore
 FSStore = FsspecStore.from_url
@@ -264,12 +268,12 @@ FSStore = FsspecStore.from_url
 StoreLike: TypeAlias = Store | StorePath | os.PathLike[str] | str | dict[str, Any]
 
 
-def store_for(core: zarr_core.Store) -> Store:
-    """What a program shall see as the store of a node that it opened by a path or the like."""
+def wrap_store(core: zarr_core.Store) -> Store:
+    """Return the ``store`` of a node that was not opened from a store object."""
     if isinstance(core, ForeignStore):
         return core.store
     if isinstance(core, zarr_core.MemoryStore):
-        return in_front_of(core, MemoryStore)
+        return wrap_core_store(core, MemoryStore)
     if isinstance(core, zarr_core.LocalStore):
-        return in_front_of(core, LocalStore, root=Path(core.path))
+        return wrap_core_store(core, LocalStore, root=Path(core.path))
     return CoreStore(core)

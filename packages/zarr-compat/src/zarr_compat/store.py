@@ -1,4 +1,4 @@
-"""The interface of stores as zarr-python 3 has it: coroutines that hand out buffers."""
+"""The store interface of zarr-python 3, with asynchronous methods."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class RangeByteRequest:
-    """From one byte up to another, which is not included."""
+    """A byte range with start and exclusive end."""
 
     start: int
     end: int
@@ -31,14 +31,14 @@ class RangeByteRequest:
 
 @dataclass(frozen=True, slots=True)
 class OffsetByteRequest:
-    """From one byte to the end."""
+    """A byte range from an offset to the end."""
 
     offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class SuffixByteRequest:
-    """As many bytes at the end."""
+    """A byte range of the last ``suffix`` bytes."""
 
     suffix: int
 
@@ -47,12 +47,12 @@ ByteRequest: TypeAlias = "RangeByteRequest | OffsetByteRequest | SuffixByteReque
 
 
 class Store(ABC):
-    """What programs derive their own stores from; :mod:`zarr_compat.foreign` uses them.
+    """Base class for stores of programs; :mod:`zarr_compat.foreign` adapts them.
 
     Parameters
     ----------
     read_only : bool
-        Whether changes are refused.
+        Whether the store is read-only.
     """
 
     supports_writes: bool = True
@@ -66,35 +66,35 @@ class Store(ABC):
 
     @property
     def read_only(self) -> bool:
-        """Whether changes are refused."""
+        """Whether the store is read-only."""
         return self._read_only
 
     def with_read_only(self, read_only: bool = False) -> Self:
-        """The same place, open otherwise."""
-        raise TypeError(f"a {type(self).__name__} does not open the same place otherwise")
+        """Return a store for the same location with another ``read_only``."""
+        raise TypeError(f"{type(self).__name__} does not support with_read_only")
 
     @abstractmethod
     async def get(
         self, key: str, prototype: Any = None, byte_range: ByteRequest | None = None
     ) -> Any:
-        """The buffer of a key, or None."""
+        """Read a value as a buffer, or None if the key does not exist."""
 
     async def get_partial_values(
         self, prototype: Any, key_ranges: Iterable[tuple[str, ByteRequest | None]]
     ) -> list[Any]:
-        """The buffers of parts of values."""
+        """Read byte ranges of values."""
         return [await self.get(key, prototype, part) for key, part in key_ranges]
 
     @abstractmethod
     async def exists(self, key: str) -> bool:
-        """Whether there is a value."""
+        """Return whether a key exists."""
 
     @abstractmethod
     async def set(self, key: str, value: Any) -> None:
         """Store a value."""
 
     async def set_if_not_exists(self, key: str, value: Any) -> None:
-        """Store a value unless there is one."""
+        """Store a value if the key does not exist."""
         if not await self.exists(key):
             await self.set(key, value)
 
@@ -114,30 +114,30 @@ class Store(ABC):
 
     @abstractmethod
     def list(self) -> AsyncIterator[str]:
-        """All keys."""
+        """Yield all keys."""
 
     @abstractmethod
     def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        """All keys that begin with a prefix."""
+        """Yield all keys with a prefix."""
 
     @abstractmethod
     def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        """Names directly below a prefix."""
+        """Yield the names directly below a prefix."""
 
     async def is_empty(self, prefix: str) -> bool:
-        """Whether there is no key below a prefix."""
+        """Return whether no key has a prefix."""
         prefix = f"{prefix.rstrip('/')}/" if prefix else ""
         async for _ in self.list_prefix(prefix):
             return False
         return True
 
     async def getsize(self, key: str) -> int:
-        """Length of a value.
+        """Return the length of a value.
 
         Raises
         ------
         FileNotFoundError
-            If there is none.
+            If the key does not exist.
         """
         value = await self.get(key)
         if value is None:
@@ -145,11 +145,11 @@ class Store(ABC):
         return len(value)
 
     async def getsize_prefix(self, prefix: str) -> int:
-        """Length of all values below a prefix."""
+        """Return the total length of all values with a prefix."""
         return sum([await self.getsize(key) async for key in self.list_prefix(prefix)])
 
     def close(self) -> None:
-        """Release what the store holds."""
+        """Release resources."""
         return
 
     def __enter__(self) -> Self:
@@ -159,8 +159,8 @@ class Store(ABC):
         self.close()
 
 
-def cut(value: Any, part: ByteRequest | None) -> Buffer:
-    """The part of a value that was asked for."""
+def slice_buffer(value: Any, part: ByteRequest | None) -> Buffer:
+    """Return a byte range of a value."""
     whole = memoryview(value)
     if isinstance(part, RangeByteRequest):
         whole = whole[part.start : part.end]

@@ -1,4 +1,4 @@
-"""Waiting for coroutines where no event loop runs."""
+"""Run coroutines from synchronous code."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ _loops: dict[int, AbstractEventLoop] = {}
 
 
 def sync(coroutine: Coroutine[Any, Any, T], loop: object = None, timeout: float | None = None) -> T:
-    """Wait for a coroutine, which runs in a loop of a thread of its own.
+    """Run a coroutine in the event loop of a background thread, and wait for it.
 
     Parameters
     ----------
     coroutine : coroutine
-        What to wait for.
+        The coroutine.
     loop : object
-        Not looked at.
+        Ignored.
     timeout : float, optional
         Seconds after which :class:`TimeoutError` is raised.
     """
-    import asyncio  # noqa: PLC0415 - lazy: slow to import, and few wait
+    import asyncio  # slow to import
 
     return asyncio.run_coroutine_threadsafe(coroutine, _loop()).result(timeout)
 
 
 async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
-    """What a function returns, which may take its time."""
-    import asyncio  # noqa: PLC0415 - lazy: as above
+    """Run a blocking function in a thread."""
+    import asyncio
 
     return await asyncio.to_thread(function, *arguments)
 
 
 async def collect_aiterator(items: AsyncIterator[T]) -> tuple[T, ...]:
-    """All that an asynchronous iterator gives."""
+    """Collect all items of an asynchronous iterator."""
     return tuple([item async for item in items])
 
 
 def _loop() -> AbstractEventLoop:
-    """The loop of this process; one that was inherited by a fork has no thread."""
-    import asyncio  # noqa: PLC0415 - lazy: as above
+    """Return the event loop of this process; after a fork, the inherited one has no thread."""
+    import asyncio
 
     with _guard:
         if os.getpid() not in _loops:

@@ -1,12 +1,22 @@
-"""HDF5, NetCDF or NumPy files in Zarr hierarchies, either made of the other."""
+"""Import HDF5, NetCDF and NumPy files into Zarr hierarchies, and export them."""
 
 from __future__ import annotations
 
+from zarr_import.errors import SourceNotFoundError, SourceReadError, UnsupportedSourceError
 from zarr_import.hdf5 import import_hdf5
 from zarr_import.hdf5_export import export_hdf5
 from zarr_import.numpy_files import export_numpy, import_numpy
 from zarr_import.report import ImportReport
 
-__all__ = ["ImportReport", "export_hdf5", "export_numpy", "import_hdf5", "import_numpy"]
+__all__ = [
+    "ImportReport",
+    "SourceNotFoundError",
+    "SourceReadError",
+    "UnsupportedSourceError",
+    "export_hdf5",
+    "export_numpy",
+    "import_hdf5",
+    "import_numpy",
+]
 
 __version__ = "0.1.0"

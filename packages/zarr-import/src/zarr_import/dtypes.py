@@ -1,4 +1,4 @@
-"""NumPy dtypes without what is of no account in a file."""
+"""Normalize NumPy dtypes of sources."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ from typing import Any
 
 import numpy as np
 
-from zarr_import.unsupported import UnsupportedSourceError
+from zarr_import.errors import UnsupportedSourceError
 
 
-def packed(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
-    """A dtype without gaps between fields, titles, and what libraries note on it.
+def pack_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """Return a dtype without gaps between fields, titles and metadata of libraries.
 
     Raises
     ------
     UnsupportedSourceError
-        If Zarr has none like it; ``name`` is what the message calls the elements.
+        If Zarr has no such data type; ``name`` is the name of the array for the message.
     """
     if dtype.names is not None and dtype.fields is not None:
-        parts = [(field, packed(dtype.fields[field][0], name)) for field in dtype.names]
+        parts = [(field, pack_dtype(dtype.fields[field][0], name)) for field in dtype.names]
         return np.dtype(parts)
     if dtype.subdtype is not None:
-        return np.dtype((packed(dtype.base, name), dtype.shape))
+        return np.dtype((pack_dtype(dtype.base, name), dtype.shape))
     if dtype.kind == "O":
         raise UnsupportedSourceError(
-            name, "has fields of variable length, or references, within its elements"
+            name, "structured elements with variable-length fields or references are not supported"
         )
     if dtype.kind in "fc" and dtype.itemsize not in (2, 4, 8, 16 if dtype.kind == "c" else 8):
         raise UnsupportedSourceError(
             name,
-            f"elements are {dtype.name}, more precise than any data type of Zarr; convert them "
-            "to float64 if that does",
+            f"the data type {dtype.name} is not supported; convert the elements to a smaller type, "
+            "such as float64",
         )
     return np.dtype(dtype.str)
 
 
 def offsets(dtype: np.dtype[Any]) -> list[Any]:
-    """Where the fields begin, at any depth."""
+    """Return the offsets of the fields, at any depth."""
     if dtype.names is None or dtype.fields is None:
         return []
     parts = [dtype.fields[field] for field in dtype.names]

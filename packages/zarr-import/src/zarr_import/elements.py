@@ -1,4 +1,4 @@
-"""Elements that go from a source into an array, part by part, in bounded memory."""
+"""Copy elements of a source into an array, region by region, in bounded memory."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import run_in_threads, thread_count
+from zarr_core.tools import parallel_for, thread_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core import Array
-    from zarr_core.extension import ProgressReporter
+    from zarr_core.tools import ProgressReporter
 
     from zarr_import.variable import Variable
 
     Box = tuple[slice, ...]
 
-_ITEM_BYTES = 64  # taken for elements of variable size
-_COPIES = 3  # what the source holds, the elements, their encoded form
+_ITEM_BYTES = 64  # assumed for variable-length elements
+_COPIES = 3  # the source's buffer, the elements, their encoded form
 
 
 def copy_elements(
@@ -30,16 +30,16 @@ def copy_elements(
     Parameters
     ----------
     variable, array
-        From where, where to.
+        The source and the new array.
     max_memory : int
-        Bytes that may be held at a time; at least what one stored object needs is.
+        Maximum number of bytes in memory at a time; one stored object always fits.
     reporter : ProgressReporter
-        Is told how many elements are done.
+        Receives the number of copied elements.
 
     Notes
     -----
-    Each part consists of whole stored objects, chunks or shards, so that none is written
-    twice.  Several are worked on at a time, as far as they fit.
+    Each region consists of whole stored objects (chunks or shards), so that none is written
+    twice.  Several regions are copied concurrently if they fit in memory.
     """
     stored = array.shards or array.chunks
     size = _ITEM_BYTES if array.dtype.kind in "OT" else array.dtype.itemsize
@@ -53,15 +53,15 @@ def copy_elements(
         array[box] = values
         reporter.advance(values.size)
 
-    if workers == 1:  # the array has its own threads for the chunks of a part
+    if workers == 1:  # the array uses threads for the chunks of a region
         for box in boxes:
             work(box)
     else:
-        run_in_threads(boxes, work, True, workers)
+        parallel_for(boxes, work, True, workers)
 
 
 def parts(shape: tuple[int, ...], stored: tuple[int, ...], limit: int) -> Iterator[Box]:
-    """Cut an array into boxes of whole stored objects.
+    """Split an array into regions of whole stored objects.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def parts(shape: tuple[int, ...], stored: tuple[int, ...], limit: int) -> Iterat
     stored : tuple of int
         Shape of a stored object.
     limit : int
-        Elements that a box may have, if it is more than one object.
+        Maximum number of elements of a region of more than one object.
 
     Examples
     --------
@@ -79,9 +79,9 @@ def parts(shape: tuple[int, ...], stored: tuple[int, ...], limit: int) -> Iterat
     """
     lengths = list(stored)
     for axis in reversed(range(len(shape))):
-        room = limit // max(1, prod(lengths))
+        available = limit // max(1, prod(lengths))
         whole = -(-shape[axis] // lengths[axis])
-        lengths[axis] *= max(1, min(room, whole))
+        lengths[axis] *= max(1, min(available, whole))
         if lengths[axis] < shape[axis]:
             break
     starts = [range(0, size, length) for size, length in zip(shape, lengths, strict=True)]

@@ -1,4 +1,4 @@
-"""Attributes of HDF5 objects, as JSON."""
+"""Convert attributes of HDF5 objects to JSON."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from zarr_import.hdf5_types import path_of
 if TYPE_CHECKING:
     from zarr_core.extension import JSON
 
-# What HDF5's libraries for dimensions and NetCDF keep for themselves.
+# Internal attributes of the libraries for dimension scales and NetCDF.
 _INTERNAL = frozenset({
     "CLASS", "DIMENSION_LABELS", "DIMENSION_LIST", "NAME", "REFERENCE_LIST", "_NCProperties",
     "_Netcdf4Coordinates", "_Netcdf4Dimid", "_nc3_strict",
 })  # fmt: skip
-_OF_SCALES = frozenset({"CLASS", "NAME"})  # anyone's, if the object is no dimension scale
+_SCALE_ONLY = frozenset({"CLASS", "NAME"})  # internal only for dimension scales
 _MISSING = ("_FillValue", "missing_value")
 _NUMBERS = "biufcS"
 
@@ -26,37 +26,37 @@ _NUMBERS = "biufcS"
 def attributes_of(
     h5py: Any, node: Any, *, netcdf: bool, notes: list[str]
 ) -> tuple[dict[str, JSON], Any]:
-    """The attributes of a group or dataset.
+    """Return the attributes of a group or dataset.
 
     Parameters
     ----------
     h5py : module
         The library.
     node : h5py.Group or h5py.Dataset
-        Whose attributes.
+        The group or dataset.
     netcdf : bool
-        Whether the file is NetCDF, in which an attribute with one value is a scalar.
+        Whether the file is NetCDF, where an attribute with one value is a scalar.
     notes : list of str
-        Takes what is not as it was.
+        Receives differences from the source.
 
     Returns
     -------
     attributes : dict
-        As JSON.
+        Attributes as JSON.
     missing_value : scalar or None
-        The attribute ``_FillValue``, which is not among them, if it is of the type of the
+        The attribute ``_FillValue``, which is not among them, if it has the type of the
         elements.
     """
     found: dict[str, JSON] = {}
     missing = None
     scale = isinstance(node, h5py.Dataset) and node.is_scale
     for name in node.attrs:
-        if name in _INTERNAL and (scale or name not in _OF_SCALES):
+        if name in _INTERNAL and (scale or name not in _SCALE_ONLY):
             continue
         try:
             value = node.attrs[name]
-        except (OSError, TypeError, ValueError) as error:
-            notes.append(f"attribute {name!r} is left out: it cannot be read ({error})")
+        except Exception as error:  # h5py raises KeyError and RuntimeError, too
+            notes.append(f"attribute {name!r} is ignored: it cannot be read ({error})")
             continue
         if isinstance(value, np.ndarray) and value.size == 1 and (netcdf or name in _MISSING):
             value = value.reshape(-1)[0]
@@ -64,7 +64,7 @@ def attributes_of(
             missing = value
             continue
         if name == "missing_value" and _is_nan(value):
-            continue  # as NaN is without saying so
+            continue  # NaN is a missing value anyway
         found[_text(name)] = _json(h5py, node, name, value, notes)
     return found, missing
 
@@ -79,7 +79,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def _json(h5py: Any, node: Any, name: str, value: Any, notes: list[str]) -> JSON:
-    """One value, or all of an array, as JSON."""
+    """Convert one value, or all of an array, to JSON."""
 
     def note(what: str) -> None:
         if (line := f"attribute {name!r}: {what}") not in notes:
@@ -99,17 +99,17 @@ def _json(h5py: Any, node: Any, name: str, value: Any, notes: list[str]) -> JSON
         if isinstance(value, h5py.Empty):
             return "" if value.dtype.kind in "SO" else None
         if isinstance(value, h5py.RegionReference):
-            note("refers to a part of a dataset; stored as the path of that")
+            note("refers to a region of a dataset; stored as the path of the dataset")
             return path_of(node.file, value)
         if isinstance(value, h5py.Reference):
-            note("is a reference, stored as the path in the source")
+            note("is a reference; stored as the path in the source")
             return path_of(node.file, value)
         if isinstance(value, np.ndarray):
             return [convert(item) for item in value]
         if isinstance(value, np.void) and value.dtype.names:
             return {field: convert(value[field]) for field in value.dtype.names}
         if isinstance(value, np.void):
-            note("is opaque, stored as base64")
+            note("is opaque; stored as base64")
             return b64encode(value.tobytes()).decode()
         if isinstance(value, np.datetime64 | np.timedelta64):
             return str(value)
@@ -118,21 +118,21 @@ def _json(h5py: Any, node: Any, name: str, value: Any, notes: list[str]) -> JSON
     def number(value: Any) -> JSON:
         plain = value.item() if isinstance(value, np.generic) else value
         if isinstance(plain, complex):
-            note("is complex, stored as real and imaginary part")
+            note("is complex; stored as real and imaginary part")
             return [number(plain.real), number(plain.imag)]
         if isinstance(plain, bool | int):
             return plain
-        plain = float(plain)  # also of a long double
+        plain = float(plain)  # also converts long doubles
         if math.isfinite(plain):
             return plain
-        note(f"{plain} is not JSON, stored as a string")
+        note(f"{plain} is not valid JSON; stored as a string")
         return "NaN" if math.isnan(plain) else "Infinity" if plain > 0 else "-Infinity"
 
     return convert(value)
 
 
 def _text(value: str) -> str:
-    """A string without the halves that stand for bytes which are not UTF-8."""
+    """Decode a string with surrogates, which represent bytes that are not UTF-8, as Latin-1."""
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Chunks of an HDF5 dataset, as they are stored."""
+"""Encoded chunks of HDF5 datasets."""
 
 from __future__ import annotations
 
@@ -6,32 +6,34 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+    from zarr_import.hdf5_contents import LazyDataset
 
 
 class EncodedChunks:
-    """The stored chunks of a dataset.
+    """The encoded chunks of a dataset.
 
     Parameters
     ----------
-    dataset : callable
-        Gives the dataset, which is not kept open.
-    within : tuple of int
+    source : LazyDataset
+        The dataset, which is not kept open.
+    inner_shape : tuple of int
         Shape of an element that is an array.
 
     Notes
     -----
-    A filter may have been left out of a single chunk, as its result was longer; what of it
-    the library has noted is told here, and such chunks are decoded.  So are chunks at the
-    edge that are as long as without any filter, which nothing is noted of.
+    HDF5 skips a filter for a chunk if its result is longer.  Such chunks, marked by the filter
+    mask, are decoded.  So are chunks at the edge with the length of unfiltered ones, for which
+    the mask does not tell.
     """
 
-    def __init__(self, dataset: Callable[[], Any], within: tuple[int, ...]) -> None:
-        self._dataset = dataset
-        self._within = len(within)
-        opened = dataset()
+    def __init__(self, source: LazyDataset, inner_shape: tuple[int, ...]) -> None:
+        self._source = source
+        self._within = len(inner_shape)
+        opened = source.dataset()
         if opened.file.mode != "r":
-            opened.flush()  # what h5py still has to write
+            opened.flush()  # unwritten data of h5py
         self._lengths: tuple[int, ...] = opened.chunks
         self._shape: tuple[int, ...] = opened.shape
         self._full = prod(opened.chunks) * opened.id.get_type().get_size()
@@ -44,17 +46,16 @@ class EncodedChunks:
     def __iter__(self) -> Iterator[tuple[int, ...]]:
         return iter(self._both()[0])
 
-    def others(self) -> list[tuple[int, ...]]:
-        """Those that have to be decoded."""
+    def chunks_to_decode(self) -> list[tuple[int, ...]]:
+        """Return the chunk coordinates of the chunks that have to be decoded."""
         return self._both()[1]
 
     def read(self, chunk: tuple[int, ...]) -> bytes:
-        """The bytes of one, as the filters made them."""
+        """Read the bytes of one chunk, as the filters encoded them."""
         corner = tuple(
             number * length for number, length in zip(chunk, self._lengths, strict=False)
         )
-        _, data = self._dataset().id.read_direct_chunk(corner)
-        return bytes(data)
+        return self._source.read_chunk(corner)
 
     def _both(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
         if self._listed is None:
@@ -75,6 +76,6 @@ class EncodedChunks:
                         chunk + (0,) * self._within
                     )
 
-            self._dataset().id.chunk_iter(sort)
+            self._source.each_chunk(sort)
             self._listed = plain, others
         return self._listed

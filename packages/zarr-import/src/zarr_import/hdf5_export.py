@@ -1,4 +1,4 @@
-"""Hierarchies written as HDF5 files, which NetCDF's libraries read as theirs."""
+"""Write hierarchies as HDF5 files, which NetCDF libraries can read."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.extension import ProgressReporter
+from zarr_core.tools import ProgressReporter
 
-from zarr_import._h5py import library
+from zarr_import._h5py import import_h5py
 from zarr_import.elements import parts
-from zarr_import.unsupported import UnsupportedSourceError
+from zarr_import.errors import UnsupportedSourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from zarr_core.extension import Progress
+    from zarr_core.tools import Progress
 
 _MEMORY = 1 << 28
 _DIMENSIONS = "_ARRAY_DIMENSIONS"
 _FILL_VALUE = "_FillValue"
-_BARE = "This is a netCDF dimension but not a netCDF variable. {:10}"
+_NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable. {:10}"
 _GZIP = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
 
 
@@ -40,43 +40,43 @@ def export_hdf5(
     overwrite: bool = False,
     progress: Callable[[Progress], object] | bool | None = None,
 ) -> None:
-    """Write a group, with everything below it, or an array as an HDF5 file.
+    """Write an array, or a group with everything below it, as an HDF5 file.
 
     Parameters
     ----------
     source : Array or Group
-        What to write.
+        The array or group to write.
     file : path
-        The file, which appears once it is complete.
+        The file, which is created after it is complete.
     name : str, optional
-        What a single array is called in it; its own name by default.
+        Name of a single array in the file; by default its own name.
     filters : mapping, optional
-        Arguments of h5py's ``create_dataset`` that say how chunks are stored; gzip with
-        shuffled bytes by default, which every HDF5 library reads.
+        Arguments of h5py's ``create_dataset`` for the encoding of chunks; by default gzip and
+        byte shuffle, which all HDF5 libraries support.
     max_memory : int
-        Bytes that elements may take at a time; at least a stored object is held.
+        Maximum number of bytes of elements in memory; one stored object always fits.
     overwrite : bool
-        Whether a file that is there is replaced.
+        Whether to overwrite an existing file.
     progress : callable or True, optional
         As for :func:`zarr_import.import_hdf5`.
 
     Raises
     ------
     FileExistsError
-        If there is a file and ``overwrite`` is false.
+        If the file exists and ``overwrite`` is false.
     UnsupportedSourceError
-        If HDF5 has no type for the elements of an array, before anything is written.
+        If HDF5 does not support the data type of an array, before anything is written.
 
     Notes
     -----
-    Names of dimensions become dimension scales, as NetCDF has them; where one name has
-    several lengths in a group, they are labels only.  Attributes that are objects, or lists of
-    more than one kind of value, are written as JSON.
+    Dimension names become dimension scales, as in NetCDF; if arrays of a group use a name
+    with several lengths, they become labels only.  Attributes that are objects, or lists of
+    values of several types, are written as JSON.
     """
     path = Path(file)
     if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} is there already; overwrite=True replaces it")
-    h5py = library()
+        raise FileExistsError(f"{path} exists; pass overwrite=True to overwrite it")
+    h5py = import_h5py()
     members: list[tuple[str, Array | Group]] = (
         [(name or source.basename or "data", source)]
         if isinstance(source, Array)
@@ -85,8 +85,11 @@ def export_hdf5(
     arrays = {place: node for place, node in members if isinstance(node, Array)}
     types = {place: _type(h5py, array) for place, array in arrays.items()}
     with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=f".{path.name}.") as folder:
-        made = os.path.join(folder, "made.h5")
-        with ProgressReporter(progress, len(arrays)) as reporter, h5py.File(made, "w") as target:
+        temporary = os.path.join(folder, "temporary.h5")
+        with (
+            ProgressReporter(progress, len(arrays)) as reporter,
+            h5py.File(temporary, "w") as target,
+        ):
             if isinstance(source, Group):
                 _set_attributes(target, source.attrs.asdict())
             for place, node in members:
@@ -98,21 +101,21 @@ def export_hdf5(
                         _GZIP if filters is None else filters, max_memory, reporter,
                     )  # fmt: skip
             _name_dimensions(target, arrays)
-        os.replace(made, path)
+        os.replace(temporary, path)
 
 
 def _type(h5py: Any, array: Array) -> Any:
-    """The type that elements have in the file."""
+    """Return the data type of the elements in the file."""
     dtype = array.dtype
     if dtype.kind == "T" or array.metadata.data_type.name == "string":
         return h5py.string_dtype()
     if dtype.kind in "mM":
         return h5py.opaque_dtype(dtype)
-    # Types that other packages add to NumPy would be opaque.
-    strange = dtype.kind == "V" and dtype.names is None and dtype.type is not np.void
-    if strange or dtype.hasobject:
+    # Data types that other packages add to NumPy would become opaque.
+    foreign = dtype.kind == "V" and dtype.names is None and dtype.type is not np.void
+    if foreign or dtype.hasobject:
         raise UnsupportedSourceError(
-            array.name, f"HDF5 has no type for {array.metadata.data_type.name}"
+            array.name, f"HDF5 does not support the data type {array.metadata.data_type.name}"
         )
     return dtype
 
@@ -153,14 +156,14 @@ def _write(
     elif array.size:
         for box in parts(array.shape, stored, max_memory // (2 * size)):
             values = np.asarray(array[box])
-            # A copy, as it gets what h5py has noted on the type.
+            # h5py attaches information to the dtype, so a copy is passed.
             dataset[box] = values.astype(object) if text else values.astype(dtype)
             reporter.advance(values.size)
     reporter.end()
 
 
 def _missing_value(value: Any, dtype: np.dtype[Any]) -> Any:
-    """``_FillValue`` as a number, of the form that xarray gives it in version 3."""
+    """Decode ``_FillValue`` of version 3, which is in the encoding of xarray."""
     if dtype.kind == "f" and isinstance(value, str):
         value = struct.unpack("<d", b64decode(value))[0]
     elif dtype.kind == "c" and isinstance(value, list):
@@ -178,7 +181,7 @@ def _set_attributes(target: Any, attributes: Mapping[str, Any]) -> None:
 
 
 def _name_dimensions(target: Any, arrays: Mapping[str, Array]) -> None:
-    """Make dimension scales of the names of dimensions, or labels where lengths differ."""
+    """Create dimension scales for dimension names, or labels if lengths differ."""
     lengths: dict[tuple[str, str], set[int]] = {}
     for place, array in arrays.items():
         for name, size in zip(_names(array), array.shape, strict=True):
@@ -204,10 +207,10 @@ def _names(array: Array) -> tuple[str | None, ...]:
 
 
 def _scale(group: Any, name: str, size: int) -> Any:
-    """The scale of a dimension: the variable of that name, or one that stands for none."""
+    """Return the scale of a dimension: the variable of that name, or one without a variable."""
     if name not in group:
         scale = group.create_dataset(name, (size,), ">f4")
-        scale.make_scale(_BARE.format(size))
+        scale.make_scale(_NO_VARIABLE.format(size))
         return scale
     scale = group[name]
     if getattr(scale, "shape", None) != (size,):

@@ -1,4 +1,4 @@
-"""Filters of HDF5, as codecs of Zarr."""
+"""Codecs for the filters of HDF5."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import ExtensionDefinition
 
-from zarr_import.unsupported import UnsupportedSourceError
+from zarr_import.errors import UnsupportedSourceError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zarr_core.extension import JSON
 
-# Registered numbers of filters.
+# Registered identifiers of filters.
 _LZ4, _BITSHUFFLE, _BLOSC2 = 32004, 32008, 32026
 _COMPRESSORS = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 _SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
@@ -26,16 +26,16 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a pipeline of filters is here.
+    """The codecs that correspond to a filter pipeline.
 
     Parameters
     ----------
     codecs : list of ExtensionDefinition or None
-        Codecs that follow the serializer; None for those of new arrays.
+        Codecs after the serializer; None for the default codecs.
     exact : bool
-        Whether they make the same bytes.
+        Whether they produce the same bytes.
     notes : list of str
-        What is not as it was.
+        Differences from the source.
     """
 
     codecs: list[ExtensionDefinition] | None = None
@@ -44,7 +44,7 @@ class Filters:
 
 
 def filters_of(h5py: Any, dataset: Any, itemsize: int | None) -> Filters:
-    """Find the codecs for the filters of a dataset.
+    """Return the codecs for the filters of a dataset.
 
     Parameters
     ----------
@@ -53,19 +53,19 @@ def filters_of(h5py: Any, dataset: Any, itemsize: int | None) -> Filters:
     dataset : h5py.Dataset
         The dataset.
     itemsize : int or None
-        Bytes of what an element of the dataset becomes; None if they differ.  Those in the
-        file may have others, as filters see references to what is of variable size.
+        Bytes of an element in Zarr; None if variable.  In the file it may differ, as filters
+        apply to references to variable-length data.
 
     Raises
     ------
     UnsupportedSourceError
-        If h5py lacks a filter, so that nothing can be read.
+        If a filter is not available to h5py.
 
     Notes
     -----
-    The streams of deflate, bzip2, zstd and blosc, shuffled bytes and the checksum are the
-    same in both worlds.  LZ4, bitshuffle and blosc2 have another frame here; their data are
-    encoded anew by what comes nearest.
+    Deflate, bzip2, zstd, blosc, byte shuffle and the checksum produce identical bytes.  LZ4,
+    bitshuffle and blosc2 are framed differently in Zarr; their data is encoded again with the
+    closest codec.
     """
     properties = dataset.id.get_create_plist()
     codecs: list[ExtensionDefinition] = []
@@ -74,21 +74,21 @@ def filters_of(h5py: Any, dataset: Any, itemsize: int | None) -> Filters:
     for number in range(properties.get_nfilters()):
         code, _, values, label = properties.get_filter(number)
         if not h5py.h5z.filter_avail(code):
-            called = label.decode("latin-1") or _NAMES.get(code, "")
+            label = label.decode("latin-1") or _NAMES.get(code, "")
             raise UnsupportedSourceError(
                 dataset.name,
-                f"the filter {code} ({called}) is not installed, without which nothing can be "
-                "read: pip install 'zarr-import[filters]'",
+                f"the filter {code} ({label}) is not installed, so the dataset cannot be read: "
+                "pip install 'zarr-import[filters]'",
             )
         mapped = _codec(code, values, itemsize or 1)
         if mapped is None:
             exact = False
-            notes.append(f"the filter {_NAMES.get(code, code)} is undone; no codec is like it")
+            notes.append(f"the filter {_NAMES.get(code, code)} is removed; no codec supports it")
             continue
         definition, same = mapped
         if not same:
             exact = False
-            notes.append(f"the filter {_NAMES[code]} becomes {definition.name}, encoded anew")
+            notes.append(f"the filter {_NAMES[code]} is replaced by {definition.name}")
         if definition.name != "numcodecs.shuffle" or _elementsize(definition) > 1:
             codecs.append(definition)
     compresses = any(
@@ -102,14 +102,14 @@ def filters_of(h5py: Any, dataset: Any, itemsize: int | None) -> Filters:
 
 def _elementsize(definition: ExtensionDefinition) -> int:
     size = definition.configuration["elementsize"]
-    assert isinstance(size, int), "made here"
+    assert isinstance(size, int), "set below"
     return size
 
 
 def _codec(
     code: int, values: Sequence[int], itemsize: int
 ) -> tuple[ExtensionDefinition, bool] | None:
-    """The codec of a filter, and whether it makes the same bytes."""
+    """Return the codec of a filter, and whether it produces the same bytes."""
 
     def value(number: int, default: int) -> int:
         return int(values[number]) if len(values) > number else default
@@ -136,9 +136,9 @@ def _codec(
             name, configuration = "blosc", _blosc_of(inner, 5, 2, itemsize)
         case _:
             return None
-    # In full: zarr-python reads no codec of numcodecs without its configuration, though empty.
-    spelt: JSON = {"name": name, "configuration": configuration}
-    return ExtensionDefinition.from_json(spelt), exact
+    # zarr-python requires the configuration of numcodecs' codecs, even if it is empty.
+    document: JSON = {"name": name, "configuration": configuration}
+    return ExtensionDefinition.from_json(document), exact
 
 
 def _blosc(value: Any, itemsize: int) -> dict[str, JSON]:

@@ -1,4 +1,4 @@
-"""The objects of an HDF5 file that are brought over, each once."""
+"""Find the objects of an HDF5 file, each once."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ from collections import deque
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from zarr_import.errors import SourceReadError, UnsupportedSourceError, describe, read_errors
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_EXTERNAL = "leads to another file; external=True follows it, if you trust who made this one"
+_EXTERNAL = "refers to another file; pass external=True to follow it if you trust this file"
 
 
 class Objects:
-    """Groups and datasets below a group, found by their links.
+    """Groups and datasets below a group, found through links.
 
     Parameters
     ----------
     h5py : module
         The library.
     root : h5py.Group
-        Where to begin.
+        The group to start from.
     external : bool
         Whether links to other files are followed.
 
@@ -29,12 +31,14 @@ class Objects:
     found : list of (str, h5py.Group or h5py.Dataset)
         Each object once, with its path below the root; parents first.
     left_out : list of (str, str)
-        Links that are not followed, each with the reason.
+        Links that are not followed, with the reasons.
+    problems : list of (str, UnsupportedSourceError)
+        Objects that cannot be opened, with their paths below the root.
 
     Notes
     -----
-    An object that several links lead to is found by the hard link with the shortest path;
-    what other links, soft and external, lead to comes after that.  So cycles end.
+    An object with several links is found by the hard link with the shortest path; soft and
+    external links are followed after that.  Therefore cycles end.
     """
 
     def __init__(self, h5py: Any, root: Any, *, external: bool) -> None:
@@ -43,8 +47,10 @@ class Objects:
         self._seen: dict[Any, str] = {}
         self.found: list[tuple[str, Any]] = []
         self.left_out: list[tuple[str, str]] = []
+        self.problems: list[tuple[str, UnsupportedSourceError]] = []
         later: list[tuple[str, Any]] = []
-        self._enter("", root)
+        with read_errors(f"{root.file.filename} {root.name}", "the group"):
+            self._enter("", root)
         self._walk("", root, later)
         while later:
             path, group = later.pop(0)
@@ -52,17 +58,23 @@ class Objects:
         self.found.sort(key=lambda item: item[0].split("/") if item[0] else [])
 
     def _walk(self, path: str, group: Any, later: list[tuple[str, Any]]) -> None:
-        """Find what hard links lead to; put the others off."""
+        """Follow hard links, and collect the other links in ``later``."""
         below = deque([(path, group)])
         while below:
             path, group = below.popleft()
-            for name in sorted(group):
+            try:
+                with read_errors(f"/{path}", "the list of members"):
+                    links = [(name, group.get(name, getlink=True)) for name in sorted(group)]
+            except SourceReadError as problem:
+                if not path:
+                    raise
+                self.problems.append((path, problem))
+                continue
+            for name, link in links:
                 child = f"{path}/{name}" if path else name
-                if not isinstance(group.get(name, getlink=True), self._h5py.HardLink):
+                if not isinstance(link, self._h5py.HardLink):
                     later.append((child, group))
-                elif (node := self._opened(child, group)) is not None and isinstance(
-                    node, self._h5py.Group
-                ):
+                elif isinstance(node := self._open(child, group, link), self._h5py.Group):
                     below.append((child, node))
 
     def _follow(self, path: str, group: Any, later: list[tuple[str, Any]]) -> None:
@@ -72,21 +84,25 @@ class Objects:
                 (path, f"a link to {link.filename} {link.path}, which {_EXTERNAL}")
             )
             return
-        node = self._opened(path, group)
+        node = self._open(path, group, link)
         if isinstance(node, self._h5py.Group):
             self._walk(path, node, later)
 
-    def _opened(self, path: str, group: Any) -> Any:
-        """The object behind a link if it is a new one."""
+    def _open(self, path: str, group: Any, link: Any) -> Any:
+        """Return the target of a link if it was not found before."""
         try:
             node = group[path.rpartition("/")[2]]
-        except (KeyError, OSError) as error:
-            self.left_out.append((path, f"a link that leads nowhere ({error})"))
+            if isinstance(node, self._h5py.Group | self._h5py.Dataset):
+                return node if self._enter(path, node) else None
+        except Exception as error:  # h5py raises KeyError, OSError, RuntimeError, ValueError
+            if isinstance(link, self._h5py.HardLink):  # the object is part of this file
+                reason = f"cannot be opened, the file is damaged ({describe(error)})"
+                self.problems.append((path, SourceReadError(f"/{path}", reason)))
+            else:
+                self.left_out.append((path, f"a broken link ({error})"))
             return None
-        if not isinstance(node, self._h5py.Group | self._h5py.Dataset):
-            self.left_out.append((path, "a named data type, which Zarr has no place for"))
-            return None
-        return node if self._enter(path, node) else None
+        self.left_out.append((path, "a named data type, which Zarr does not support"))
+        return None
 
     def _enter(self, path: str, node: Any) -> bool:
         info = self._h5py.h5o.get_info(node.id)
@@ -98,14 +114,14 @@ class Objects:
         return True
 
 
-class Choice:
-    """Which objects a user wants.
+class PathFilter:
+    """Selects objects by path.
 
     Parameters
     ----------
     include, exclude : str or iterable of str, optional
-        Paths below the root, in which ``*`` stands for anything.  What lies below an object
-        that is meant is meant as well.
+        Paths below the root, where ``*`` matches anything.  A matching group includes
+        everything below it.
     """
 
     def __init__(
@@ -115,37 +131,37 @@ class Choice:
         self._exclude = _patterns(() if exclude is None else exclude)
 
     def __call__(self, path: str) -> bool:
-        """Whether an object is wanted."""
-        wanted = self._include is None or _meant(path, self._include)
-        return wanted and not _meant(path, self._exclude)
+        """Return whether an object is selected."""
+        included = self._include is None or _matches(path, self._include)
+        return included and not _matches(path, self._exclude)
 
-    def of(self, objects: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
-        """What is wanted of some objects, with all groups that lead to it.
+    def select(self, objects: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        """Return the selected objects, with all groups above them.
 
         Raises
         ------
         ValueError
-            If one of the patterns means nothing that is there.
+            If a pattern matches nothing.
         """
         objects = [*objects]
         paths = [path for path, _ in objects]
         for pattern in [*(self._include or ()), *self._exclude]:
-            if not any(_meant(path, [pattern]) for path in paths):
-                raise ValueError(f"nothing is called {pattern!r}; there are {_some(paths)}")
-        wanted = {path for path in paths if self(path)} | {""}
-        for path in [*wanted]:
-            wanted.update(_ancestors(path))
-        return [(path, node) for path, node in objects if path in wanted]
+            if not any(_matches(path, [pattern]) for path in paths):
+                raise ValueError(f"{pattern!r} matches nothing; available are {_some(paths)}")
+        selected = {path for path in paths if self(path)} | {""}
+        for path in [*selected]:
+            selected.update(_ancestors(path))
+        return [(path, node) for path, node in objects if path in selected]
 
 
-def _patterns(given: str | Iterable[str]) -> list[str]:
-    several = [given] if isinstance(given, str) else given
+def _patterns(patterns: str | Iterable[str]) -> list[str]:
+    several = [patterns] if isinstance(patterns, str) else patterns
     return [pattern.strip("/") for pattern in several]
 
 
-def _meant(path: str, patterns: list[str]) -> bool:
-    places = [path, *_ancestors(path)]
-    return any(fnmatchcase(place, pattern) for pattern in patterns for place in places)
+def _matches(path: str, patterns: list[str]) -> bool:
+    paths = [path, *_ancestors(path)]
+    return any(fnmatchcase(each, pattern) for pattern in patterns for each in paths)
 
 
 def _ancestors(path: str) -> Iterator[str]:
@@ -156,4 +172,4 @@ def _ancestors(path: str) -> Iterator[str]:
 
 def _some(paths: list[str]) -> str:
     named = [f"/{path}" for path in paths if path]
-    return ", ".join(named[:10]) + (" ..." if len(named) > 10 else "") or "no objects at all"
+    return ", ".join(named[:10]) + (" ..." if len(named) > 10 else "") or "no objects"

@@ -1,4 +1,4 @@
-"""Data types of HDF5, as those of Zarr."""
+"""Data types for the elements of HDF5 datasets."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from zarr_core.extension import ExtensionDefinition
 
-from zarr_import.dtypes import offsets, packed
-from zarr_import.unsupported import UnsupportedSourceError
+from zarr_import.dtypes import offsets, pack_dtype
+from zarr_import.errors import UnsupportedSourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """What the elements of a dataset become.
+    """The data type of a dataset in Zarr.
 
     Parameters
     ----------
     dtype : dtype or str
-        What :func:`zarr_core.create_array` takes.
-    within : tuple of int
-        Shape of an element that is an array: further dimensions.
+        As for :func:`zarr_core.create_array`.
+    inner_shape : tuple of int
+        Shape of an element that is an array, which becomes additional dimensions.
     exact : bool
-        Whether the bytes in the file, behind the filters, are those of Zarr.
+        Whether the bytes in the file, without filters, are those of Zarr.
     convert : callable, optional
-        Makes elements of what h5py reads.
+        Converts the arrays that h5py reads.
     serializer : ExtensionDefinition, optional
-        The codec that only such elements have.
+        The array -> bytes codec, if it is not the default of the data type.
     attributes : dict
-        What tells the meaning of the elements.
+        Attributes that describe the elements.
     notes : list of str
-        What is not as it was.
+        Differences from the source.
     """
 
     dtype: Any
-    within: tuple[int, ...] = ()
+    inner_shape: tuple[int, ...] = ()
     exact: bool = False
     convert: Callable[[NDArray], NDArray] | None = None
     serializer: ExtensionDefinition | None = None
@@ -52,24 +52,24 @@ class Elements:
 
     @property
     def itemsize(self) -> int | None:
-        """Bytes of an element of the source, as it is here; None if they differ."""
+        """Bytes of an element of the source in Zarr; None if variable."""
         fixed = isinstance(self.dtype, np.dtype)
-        return self.dtype.itemsize * prod(self.within) if fixed else None
+        return self.dtype.itemsize * prod(self.inner_shape) if fixed else None
 
 
 def elements_of(h5py: Any, dataset: Any) -> Elements:
-    """Find what the elements of a dataset become.
+    """Return the data type for the elements of a dataset.
 
     Raises
     ------
     UnsupportedSourceError
-        If there is no data type for them.
+        If the data type is not supported.
     """
     name = dataset.name
     try:
         dtype = dataset.dtype
     except TypeError as error:  # such as H5T_TIME
-        raise UnsupportedSourceError(name, f"NumPy has no such type ({error})") from error
+        raise UnsupportedSourceError(name, f"NumPy does not support the type ({error})") from error
     string = h5py.check_string_dtype(dtype)
     if string is not None and string.length is None:
         return Elements("string", convert=lambda read: _texts(read, name))
@@ -79,10 +79,10 @@ def elements_of(h5py: Any, dataset: Any) -> Elements:
     sequence = h5py.check_vlen_dtype(dtype)
     if sequence is not None:
         if sequence.hasobject or sequence.names:
-            raise UnsupportedSourceError(name, f"elements are sequences of {sequence}")
-        if not sequence.isnative:  # h5py 3.16 takes their bytes for those of this machine
+            raise UnsupportedSourceError(name, f"sequences of {sequence} are not supported")
+        if not sequence.isnative:  # h5py 3.16 reads their bytes in native byte order
             raise UnsupportedSourceError(
-                name, f"elements are sequences of {sequence.str}, whose byte order h5py mistakes"
+                name, f"sequences of {sequence.str} are not supported: h5py ignores the byte order"
             )
         codec = ExtensionDefinition("numcodecs.vlen-array", {"dtype": sequence.str})
         return Elements(ExtensionDefinition("v2.object"), serializer=codec)
@@ -98,26 +98,32 @@ def elements_of(h5py: Any, dataset: Any) -> Elements:
             "flag_meanings": " ".join(word.replace(" ", "_") for _, word in ordered),
         }
         notes.append(f"an enumeration, stored as {dtype.name} with flag_values and flag_meanings")
-    base, within = dtype.base, dtype.shape
-    if within:
-        notes.append(f"elements are arrays of shape {within}, stored as further dimensions")
-    plain = packed(base, name)
+    base, inner_shape = dtype.base, dtype.shape
+    if inner_shape:
+        notes.append(f"elements are arrays of shape {inner_shape}, stored as additional dimensions")
+    plain = pack_dtype(base, name)
     exact = (
         bool(dataset.id.get_type().equal(h5py.h5t.py_create(dtype, logical=True)))
         and (plain.itemsize, offsets(plain)) == (base.itemsize, offsets(base))
         and plain in (plain.newbyteorder("<"), plain.newbyteorder(">"))
     )
     return Elements(
-        plain, within, exact, lambda read: read.astype(plain, copy=False), None, attributes, notes
+        plain,
+        inner_shape,
+        exact,
+        lambda read: read.astype(plain, copy=False),
+        None,
+        attributes,
+        notes,
     )
 
 
 def _texts(read: NDArray, name: str) -> NDArray:
-    """Strings of the bytes that h5py reads for those of variable length."""
+    """Decode the variable-length strings that h5py reads as bytes."""
     texts = np.empty(read.shape, object)
     try:
-        for place, value in enumerate(read.flat):
-            texts.flat[place] = value.decode("utf-8") if isinstance(value, bytes) else str(value)
+        for number, value in enumerate(read.flat):
+            texts.flat[number] = value.decode("utf-8") if isinstance(value, bytes) else str(value)
     except UnicodeDecodeError as error:
         raise UnsupportedSourceError(name, f"a string is not UTF-8: {error}") from error
     return texts
@@ -125,25 +131,23 @@ def _texts(read: NDArray, name: str) -> NDArray:
 
 def _references(h5py: Any, dataset: Any, kind: Any) -> Elements:
     if kind is not h5py.Reference:
-        raise UnsupportedSourceError(
-            dataset.name, "elements refer to parts of datasets, for which Zarr has no data type"
-        )
+        raise UnsupportedSourceError(dataset.name, "region references are not supported")
     file = dataset.file
 
     def paths(read: NDArray) -> NDArray:
         found = np.empty(read.shape, object)
-        for place, value in enumerate(read.flat):
-            found.flat[place] = path_of(file, value)
+        for number, value in enumerate(read.flat):
+            found.flat[number] = path_of(file, value)
         return found
 
     return Elements("string", convert=paths, notes=["references, stored as paths in the source"])
 
 
 def path_of(file: Any, reference: Any) -> str:
-    """The path of the object that a reference leads to; empty if it leads to none."""
+    """Return the path of the object of a reference, or "" if it does not exist."""
     if not reference:
         return ""
     try:
         return str(file[reference].name or "")
-    except (ValueError, KeyError):  # of what has been removed
+    except (ValueError, KeyError, RuntimeError, OSError):  # removed or damaged objects
         return ""

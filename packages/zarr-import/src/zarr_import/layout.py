@@ -1,4 +1,4 @@
-"""The metadata of new arrays, as their sources have them or as the user wants them."""
+"""Metadata of new arrays, from their sources or from options of the user."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import MemoryStore, create_array
-from zarr_core.extension import (
-    CodecError,
-    ExtensionError,
-    MetadataError,
-    UnknownExtensionError,
-    make_extension,
-)
+from zarr_core.errors import ExtensionError, MetadataError, UnknownExtensionError
+from zarr_core.extension import CodecError
+from zarr_core.tools import make_extension
 
-from zarr_import.unsupported import UnsupportedSourceError
+from zarr_import.errors import UnsupportedSourceError
 
 if TYPE_CHECKING:
     from zarr_core.extension import JSON, ArrayMetadata, Format
@@ -40,9 +36,9 @@ class Layout:
     shards : None, "auto", int or sequence
         As for :func:`zarr_core.create_array`.
     codecs : None, "auto" or sequence
-        None for what the filters of the source are here.
+        None for the codecs that correspond to the filters of the source.
     copy_chunks : bool
-        Whether encoded chunks are taken as they are, where that is possible.
+        Whether encoded chunks are copied if possible.
     """
 
     chunks: Any = None
@@ -51,31 +47,31 @@ class Layout:
     copy_chunks: bool = True
 
     def chunks_of(self, variable: Variable) -> Any:
-        """What is wanted for one array."""
-        asked = self.chunks
-        if isinstance(asked, Mapping):
-            asked = asked.get(variable.path)
-        if asked is None:
+        """Return the option ``chunks`` for one array."""
+        chunks = self.chunks
+        if isinstance(chunks, Mapping):
+            chunks = chunks.get(variable.path)
+        if chunks is None:
             return "auto" if variable.chunks is None else variable.chunks
-        return asked
+        return chunks
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """An array that is going to be made.
+class PlannedArray:
+    """A planned array.
 
     Parameters
     ----------
     variable : Variable
-        What of.
+        The source.
     metadata : ArrayMetadata
-        What it will say of itself.
+        The metadata of the array.
     chunks, shards : tuple of int
-        Shapes of its chunks; of its shards, if it has any.
+        Shapes of the chunks and of the shards, if any.
     direct : bool
-        Whether the encoded chunks of the source can be its chunks.
+        Whether the encoded chunks of the source can be copied.
     notes : list of str
-        What is not as it was in the source.
+        Differences from the source.
     """
 
     variable: Variable
@@ -86,19 +82,18 @@ class Planned:
     notes: list[str]
 
 
-def plan(variable: Variable, layout: Layout, format_: Format) -> Planned:
-    """Say how an array is going to be stored.
+def plan(variable: Variable, layout: Layout, format_: Format) -> PlannedArray:
+    """Plan how an array is stored.
 
     Raises
     ------
     UnsupportedSourceError
-        If there is no data type for its elements, or the format has no words for it.
+        If its data type is not supported, in general or by the format.
     """
     if variable.serializer is not None and format_.zarr_format == 3:
         raise UnsupportedSourceError(
             variable.source,
-            "elements are sequences of any length, which version 3 has no data type for; "
-            "zarr_format=2 has one",
+            "variable-length sequences are not supported in version 3; use zarr_format=2",
         )
     notes = list(variable.notes)
     attributes = dict(variable.attributes)
@@ -111,27 +106,27 @@ def plan(variable: Variable, layout: Layout, format_: Format) -> Planned:
         if names is not None and None not in names:
             attributes[_DIMENSIONS] = list(names)
         names = None
-        # The fill value of version 2 is what CF calls so: elements that are no values.  Where
-        # there are none it is left open, and all chunks are stored.
+        # The fill value of version 2 is that of CF, which marks missing elements.  Without one
+        # it is undefined, and all chunks are stored.
         fill, undefined = variable.missing_value, variable.missing_value is None
     codecs = _codecs(variable, layout, notes)
     chain: dict[str, Any] = (
         {"compressors": "auto"} if codecs == "auto" else {"filters": codecs, "compressors": None}
     )
     try:
-        made = create_array(
+        array = create_array(
             MemoryStore(), shape=variable.shape, dtype=variable.dtype, fill_value=fill,
             chunks=layout.chunks_of(variable), shards=layout.shards, attributes=attributes,
             dimension_names=names, zarr_format=format_.name, serializer=variable.serializer or "auto",
             **chain,
         )  # fmt: skip
-        metadata = made.metadata
+        metadata = array.metadata
         if undefined:
             changed = metadata.replace(fill_value_undefined=True, document=None)
-            metadata = format_.express(changed, variable.source)
+            metadata = format_.to_format(changed, variable.source)
     except (ExtensionError, MetadataError, CodecError) as error:
         raise UnsupportedSourceError(variable.source, str(error)) from error
-    except ValueError as error:  # chunks that do not fit
+    except ValueError as error:  # chunks that do not match the shape
         raise UnsupportedSourceError(
             variable.source, f"as array of {variable.shape}: {error}"
         ) from error
@@ -139,15 +134,15 @@ def plan(variable: Variable, layout: Layout, format_: Format) -> Planned:
         layout.copy_chunks
         and variable.stored is not None
         and codecs is variable.codecs
-        and made.shards is None
-        and made.chunks == variable.chunks
-        and (variable.stored.complete or _same(made.fill_value, variable.fill_value, made.dtype))
+        and array.shards is None
+        and array.chunks == variable.chunks
+        and (variable.stored.complete or _same(array.fill_value, variable.fill_value, array.dtype))
     )
-    return Planned(variable, metadata, made.chunks, made.shards, direct, notes)
+    return PlannedArray(variable, metadata, array.chunks, array.shards, direct, notes)
 
 
 def _codecs(variable: Variable, layout: Layout, notes: list[str]) -> Any:
-    """The codecs around the serializer, or "auto"."""
+    """Return the codecs around the serializer, or "auto"."""
     if layout.codecs is not None:
         return layout.codecs
     if variable.codecs is None:
@@ -157,7 +152,7 @@ def _codecs(variable: Variable, layout: Layout, notes: list[str]) -> Any:
             make_extension("codec", definition, variable.source)
         except UnknownExtensionError:
             notes.append(
-                f"stored with the codecs of new arrays, as {definition.name!r} is not installed: "
+                f"stored with the default codecs, as {definition.name!r} is not installed: "
                 "pip install zarr-codecs"
             )
             return "auto"
@@ -165,7 +160,7 @@ def _codecs(variable: Variable, layout: Layout, notes: list[str]) -> Any:
 
 
 def _missing_value(variable: Variable) -> JSON:
-    """``_FillValue`` in the form that xarray gives it in version 3."""
+    """Encode ``_FillValue`` as xarray does in version 3."""
     value = np.asarray(variable.missing_value).reshape(-1)[0]
     kind = value.dtype.kind
     if kind == "f":
@@ -183,11 +178,11 @@ def _bits(value: Any) -> str:
 
 
 def _is_set(fill: Any) -> bool:
-    """Whether a fill value is another than the zero that is there by default."""
+    """Return whether a fill value is set and is not zero."""
     return fill is not None and bool(np.any(np.frombuffer(np.asarray(fill).tobytes(), "u1")))
 
 
 def _same(one: Any, other: Any, dtype: np.dtype[Any]) -> bool:
-    if one is None or other is None:  # which are read as zeros
+    if one is None or other is None:  # None is read as zero
         return not _is_set(one) and not _is_set(other)
     return np.asarray(one, dtype).tobytes() == np.asarray(other, dtype).tobytes()

@@ -1,4 +1,4 @@
-"""NetCDF files of version 3, read through scipy."""
+"""Read NetCDF 3 files with scipy."""
 
 from __future__ import annotations
 
@@ -8,86 +8,99 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarr_import.unsupported import UnsupportedSourceError
-from zarr_import.variable import Contents, Folder, Variable
+from zarr_import.errors import UnsupportedSourceError, read_errors
+from zarr_import.variable import Contents, SourceGroup, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zarr_core.extension import JSON
 
-    from zarr_import.hdf5_tree import Choice
+    from zarr_import.hdf5_tree import PathFilter
 
     NDArray = np.ndarray[Any, Any]
 
 _MAGIC = (b"CDF\x01", b"CDF\x02")
-_NOT_READ = b"CDF\x05"
+_CDF5 = b"CDF\x05"
 
 
 def is_netcdf3(source: Any) -> bool:
-    """Whether a file is NetCDF of version 3, by its first bytes.
+    """Return whether a file is NetCDF 3, by its first bytes.
 
     Raises
     ------
     UnsupportedSourceError
-        If it is of the kind with 64 bits, which scipy does not read.
+        If it is in the format CDF-5, which scipy does not support.
     """
     if isinstance(source, str | os.PathLike):
         if not os.path.isfile(source):
-            return False  # who opens it says what is wrong
-        with open(source, "rb") as file:
+            return False  # opening it reports the error
+        with read_errors(os.fspath(source)), open(source, "rb") as file:
             first = file.read(4)
     elif hasattr(source, "read") and hasattr(source, "seek"):
         first = source.read(4)
         source.seek(0)
     else:
         return False
-    if first == _NOT_READ:
+    if first == _CDF5:
         raise UnsupportedSourceError(
-            str(source), "NetCDF of the kind CDF-5 is not read; rewrite it: nccopy -k nc4 old new"
+            str(source), "the NetCDF format CDF-5 is not supported; convert: nccopy -k nc4 old new"
         )
     return first in _MAGIC
 
 
 @contextmanager
-def netcdf3_contents(source: Any, choice: Choice) -> Iterator[Contents]:
-    """What such a file holds; open as long as it is read.
+def netcdf3_contents(source: Any, path_filter: PathFilter) -> Iterator[Contents]:
+    """Yield the contents of a NetCDF 3 file, which is open within the context.
 
     Raises
     ------
     ImportError
         If scipy is not installed.
+    SourceReadError
+        If the file is damaged.
     """
     try:
-        from scipy.io import netcdf_file  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy
+        from scipy.io import netcdf_file  # type: ignore[import-untyped]  # has no types
     except ImportError as error:
         raise ImportError(
-            f"reading NetCDF of version 3 takes scipy: pip install 'zarr-import[netcdf3]' ({error})"
+            f"reading NetCDF 3 requires scipy: pip install 'zarr-import[netcdf3]' ({error})"
         ) from error
-    file = netcdf_file(source, "r", mmap=isinstance(source, str | os.PathLike), maskandscale=False)
+    mapped = isinstance(source, str | os.PathLike)
+    label = os.fspath(source) if mapped else str(source)
+    with read_errors(label, "the header, the NetCDF file is damaged"):
+        file = netcdf_file(source, "r", mmap=mapped, maskandscale=False)
     try:
-        root = Folder("", "/", {name: _json(it) for name, it in file._attributes.items()})  # noqa: SLF001 - no other way
+        with read_errors(label, "the attributes"):
+            root = SourceGroup("", "/", {name: _json(it) for name, it in file._attributes.items()})  # noqa: SLF001 - no other way
         found: list[tuple[str, Any]] = [("", root), *((name, None) for name in file.variables)]
-        nodes = [
-            node if isinstance(node, Folder) else _variable(name, file)
-            for name, node in choice.of(found)
-        ]
+        nodes: list[SourceGroup | Variable] = []
+        for name, node in path_filter.select(found):
+            if isinstance(node, SourceGroup):
+                nodes.append(node)
+            else:
+                with read_errors(f"{label} /{name}"):
+                    nodes.append(_variable(name, file, f"{label} /{name}"))
         yield Contents(nodes)
     finally:
         file.close()
 
 
-def _variable(name: str, file: Any) -> Variable:
+def _variable(name: str, file: Any, label: str) -> Variable:
     variable = file.variables[name]
     attributes: dict[str, Any] = dict(variable._attributes)  # noqa: SLF001 - as above
     missing = attributes.pop("_FillValue", None)
     dtype = variable.data.dtype
     if missing is not None:
         missing = np.asarray(missing).astype(dtype).reshape(-1)[0]
+
+    def read(box: tuple[slice, ...]) -> NDArray:
+        with read_errors(label):
+            # A reference to the variable would keep the file mapped.
+            return np.array(file.variables[name].data[box])
+
     return Variable(
-        name, f"/{name}", tuple(variable.shape), dtype,
-        # A variable that is held, here or there, would keep the file mapped.
-        lambda box: np.array(file.variables[name].data[box]),
+        name, f"/{name}", tuple(variable.shape), dtype, read,
         {key: _json(value) for key, value in attributes.items()},
         dimension_names=tuple(variable.dimensions), missing_value=missing,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""NumPy files as sources of hierarchies, or made of their arrays."""
+"""Import NumPy files, and export arrays as NumPy files."""
 
 from __future__ import annotations
 
@@ -13,25 +13,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import Array, Group
-from zarr_core.extension import ProgressReporter
+from zarr_core.tools import ProgressReporter
 
-from zarr_import.dtypes import packed
+from zarr_import.dtypes import pack_dtype
 from zarr_import.elements import parts
-from zarr_import.importing import bring, open_target
+from zarr_import.errors import (
+    SourceReadError,
+    UnsupportedSourceError,
+    check_exists,
+    describe,
+    read_errors,
+)
+from zarr_import.import_nodes import import_contents, open_target
 from zarr_import.layout import Layout
 from zarr_import.report import ImportReport
-from zarr_import.unsupported import UnsupportedSourceError
-from zarr_import.variable import Contents, Folder, Variable
+from zarr_import.variable import Contents, SourceGroup, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from zarr_core.extension import Progress
+    from zarr_core.tools import Progress
 
     NDArray = np.ndarray[Any, Any]
 
 _MEMORY = 1 << 28
 _ENDING = ".npy"
+_ZIP = (b"PK\3\4", b"PK\5\6")
+_NPY = b"\x93NUMPY"
 
 
 def import_numpy(
@@ -51,24 +59,24 @@ def import_numpy(
     storage_options: Mapping[str, Any] | None = None,
     progress: Callable[[Progress], object] | bool | None = None,
 ) -> ImportReport:
-    """Bring NumPy's files, or arrays in memory, into a hierarchy.
+    """Import NumPy files, or arrays in memory, into a hierarchy.
 
     Parameters
     ----------
     source : path, array or mapping of names to arrays
         An ``.npy`` file becomes an array; an ``.npz`` file, or a mapping, a group of arrays.
     place : store-like
-        Where to: a path, a URL, a store, a group; see :func:`zarr_core.open`.
+        The destination: a path, URL, store or group, as for :func:`zarr_core.open`.
     path : str
-        Path in that place; in a group that is open, by default the name of the file.
+        Path in ``place``; for an open group by default the name of the file.
     chunks, shards, codecs
         As for :func:`import_hdf5`.
     attributes : mapping, optional
         Attributes of the array, or of the group.
     dimension_names : sequence of (str or None), optional
-        Names of the dimensions, of a single array.
+        Dimension names of a single array.
     fill_value : scalar, optional
-        What elements are that are not stored; zero by default.
+        Value of elements that are not stored; by default zero.
     zarr_format, max_memory, overwrite, storage_options, progress
         As for :func:`import_hdf5`.
 
@@ -79,16 +87,16 @@ def import_numpy(
     Raises
     ------
     UnsupportedSourceError
-        If elements are Python objects, or there is no data type for them.
+        If elements are Python objects, or the data type is not supported.
     NodeExistsError
-        If there is something already.
-    OSError, ValueError
-        If the source cannot be read.
+        If a node exists at the destination.
+    SourceNotFoundError, SourceReadError
+        If the file does not exist; if the file or a member is damaged or cannot be read.
 
     Notes
     -----
-    Files are mapped into memory, so that arrays may be larger than that; compressed ones
-    are unpacked to a temporary file before.
+    Files are memory-mapped, so arrays can be larger than memory.  Compressed files are
+    decompressed to a temporary file first.
     """
     named = isinstance(source, str | os.PathLike)
     if isinstance(place, Group) and not path and named:
@@ -97,30 +105,30 @@ def import_numpy(
     with ExitStack() as stack:
         found = _arrays(source, stack)
         single = not isinstance(found, Mapping)
-        told = dict(attributes or {})
-        nodes: list[Folder | Variable] = []
+        plain_attributes = dict(attributes or {})
+        nodes: list[SourceGroup | Variable] = []
         if isinstance(found, Mapping):
             if dimension_names is not None:
-                raise ValueError("dimension_names are those of one array, and these are several")
-            nodes = [*_folders(found, told)]
+                raise ValueError("dimension_names is supported for a single array only")
+            nodes = [*_source_groups(found, plain_attributes)]
             found = dict(sorted(found.items()))
         for name, values in ({"": found} if single else found).items():
-            dtype = _checked(values, f"{report.source} {name}".strip())
+            dtype = _check_dtype(values, f"{report.source} {name}".strip())
             nodes.append(
                 Variable(
                     name,
                     name or report.source,
                     values.shape,
                     dtype,
-                    _reading(values, dtype),
-                    told if single else {},
+                    _reader(values, dtype, f"{report.source} {name}".strip()),
+                    plain_attributes if single else {},
                     fill_value=fill_value,
                     dimension_names=None if dimension_names is None else tuple(dimension_names),
                 )
             )
         target = open_target(place, path, zarr_format, storage_options, overwrite=overwrite)
         report.place = f"{target.store} {'/' + target.path!r}"
-        bring(
+        import_contents(
             Contents(nodes), target, Layout(chunks, shards, codecs), report,
             unsupported="raise", max_memory=max_memory, consolidated=False, progress=progress,
         )  # fmt: skip
@@ -128,61 +136,87 @@ def import_numpy(
 
 
 def _arrays(source: Any, stack: ExitStack) -> Any:
-    """One array, or several by name; files are mapped into memory as long as the stack lasts."""
+    """Return one array, or a mapping by name; files are mapped until the stack is closed."""
     if isinstance(source, Mapping):
         return {str(name).strip("/"): np.asarray(values) for name, values in source.items()}
     if not isinstance(source, str | os.PathLike):
         return np.asarray(source)
-    if not zipfile.is_zipfile(source):
-        return _mapped(source)
+    check_exists(source)
+    file_name = os.fspath(source)
+    with read_errors(file_name), open(source, "rb") as opened:
+        first = opened.read(6)
+        is_zip = first.startswith(_ZIP) or (first != _NPY and zipfile.is_zipfile(opened))
+    if not is_zip:
+        return _load_mapped(source, file_name)
     folder = stack.enter_context(tempfile.TemporaryDirectory())
-    found = {}
-    with zipfile.ZipFile(source) as archive:
-        for number, name in enumerate(archive.namelist()):
-            unpacked = Path(folder, f"{number}{_ENDING}")
-            with archive.open(name) as packed_file, open(unpacked, "wb") as file:
-                shutil.copyfileobj(packed_file, file)
-            found[name.removesuffix(_ENDING).strip("/")] = _mapped(unpacked, f"{source} {name}")
+    found: dict[str, NDArray] = {}
+    with read_errors(file_name, "the list of members; the file is not a complete .npz file"):
+        archive = stack.enter_context(zipfile.ZipFile(source))
+        members = archive.infolist()
+    for number, member in enumerate(members):
+        label = f"{file_name} {member.filename}"
+        name = member.filename.removesuffix(_ENDING).strip("/")
+        if not name or name in found:
+            reason = "has the name of another member" if name else "has no name"
+            raise SourceReadError(label, f"this member of the file {reason}")
+        unpacked = Path(folder, f"{number}{_ENDING}")
+        with (
+            read_errors(label, "this member of the file"),
+            archive.open(member) as packed_file,
+            open(unpacked, "wb") as file,
+        ):
+            shutil.copyfileobj(packed_file, file)
+        found[name] = _load_mapped(unpacked, label)
     return found
 
 
-def _mapped(path: Any, called: str = "") -> NDArray:
+def _load_mapped(path: Any, label: str) -> NDArray:
     try:
         try:
-            mapped: NDArray = np.load(path, mmap_mode="r", allow_pickle=False)
-        except ValueError:  # of what has no elements there is nothing to map
+            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+        except ValueError:  # empty arrays cannot be mapped
             mapped = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise UnsupportedSourceError(
-            called or os.fspath(path),
-            f"is no file of NumPy's with elements of a fixed size ({error}); Python objects "
-            "cannot be imported, as reading them may run any code",
+    except PermissionError as error:
+        raise SourceReadError(label, "cannot be read: permission denied") from error
+    except Exception as error:  # NumPy parses the header as Python: SyntaxError, TokenError, ...
+        raise SourceReadError(
+            label,
+            "is not a complete .npy file with fixed-size elements "
+            f"({describe(error)}); Python objects are not supported, because unpickling can "
+            "run arbitrary code",
         ) from error
+    if not isinstance(mapped, np.ndarray):  # np.load also opens nested archives
+        mapped.close()
+        raise SourceReadError(label, "is an archive of arrays, not an .npy file")
     return mapped
 
 
-def _folders(found: Mapping[str, Any], attributes: dict[str, Any]) -> Iterator[Folder]:
-    """The groups that lead to some arrays, parents first."""
-    yield Folder("", "/", attributes)
+def _source_groups(found: Mapping[str, Any], attributes: dict[str, Any]) -> Iterator[SourceGroup]:
+    """Yield the groups above some arrays, parents first."""
+    yield SourceGroup("", "/", attributes)
     paths = {
         "/".join(name.split("/")[:depth])
         for name in found
         for depth in range(1, name.count("/") + 1)
     }
     for path in sorted(paths):
-        yield Folder(path, path)
+        yield SourceGroup(path, path)
 
 
-def _checked(values: NDArray, name: str) -> Any:
+def _check_dtype(values: NDArray, name: str) -> Any:
     if values.dtype.kind == "O":
         raise UnsupportedSourceError(
-            name, "elements are Python objects; convert them, as in array.astype(str)"
+            name, "elements are Python objects; convert them, for example with array.astype(str)"
         )
-    return values.dtype if values.dtype.kind == "T" else packed(values.dtype, name)
+    return values.dtype if values.dtype.kind == "T" else pack_dtype(values.dtype, name)
 
 
-def _reading(values: NDArray, dtype: Any) -> Callable[[tuple[slice, ...]], NDArray]:
-    return lambda box: np.asarray(values[box]).astype(dtype, copy=False)
+def _reader(values: NDArray, dtype: Any, label: str) -> Callable[[tuple[slice, ...]], NDArray]:
+    def read(box: tuple[slice, ...]) -> NDArray:
+        with read_errors(label):
+            return np.asarray(values[box]).astype(dtype, copy=False)
+
+    return read
 
 
 def export_numpy(
@@ -198,45 +232,45 @@ def export_numpy(
     Parameters
     ----------
     source : Array or Group
-        What to write; of a group all arrays, at any depth.
+        The array or group to write; of a group, all arrays at any depth.
     file : path
-        The file, which appears once it is complete.
+        The file, which is created after it is complete.
     max_memory : int
-        Bytes that elements may take at a time; at least a stored object is held.
+        Maximum number of bytes of elements in memory; one stored object always fits.
     overwrite : bool
-        Whether a file that is there is replaced.
+        Whether to overwrite an existing file.
     progress : callable or True, optional
         As for :func:`import_numpy`.
 
     Raises
     ------
     FileExistsError
-        If there is a file and ``overwrite`` is false.
+        If the file exists and ``overwrite`` is false.
     UnsupportedSourceError
-        If elements are of variable size, for which such files have no place.
+        If elements have a variable length, which NumPy files do not support.
     """
     path = Path(file)
     if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} is there already; overwrite=True replaces it")
+        raise FileExistsError(f"{path} exists; pass overwrite=True to overwrite it")
     arrays = [("", source)] if isinstance(source, Array) else _members(source)
     for name, array in arrays:
         if array.dtype.hasobject or array.dtype.kind == "T":
             raise UnsupportedSourceError(
                 name or array.name,
-                f"elements of {array.metadata.data_type.name} have no fixed size, as NumPy's "
-                "files need; read them, and save astype(str) of that",
+                f"elements of {array.metadata.data_type.name} have no fixed size, which NumPy "
+                "files require; read the array and save array.astype(str)",
             )
-    with ProgressReporter(progress, len(arrays)) as reporter, _beside(path) as folder:
-        made = folder / f"made{_ENDING}"
+    with ProgressReporter(progress, len(arrays)) as reporter, _temporary_folder(path) as folder:
+        temporary = folder / f"temporary{_ENDING}"
         if isinstance(source, Array):
-            _write(source, made, max_memory, reporter)
+            _write(source, temporary, max_memory, reporter)
         else:
-            single, made = made, folder / "made.npz"
-            with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+            single, temporary = temporary, folder / "temporary.npz"
+            with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
                 for name, array in arrays:
                     _write(array, single, max_memory, reporter)
                     archive.write(single, f"{name}{_ENDING}")
-        os.replace(made, path)
+        os.replace(temporary, path)
 
 
 def _members(group: Group) -> list[tuple[str, Array]]:
@@ -245,8 +279,8 @@ def _members(group: Group) -> list[tuple[str, Array]]:
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """A temporary folder in the same file system."""
+def _temporary_folder(path: Path) -> Iterator[Path]:
+    """Create a temporary folder in the file system of the file."""
     with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=f".{path.name}.") as name:
         yield Path(name)
 

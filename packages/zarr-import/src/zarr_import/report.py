@@ -1,35 +1,37 @@
-"""What an import has done."""
+"""Reports of imports."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr_core.tools import escape_controls
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    How = Literal["made", "chunks copied", "elements copied", "there already"]
+    How = Literal["created", "chunks copied", "elements copied", "already imported"]
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedNode:
     """One node of the new hierarchy.
 
     Parameters
     ----------
     path : str
-        Its path in the store.
+        Path of the node in the store.
     source : str
-        What it was where it comes from.
+        Name of the object in the source.
     kind : {"group", "array"}
-        What it is.
-    how : {"made", "chunks copied", "elements copied", "there already"}
-        A group is made.  The chunks of an array are copied as they are stored, or its
-        elements are decoded and encoded.  What an interrupted import has completed is there.
+        The type of the node.
+    how : {"created", "chunks copied", "elements copied", "already imported"}
+        Groups are created.  The encoded chunks of an array are copied, or its elements are
+        decoded and encoded.  Nodes that an interrupted import completed are already imported.
     shape, data_type, chunks, shards, codecs
-        Of an array; names of the data type and of the codecs.
+        Of arrays only; names of the data type and of the codecs.
     notes : list of str
-        What is not as it was in the source.
+        Differences from the source.
     """
 
     path: str
@@ -49,65 +51,65 @@ class Imported:
             shards = f" shards={self.shards}" if self.shards else ""
             line += f" {self.shape} {self.data_type} chunks={self.chunks}{shards}"
             line += f" {' '.join(self.codecs)}: {self.how}"
-        return "\n".join([line, *(f"    {note}" for note in self.notes)])
+        return "\n".join(map(escape_controls, [line, *(f"    {note}" for note in self.notes)]))
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Something of the source that is not in the new hierarchy.
+class SkippedObject:
+    """An object of the source that was not imported.
 
     Parameters
     ----------
     source : str
-        What it is called there.
+        The name of the object in the source.
     reason : str
-        Why it was left out.
+        Why it was not imported.
     """
 
     source: str
     reason: str
 
     def __str__(self) -> str:
-        return f"left out {self.source}: {self.reason}"
+        return escape_controls(f"skipped {self.source}: {self.reason}")
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What was made of what, with what changes; what was left out.
+    """The imported nodes, with all differences from the source.
 
     Parameters
     ----------
     source, place : str
-        From where, where to.
-    imported : list of Imported
-        One a node.
-    left_out : list of LeftOut
-        One for each thing that was not brought over.
+        The source and the location of the new hierarchy.
+    imported : list of ImportedNode
+        One entry for each node.
+    left_out : list of SkippedObject
+        One entry for each object that was not imported.
     """
 
     source: str
     place: str
-    imported: list[Imported] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    imported: list[ImportedNode] = field(default_factory=list)
+    left_out: list[SkippedObject] = field(default_factory=list)
 
     @property
     def notes(self) -> list[tuple[str, str]]:
-        """All notes, each with the path of its node."""
+        """All notes, with the paths of their nodes."""
         return [(node.path, note) for node in self.imported for note in node.notes]
 
-    def __iter__(self) -> Iterator[Imported]:
+    def __iter__(self) -> Iterator[ImportedNode]:
         return iter(self.imported)
 
     def __len__(self) -> int:
         return len(self.imported)
 
-    def __getitem__(self, path: str) -> Imported:
-        """What a node was made of.
+    def __getitem__(self, path: str) -> ImportedNode:
+        """Return the entry of a node.
 
         Raises
         ------
         KeyError
-            If none of that path was imported.
+            If no node of that path was imported.
         """
         for node in self.imported:
             if node.path == path.strip("/"):
@@ -115,12 +117,12 @@ class ImportReport:
         raise KeyError(path)
 
     def asdict(self) -> dict[str, Any]:
-        """The same as plain data, for JSON."""
+        """Return the report as plain data, for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
         arrays = sum(node.kind == "array" for node in self.imported)
-        first = (
+        first = escape_controls(
             f"{self.source} -> {self.place}: {arrays} arrays, {len(self.imported) - arrays} groups"
         )
         return "\n".join([first, *map(str, self.imported), *map(str, self.left_out)])

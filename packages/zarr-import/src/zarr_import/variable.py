@@ -1,4 +1,4 @@
-"""What is brought into a hierarchy, wherever it comes from."""
+"""The contents of a source, independent of its file format."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class StoredChunks(Protocol):
-    """Chunks that a source has encoded just as the new array would encode them."""
+    """Encoded chunks of a source that can be stored in the new array unchanged."""
 
     complete: bool
-    """Whether there is none that is not stored."""
+    """Whether all chunks are stored."""
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        """Grid coordinates of those that can be taken as they are."""
+        """Yield the chunk coordinates of the chunks that can be copied."""
 
-    def others(self) -> list[tuple[int, ...]]:
-        """Grid coordinates of those that have to be decoded."""
+    def chunks_to_decode(self) -> list[tuple[int, ...]]:
+        """Return the chunk coordinates of the chunks that have to be decoded."""
 
     def read(self, chunk: tuple[int, ...]) -> bytes:
-        """The bytes of one."""
+        """Read the bytes of one chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,35 +37,36 @@ class Variable:
     Parameters
     ----------
     path : str
-        Below the place to which all is brought; empty for that place itself.
+        Path below the root of the import; empty for the root.
     source : str
-        What it is called where it comes from.
+        Name of the array in the source.
     shape : tuple of int
         Length of each dimension.
     dtype : dtype, str or ExtensionDefinition
-        What :func:`zarr_core.create_array` takes.
+        As for :func:`zarr_core.create_array`.
     read : callable
-        Gives the elements of a box, a tuple of slices with step 1, as an array.
+        Reads a region, given as a tuple of slices with step 1, as a NumPy array.
     attributes : dict
-        As JSON.
+        Attributes as JSON.
     chunks : tuple of int, optional
-        Shape of the source's chunks.
+        Shape of the chunks in the source.
     dimension_names : tuple of (str or None), optional
         Names of the dimensions.
     fill_value : scalar, optional
-        What elements are that the source does not store.
+        Value of elements that the source does not store.
     missing_value : scalar, optional
-        What stands for no value: the attribute ``_FillValue`` of CF.
+        Value that marks missing elements: the attribute ``_FillValue`` of CF.
     codecs : list of ExtensionDefinition, optional
-        What the source's filters are here; None if it has none, or none of them can be had.
+        Codecs that correspond to the filters of the source; None if it has no filters, or none
+        of them is supported.
     serializer : ExtensionDefinition, optional
-        The array -> bytes codec, where it is not that of the data type.
+        The array -> bytes codec, if it is not the default of the data type.
     stored : StoredChunks, optional
-        Its chunks, if they are encoded by ``codecs`` and nothing else.
+        The encoded chunks, if exactly ``codecs`` encode them.
     notes : list of str
-        What is not as it was.
+        Differences from the source.
     close : callable
-        Called once all has been read, to release what the source holds for it.
+        Called after everything is read, to release resources.
     """
 
     path: str
@@ -86,17 +87,17 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class SourceGroup:
     """A group of a source.
 
     Parameters
     ----------
     path, source : str
-        As those of a variable.
+        As for :class:`Variable`.
     attributes : dict
-        As JSON.
+        Attributes as JSON.
     notes : list of str
-        What is not as it was.
+        Differences from the source.
     """
 
     path: str
@@ -107,15 +108,15 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a source holds.
+    """The contents of a source.
 
     Parameters
     ----------
-    nodes : list of (Folder or Variable)
+    nodes : list of (SourceGroup or Variable)
         Parents first; the first is the root.
     left_out : list of (str, str)
-        What is not brought over, by its name in the source; why not.
+        Names in the source of objects that are not imported, with the reasons.
     """
 
-    nodes: list[Folder | Variable]
+    nodes: list[SourceGroup | Variable]
     left_out: list[tuple[str, str]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Chunks that go from a source into a store as they are encoded."""
+"""Copy encoded chunks of a source into a store."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr_core import array_from_metadata
-from zarr_core.extension import ZarrError, make_extension, run_in_threads
+from zarr_core.extension import ZarrError
+from zarr_core.tools import make_extension, parallel_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from zarr_core import Array
-    from zarr_core.extension import Format, ProgressReporter
+    from zarr_core.extension import Format
+    from zarr_core.tools import ProgressReporter
 
     from zarr_import.variable import StoredChunks, Variable
 
@@ -24,32 +26,32 @@ def copy_chunks(
     format_: Format,
     reporter: ProgressReporter,
 ) -> bool:
-    """Store the encoded chunks of a source as those of an array.
+    """Store the encoded chunks of a source as chunks of an array.
 
     Parameters
     ----------
     variable, stored
-        The source, and its chunks.
+        The source and its encoded chunks.
     array : Array
-        Where to.
+        The new array.
     format_ : Format
-        Knows where the chunks of the array lie.
+        The format of the array.
     reporter : ProgressReporter
-        Is told how many elements are done.
+        Receives the number of copied elements.
 
     Returns
     -------
     bool
-        Whether our codecs make of the first of them what the source does; if not, nothing
-        was stored, and the array has to be written otherwise.
+        Whether the codecs of the array decode the first chunk as the source does.  If not,
+        nothing was stored, and the elements have to be copied instead.
 
     Notes
     -----
-    Chunks that a source has stored in another way are decoded and written one by one.
+    Chunks that the source has encoded differently are decoded and written one by one.
     """
     key_of = _keys(array, format_)
     first = next(iter(stored), None)
-    if first is not None and not _reads_the_same(
+    if first is not None and not _decodes_equally(
         variable, array, format_, first, {key_of(first): stored.read(first)}
     ):
         return False
@@ -63,9 +65,9 @@ def copy_chunks(
         array[box] = variable.read(box)
         reporter.advance(_elements(array, chunk))
 
-    requests = array.store.requests
-    run_in_threads(stored, take, requests is not None, requests)
-    run_in_threads(stored.others(), decode, None, requests)
+    max_concurrency = array.store.max_concurrency
+    parallel_for(stored, take, max_concurrency is not None, max_concurrency)
+    parallel_for(stored.chunks_to_decode(), decode, None, max_concurrency)
     return True
 
 
@@ -76,14 +78,14 @@ def _keys(array: Array, format_: Format) -> Callable[[tuple[int, ...]], str]:
     return lambda chunk: prefix + encoding.encode(chunk)
 
 
-def _reads_the_same(
+def _decodes_equally(
     variable: Variable,
     array: Array,
     format_: Format,
     chunk: tuple[int, ...],
     stored: dict[str, bytes],
 ) -> bool:
-    """Whether our codecs make of a chunk what those of the source do, bit by bit."""
+    """Return whether the codecs of the array decode a chunk exactly as the source does."""
     box = _box(array, chunk)
     alone = array_from_metadata(
         stored, array.metadata, path=array.path, zarr_format=format_.name, read_only=True

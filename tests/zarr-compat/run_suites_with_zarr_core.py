@@ -1,7 +1,7 @@
-"""A plugin of pytest for running the tests of xarray or Dask with this library as ``zarr``.
+"""A pytest plugin that runs the tests of xarray or Dask with this library as ``zarr``.
 
-``python -m zarr_compat -m pytest -p suite_of_others --pyargs xarray.tests.test_backends -k Zarr``
-with this directory on the path.  What is known to fail, and why, is in ``explained.json``: it
+``python -m zarr_compat -m pytest -p run_suites_with_zarr_core --pyargs xarray.tests.test_backends -k Zarr``
+with this directory on the path.  What is known to fail, and why, is in ``expected_failures.json``: it
 must fail.  ``ONE_OF`` in the environment is a number: of so many tests one is run, always the
 same.  What xarray's conftest.py does, which is not installed with its tests, is done here:
 tests are left out for parameters that they are not meant for, coroutines are run.
@@ -17,8 +17,10 @@ from pathlib import Path
 
 import pytest
 
-SUITES = json.loads((Path(__file__).parent / "explained.json").read_text())
-EXPLAINED = {pattern: reason for suite in SUITES.values() for pattern, reason in suite.items()}
+SUITES = json.loads((Path(__file__).parent / "expected_failures.json").read_text())
+EXPECTED_FAILURES = {
+    pattern: reason for suite in SUITES.values() for pattern, reason in suite.items()
+}
 
 
 def pytest_configure(config):
@@ -35,14 +37,14 @@ def pytest_collection_modifyitems(items):
             params = getattr(getattr(item, "callspec", None), "params", {})
             if condition and all(params.get(name) == value for name, value in options.items()):
                 item.add_marker(pytest.mark.skip(reason=reason))
-        for pattern, reason in EXPLAINED.items():
+        for pattern, reason in EXPECTED_FAILURES.items():
             if re.search(pattern, item.nodeid):
                 item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
 
 @pytest.fixture(autouse=True)
 def _own_directory(tmp_path, monkeypatch):
-    """Some write beside themselves, where the next would find it."""
+    """Some tests write to the current directory, where others would find it."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -1,0 +1,118 @@
+"""Adapt calls of programs to the core: arguments, results and errors."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import zarr_core
+from zarr_core.extension import ZarrError
+from zarr_core.tools import allow_reserved_names
+
+from zarr_compat.attributes import attributes_of
+from zarr_compat.core_store import CoreStore
+from zarr_compat.errors import NodeNotFoundError, translate_error
+from zarr_compat.foreign import ForeignStore
+from zarr_compat.storage import StorePath
+from zarr_compat.store import Store
+from zarr_compat.v2_arguments import accept_v2_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["adapt", "resolve_store", "unwrap", "wrap_node"]
+
+
+def wrap_node(core: zarr_core.Array | zarr_core.Group, store: Store | None = None) -> Any:
+    """Wrap an array or group of the core."""
+    from zarr_compat.array import Array  # circular import
+    from zarr_compat.group import Group  # circular import
+
+    return Array(core, store) if isinstance(core, zarr_core.Array) else Group(core, store)
+
+
+def unwrap(argument: Any) -> Any:
+    """Return the object of the core behind an argument; other objects are returned unchanged."""
+    from zarr_compat.node import Node  # circular import
+
+    if isinstance(argument, Node):
+        return argument.core
+    if isinstance(argument, CoreStore):
+        return argument.core
+    if isinstance(argument, Store):
+        return ForeignStore(argument)
+    if callable(argument) and not isinstance(argument, type):
+        return adapt_callback(argument)
+    return argument
+
+
+def resolve_store(store_like: Any, path: str | None = None) -> tuple[Any, str | None, Store | None]:
+    """Return a store-like argument for the core, the path in it, and the store of the user."""
+    if isinstance(store_like, StorePath):
+        parts = (store_like.path, path or "")
+        path = "/".join(part.strip("/") for part in parts if part.strip("/"))
+        store_like = store_like.store
+    if isinstance(store_like, Store):
+        return unwrap(store_like), path, store_like
+    user_store = getattr(store_like, "user_store", None)
+    return unwrap(store_like), path, user_store
+
+
+def wrap_result(found: Any, store: Store | None) -> Any:
+    """Wrap a result of the core, also nodes within tuples and iterators."""
+    if isinstance(found, zarr_core.Array | zarr_core.Group):
+        return wrap_node(found, store)
+    if type(found) is tuple:
+        return tuple(wrap_result(item, store) for item in found)
+    if isinstance(found, Iterator):
+        return (wrap_result(item, store) for item in found)
+    return found
+
+
+def adapt(
+    function: Callable[..., Any],
+    store: Store | None = None,
+    not_found: type[NodeNotFoundError] = NodeNotFoundError,
+) -> Callable[..., Any]:
+    """Adapt a function of the core: its arguments, results and errors.
+
+    Parameters
+    ----------
+    function : callable
+        The function or method.
+    store : Store, optional
+        The value of ``store`` of nodes in the result.
+    not_found : type
+        The error to raise if a node does not exist.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        options = accept_v2_arguments(options)
+        if "attributes" in options:
+            options["attributes"] = attributes_of(options["attributes"])
+        try:
+            with allow_reserved_names():  # as zarr-python does; xarray relies on it
+                found = function(
+                    *map(unwrap, arguments),
+                    **{name: unwrap(value) for name, value in options.items()},
+                )
+        except ZarrError as error:
+            other = translate_error(error, not_found)
+            if other is error:
+                raise
+            raise other from error
+        return wrap_result(found, store)
+
+    return call
+
+
+def adapt_callback(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adapt a function of a program for the core."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        return unwrap(function(*(wrap_result(item, None) for item in arguments)))
+
+    return call

@@ -1,0 +1,63 @@
+"""How zarr-python interprets ``array[...]``.
+
+zarr-python interprets an index with one array, also combined with integers, and masks for all
+dimensions as orthogonal selections.  Several arrays are a coordinate selection only if there is
+one for each dimension.  The core follows NumPy, which differs in these cases.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+__all__ = ["kind_of", "split_fields"]
+
+
+def kind_of(index: Any, ndim: int) -> Literal["basic", "orthogonal", "numpy"]:
+    """Return how zarr-python interprets an index; ``"numpy"`` if NumPy agrees.
+
+    Parameters
+    ----------
+    index : object
+        The index, without field names.
+    ndim : int
+        Number of dimensions of the array.
+    """
+    items = index if isinstance(index, tuple) else (index,)
+    arrays = [np.asarray(item) for item in items if _is_array(item)]
+    if not arrays:
+        return "numpy"
+    if len(items) == 1 and arrays[0].dtype.kind == "b" and arrays[0].ndim == ndim > 0:
+        return "numpy"  # a mask of the array's shape
+    if len(items) == ndim and not any(_is_slicing(item) for item in items):
+        if all(array.dtype.kind in "iu" and array.ndim for array in arrays):
+            return "numpy"  # coordinates
+        if len(arrays) == len(items):
+            return "orthogonal"
+    return "orthogonal" if len(arrays) == 1 and arrays[0].ndim else "basic"
+
+
+def split_fields(index: Any) -> tuple[Any, Any]:
+    """Split an index into the part without field names, and the field names."""
+    if not isinstance(index, tuple):
+        return index, None
+    names = [item for item in index if isinstance(item, str)]
+    if not names:
+        return index, None
+    return tuple(item for item in index if not isinstance(item, str)), (
+        names[0] if len(names) == 1 else names
+    )
+
+
+def _is_array(item: Any) -> bool:
+    """Return whether an item is an index array or a boolean."""
+    if isinstance(item, bool | np.bool_):
+        return True
+    if _is_slicing(item) or isinstance(item, int | str | np.integer):
+        return False
+    return bool(np.ndim(item)) or np.asarray(item).dtype.kind == "b"
+
+
+def _is_slicing(item: Any) -> bool:
+    return item is None or item is Ellipsis or isinstance(item, slice)

@@ -1,0 +1,118 @@
+"""The arguments of zarr-python 2, replaced by those of zarr-core."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def accept_v2_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Replace the arguments of zarr-python 2 by those of zarr-core.
+
+    Parameters
+    ----------
+    options : dict
+        Arguments by name.
+
+    Returns
+    -------
+    dict
+        The same dictionary if no argument is one of zarr-python 2.
+
+    Raises
+    ------
+    TypeError
+        If an argument has no equivalent, or is passed by its old and its new name.
+    """
+    if V2_ARGUMENTS.isdisjoint(options) and not _is_ragged(options.get("dtype")):
+        return options
+    present = {name: value for name, value in options.items() if name not in V2_ARGUMENTS}
+    for name in sorted(options.keys() & V2_ARGUMENTS):
+        value = options[name]
+        if name in _WITHOUT_EFFECT:
+            accepted, instead = _WITHOUT_EFFECT[name]
+            if value is not None and value not in accepted:
+                raise TypeError(f"{name}={value!r} is not supported: {instead}")
+            continue
+        for new, said in _TRANSLATED[name](value, present):
+            if new in present:
+                raise TypeError(f"{name} and {new} have the same meaning: pass {new} only")
+            present[new] = said
+    if _is_ragged(present.get("dtype")):
+        dtype = np.dtype(present["dtype"].removeprefix(_RAGGED))
+        elements = {"id": "vlen-array", "dtype": dtype.str}
+        present["dtype"] = object
+        present |= dict(_object_codec(elements, present))
+    return present
+
+
+def _is_ragged(dtype: Any) -> bool:
+    """Whether elements are arrays, as in ``"array:i4"``."""
+    return isinstance(dtype, str) and dtype.startswith(_RAGGED)
+
+
+def _renamed(new: str) -> Translation:
+    return lambda value, _: [(new, value)]
+
+
+def _compressor(value: Any, _: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [("compressors", "auto" if isinstance(value, str) and value == "default" else value)]
+
+
+def _object_codec(value: Any, present: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The object codec is the last filter."""
+    before = present.pop("filters", None)
+    if value is None:
+        return [("filters", before)]
+    if before is None or isinstance(before, str):
+        before = []
+    return [("filters", [*(before if isinstance(before, list | tuple) else [before]), value])]
+
+
+def _codecs(value: Any, _: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [] if value is None else [("filters", list(value)), ("compressors", None)]
+
+
+def _write_empty_chunks(value: Any, _: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [] if value is None else [("config", {"write_empty_chunks": value})]
+
+
+if TYPE_CHECKING:
+    Translation = Callable[[Any, dict[str, Any]], list[tuple[str, Any]]]
+
+_TRANSLATED: dict[str, Translation] = {
+    "chunk_shape": _renamed("chunks"),
+    "codecs": _codecs,
+    "compressor": _compressor,
+    "dimension_separator": _renamed("chunk_key_encoding"),
+    "object_codec": _object_codec,
+    "write_empty_chunks": _write_empty_chunks,
+    "zarr_version": _renamed("zarr_format"),
+}
+
+_RAGGED = "array:"
+
+_REFRESH = "a node shows its metadata as of opening; call refresh() to see changes by others"
+
+# Arguments with the values that change nothing, and what to do for any other value.
+_WITHOUT_EFFECT: dict[str, tuple[tuple[Any, ...], str]] = {
+    "cache_attrs": ((True,), _REFRESH),
+    "cache_metadata": ((True,), _REFRESH),
+    "chunk_store": (
+        (),
+        "metadata and chunks are in one store; pass a zarr_core.Store that separates them by key",
+    ),
+    "compression": ((), 'pass compressors="gzip", a definition or a codec of numcodecs'),
+    "compression_opts": (
+        (),
+        'pass compressors={"name": "gzip", "configuration": {"level": 5}}',
+    ),
+    "meta_array": ((), "results are NumPy arrays; copy them to another device afterwards"),
+    "partial_decompress": ((True, False), ""),
+}
+
+V2_ARGUMENTS = frozenset(_TRANSLATED) | frozenset(_WITHOUT_EFFECT)

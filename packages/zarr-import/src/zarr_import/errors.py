@@ -1,0 +1,100 @@
+"""Errors of sources of an import."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from zarr_core.extension import ZarrError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class UnsupportedSourceError(ZarrError, ValueError):
+    """An object of a source is not supported.
+
+    Parameters
+    ----------
+    source : str
+        The name of the object in the source.
+    reason : str
+        Why it is not supported, and what to do.
+    """
+
+    def __init__(self, source: str, reason: str) -> None:
+        super().__init__(source, reason)
+        self.source = source
+        self.reason = reason
+
+    def _message(self) -> str:
+        return f"{self.source}: {self.reason}"
+
+
+class SourceReadError(UnsupportedSourceError):
+    """A source, or a part of it, cannot be read, in most cases because it is damaged."""
+
+
+# FileNotFoundError is the first base class: only its __new__ can create instances, also if the
+# class is not called, as in distributed.
+class SourceNotFoundError(FileNotFoundError, SourceReadError):
+    """The file to import does not exist."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        SourceReadError.__init__(self, source, reason)
+
+    def __str__(self) -> str:
+        return SourceReadError.__str__(self)
+
+
+def check_exists(source: object) -> None:
+    """Raise if a source is the path of a file that does not exist.
+
+    Raises
+    ------
+    SourceNotFoundError
+        If the file does not exist.
+    """
+    if isinstance(source, str | os.PathLike) and not os.path.exists(source):
+        raise SourceNotFoundError(os.fspath(source), "the file does not exist")
+
+
+@contextmanager
+def read_errors(source: str, what: str = "") -> Iterator[None]:
+    """Raise :class:`SourceReadError` for any error of a library that reads a source.
+
+    Parameters
+    ----------
+    source : str
+        The file and, if applicable, the member of it.
+    what : str, optional
+        What is read, such as ``"the attributes"``.
+
+    Raises
+    ------
+    SourceReadError
+        For any error that is not a ``ZarrError``; the original error is the cause.
+
+    Notes
+    -----
+    The libraries do not document all errors that they raise for damaged files: h5py raises
+    ``KeyError``, ``RuntimeError``, ``OSError`` and ``ValueError``, SciPy ``IndexError``, NumPy
+    ``tokenize.TokenError``.
+    """
+    try:
+        yield
+    except (ZarrError, ImportError):
+        raise
+    except PermissionError as error:
+        raise SourceReadError(source, "cannot be read: permission denied") from error
+    except Exception as error:
+        raise SourceReadError(source, f"cannot read {what or 'it'}: {describe(error)}") from error
+
+
+def describe(error: BaseException) -> str:
+    """Return the text of an error, with its class unless it is an ``OSError``."""
+    text = " ".join(str(error).split())
+    if not text:
+        return type(error).__name__
+    return text if isinstance(error, OSError) else f"{type(error).__name__}: {text}"
