@@ -11,8 +11,9 @@ import pytest
 # pytest's importlib mode makes nothing importable.
 sys.path.insert(0, str(Path(__file__).parent))
 
-# How long one example takes says more about the machine than about the code.
-hypothesis.settings.register_profile("untimed", deadline=None)
+# How long examples take says more about the machine than about the code.
+too_slow = [hypothesis.HealthCheck.too_slow]
+hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=too_slow)
 hypothesis.settings.load_profile("untimed")
 
 SLOW_TESTS = "ZARR_CORE_SLOW_TESTS"

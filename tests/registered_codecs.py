@@ -3,16 +3,9 @@
 import numpy as np
 import pytest
 from plain_data_type import Plain
-from zarr_core.extension import (
-    ArrayRepresentation,
-    ArrayToArrayCodec,
-    CodecChain,
-    ExtensionDefinition,
-    ExtensionLoadError,
-    UnknownExtensionError,
-    data_type_for,
-    make_extension,
-)
+from zarr_core.errors import ExtensionLoadError, UnknownExtensionError
+from zarr_core.extension import ArrayRepresentation, ArrayToArrayCodec, ExtensionDefinition
+from zarr_core.tools import CodecChain, data_type_for, make_extension
 
 
 def made(name, **configuration):
@@ -40,12 +33,12 @@ def chain(codec, array, fill=0, name=None):
     """The codec bound to chunks like this one; stored as they are if it gives an array."""
     more = [ExtensionDefinition("bytes", {"endian": "little"})]
     items = [codec, *(more if isinstance(codec, ArrayToArrayCodec) else ())]
-    return CodecChain.of(*items).bind(representation(array, fill, name))
+    return CodecChain.of(*items).prepare(representation(array, fill, name))
 
 
 def round_trip(codec, array, fill=0, name=None):
     """Encode and decode; the chunk must not change, and the size be as announced."""
-    bound = chain(codec, array, fill, name).keeping_empty()
+    bound = chain(codec, array, fill, name).with_write_empty_chunks()
     before = array.copy()
     data = bound.encode(array)
     assert array.tobytes() == before.tobytes()

@@ -19,6 +19,7 @@ PLUGINS = (
     "zarr_bridge",
     "zarr_codecs",
     "zarr_conformance",
+    "zarr_display",
     "zarr_dtypes",
     "zarr_formats",
     "zarr_grids",
@@ -91,8 +92,18 @@ def test_one_plugin_is_imported_when_it_is_used():
     assert ours == {"zarr_codecs", "zarr_codecs._checksum", "zarr_codecs.crc32c"}
 
 
-def test_the_door_for_authors_is_light():
-    assert not loaded("import zarr_core.extension") & HEAVY
+def test_the_interface_for_authors_loads_interfaces_and_errors_only():
+    modules = loaded("import zarr_core.extension")
+    assert not modules & HEAVY
+    packages = {name.split(".")[1] for name in modules if name.startswith("zarr_core.")}
+    assert not packages & {
+        "chunk_grids", "codecs", "data_types", "display", "engine", "formats", "hierarchy",
+        "normalize", "selection", "stores",
+    }  # fmt: skip
+    assert {name for name in modules if name.startswith("zarr_core.registry.")} <= {
+        "zarr_core.registry.extension_points",
+        "zarr_core.registry.provider",
+    }
 
 
 def test_importing_touches_nothing_outside():

@@ -1,36 +1,55 @@
 """The names that users may rely on: adding one is a decision, losing one is a break."""
 
 import importlib
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 NAMES = {
     "zarr_core": """
-        Array Group LocalStore MemoryStore Progress Store array array_from_metadata check_consolidated config
-        consolidate_metadata copy copy_all copy_store create create_array create_group empty empty_like
-        extensions full full_like getsize group
-        installed_extensions load locate move ones ones_like open open_array open_consolidated open_group
-        register_hooks remove rename rmdir save save_array save_group tree unconsolidate_metadata unregister_hooks zeros zeros_like
+        Array Attributes Group Info LocalStore MemoryStore Progress Store StoreLike array array_from_metadata
+        check_consolidated codec config consolidate_metadata convert copy copy_all copy_store create
+        create_array create_group empty empty_like errors full full_like getsize group
+        create_array create_group empty empty_like full full_like getsize group
+        installed_extensions load resolve_store_path move ones ones_like open open_array open_consolidated
+        open_group override_extensions register_hooks remove rename rmdir save save_array save_group tree
+        unconsolidate_metadata unregister_hooks zeros zeros_like
     """,
     "zarr_core.extension": """
-        JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec
-        BoundChain Box Budget Buffer BufferReader ByteRange BytesToBytesCodec Carrier Change ChecksumError
-        ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout Chunking Codec
-        CodecChain CodecChainError CodecError ConsolidatedMetadata DataType
-        ExtensionConfigurationError ExtensionDefinition ExtensionError ExtensionLoadError Forking Format GroupMetadata
-        KnownDocuments MetadataDecodeError MetadataError MetadataExtension MetadataValidationError
-        Moved NodeExistsError NodeNameError NodeNotFoundError NodeTypeError Outer Pair Part Pieces
-        Points Problem Progress ProgressReporter Provider Schema Selection SelectionError StorageTransformer Store
+        INTERFACE_VERSION JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BasicIndexer
+        Buffer BufferByteReader Buffers ByteRange ByteReader BytesToBytesCodec Change
+        ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout
+        Codec CodecError CoordinateIndexer DataType Display Displayed
+        ExtensionConfigurationError ExtensionDefinition Forkable Format GroupMetadata
+        MetadataExtension MetadataValidationError NodeNotFoundError OrthogonalIndexer
+        PartialDecodeCodec PartialEncodeCodec Provider Selection StorageTransformer Store
         StoreCapabilityError StoreError StoreKeyError StoreReadError StoreReadOnlyError
-        UnknownExtensionError UnsupportedFieldError ValueReader ValueReplacedError WrapperReader ZarrError
-        check_key
-        check_prefix data_type_for foreign_key format_named format_of_new formats_without in_flight in_one_thread installed_entry_points is_node_name
-        json_pointer key_lock lies_within make_extension normalise_path only_keys package_schema project put read_node run_in_threads
-        scratch single_chunk store_new strictjson take thread_count understanding
-        Note RechunkingPlan RechunkingStage RechunkingTask beside leftovers may_have_pieces
-        missing_stay_missing plan_stages read_task tasks_of write_task
+        SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
+    """,
+    "zarr_core.tools": """
+        CHECKPOINT_NAME ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MetadataCache
+        Node PreparedCodecChain Progress ProgressReporter Rollback Schema WrapperReader
+        allow_reserved_names check_attributes check_reserved_names codec_definition
+        concurrent_map conflicting_format create_ancestors data_type_for erase_documents
+        erase_node escape_controls escape_json fill_value_test find_implementation format_named
+        format_of_new formats_without holds_anything in_one_thread installed_entry_points
+        is_node_name is_reserved_name is_within_location join json_pointer keep_nonfinite
+        key_lock key_order listed located make_extension make_room node_from_metadata
+        normalise_path occupied only_keys opened_store package_schema parallel_for path_within
+        printable_message project providers_of put quoted read_metadata read_metadata_from
+        read_node refuse_misspelt reporting require_erasing require_extension scratch store_new
+        strictjson take thread_count understanding walk
+    """,
+    "zarr_transfer": """
+        Budget Checkpoint Chunking ConversionError ConversionPlan ConversionStep CopyExecutor
+        CopyResult ElementsDifferError KeyPair RechunkPlan RechunkStage Region convert copy
+        copy_all copy_store intermediate_array intermediate_path keeps_missing_chunks move
+        plan_conversion plan_stages read_region regions_of remove_documents rename
+        supports_intermediate write_region
     """,
 }
 
@@ -55,6 +74,56 @@ def test_every_name_is_there(module, name):
     assert name in dir(found)
 
 
+@pytest.mark.parametrize("module", [name for name in NAMES if name != "zarr_core.tools"])
+def test_dir_shows_public_names_only(module):
+    found = importlib.import_module(module)
+    lazy = {"hookimpl"} if module == "zarr_core.extension" else set()
+    shown = {name for name in dir(found) if not name.startswith("__")}
+    assert shown == {*NAMES[module].split(), *lazy}
+    assert all(hasattr(found, name) for name in shown)
+
+
+CHECKED = {
+    "zarr.open_array": None,
+    "zarr.errors.NodeNotFoundError": None,
+    "extension.hookimpl": None,
+    "zarr.open_arry": 'Module has no attribute "open_arry"; maybe "open_array"?',
+    "extension.Stores": 'Module has no attribute "Stores"; maybe "Store"',
+}
+"""Lines of a program, and what type checkers are to say of each."""
+
+
+@pytest.mark.parametrize("line", CHECKED)
+def test_type_checkers_find_misspelt_names(line, type_errors):
+    expected = CHECKED[line]
+    assert (expected in type_errors[line]) if expected else type_errors[line] == ""
+
+
+@pytest.fixture(scope="module")
+def type_errors(tmp_path_factory):
+    """What mypy says of each line of a program that uses the public modules."""
+    pytest.importorskip("mypy")
+    lines = list(CHECKED)
+    folder = tmp_path_factory.mktemp("checked")
+    program = folder / "program.py"
+    program.write_text(
+        "\n".join(["import zarr_core as zarr; from zarr_core import extension", *lines])
+    )
+    import zarr_core
+
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", "--config-file=",
+         f"--cache-dir={folder / 'cache'}", program],
+        env={**os.environ, "MYPYPATH": str(Path(zarr_core.__file__).parents[1])},
+        capture_output=True, text=True, check=False, cwd=folder,
+    )  # fmt: skip
+    told = dict.fromkeys(lines, "")
+    for number, text in re.findall(r"^program\.py:(\d+): error: (.*)$", done.stdout, re.MULTILINE):
+        told[lines[int(number) - 2]] += text
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return told
+
+
 def test_unknown_names_are_refused():
     import zarr_core
 
@@ -66,7 +135,8 @@ def test_unknown_names_are_refused():
 def test_no_import_changes_what_a_name_means(name):
     # A submodule of the same name would take its place in the package.
     assert not hasattr(getattr(importlib.import_module("zarr_core"), name), "__path__")
-    assert type(getattr(importlib.import_module("zarr_core"), name)).__name__ != "module"
+    is_module = type(getattr(importlib.import_module("zarr_core"), name)).__name__ == "module"
+    assert is_module == (name == "errors")
 
 
 def test_the_settings_stay_the_settings():
@@ -74,7 +144,7 @@ def test_the_settings_stay_the_settings():
     subprocess.run([sys.executable, "-c", program], check=True, env={})
 
 
-@pytest.mark.parametrize("name", ["LocalStore", "hookimpl"])
+@pytest.mark.parametrize("name", ["ArrayMetadata", "GroupMetadata", "hookimpl"])
 def test_what_few_extensions_need_is_loaded_when_it_is_asked_for(name):
     from zarr_core import extension
 

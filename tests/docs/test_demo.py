@@ -22,7 +22,7 @@ def demonstration(monkeypatch):
 def test_it_writes_reads_compares_and_draws(demonstration, tmp_path, capsys):
     assert demonstration([str(tmp_path)]) == 0
     printed = capsys.readouterr().out
-    assert "7 of 7 arrays are what was written" in printed
+    assert "7 of 7 arrays are identical to the data that was written" in printed
     assert "DIFFERENT" not in printed
     assert "sharding_indexed  zarr-sharding" in printed
     picture = (tmp_path / "picture.png").read_bytes()

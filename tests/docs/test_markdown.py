@@ -5,7 +5,6 @@ are doctests, others are run.  A block below ``<!-- from PATH -->`` shows a file
 repository, or lines of it, word for word.
 """
 
-import doctest
 import os
 import re
 import subprocess
@@ -13,34 +12,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from markdown_pages import BLOCK, DOCUMENTS, ROOT, SHOWN, has_snippets, run_snippets
 from zarr_core.registry import discovery
 from zarr_python_state import forget_offers
 
-ROOT = Path(__file__).parents[2]
-DOCUMENTS = [
-    *sorted(ROOT.glob("*.md")),
-    *sorted(ROOT.glob("docs/**/*.md")),
-    *sorted(ROOT.glob("packages/*/README.md")),
-    *sorted(ROOT.glob("examples/*/README.md")),
-]
-BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SHOWN = re.compile(r"^<!-- from (\S+) -->\n+```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def each_document(found):
     return pytest.mark.parametrize(
         "document", found, ids=lambda document: str(document.relative_to(ROOT))
     )
-
-
-def snippets(text):
-    """Python blocks with the line before each; those that show a file are left out."""
-    shown = {match.start(2) for match in SHOWN.finditer(text)}
-    for match in BLOCK.finditer(text):
-        if match[1] == "python" and match.start(2) not in shown:
-            yield text.count("\n", 0, match.start(2)), match[2]
 
 
 @pytest.fixture(scope="module")
@@ -65,21 +47,10 @@ def reader(installed_examples, tmp_path, monkeypatch):
     forget_offers()  # and what else a document may have changed in zarr-python
 
 
-@each_document([file for file in DOCUMENTS if list(snippets(file.read_text()))])
+@each_document([file for file in DOCUMENTS if has_snippets(file)])
 def test_snippets_run(document, reader):
-    names = {"__name__": "__main__"}
-    runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
-    report = []
-    for line, code in snippets(document.read_text()):
-        if ">>>" in code:
-            test = doctest.DocTestParser().get_doctest(
-                code, names, document.name, str(document), line
-            )
-            runner.run(test, out=report.append, clear_globs=False)
-            names = test.globs
-        else:
-            exec(compile("\n" * line + code, str(document), "exec"), names)
-    assert runner.summarize(verbose=False).failed == 0, "".join(report)
+    failures = run_snippets(document)
+    assert not failures, failures
 
 
 @each_document(DOCUMENTS)

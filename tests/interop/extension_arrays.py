@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import zarr_core
-from zarr_core.extension import (
-    ArrayToArrayCodec,
-    ArrayToBytesCodec,
-    ExtensionDefinition,
-    make_extension,
-)
+from zarr_core.extension import ArrayToArrayCodec, ArrayToBytesCodec, ExtensionDefinition
 from zarr_core.registry.resolve import find
+from zarr_core.tools import make_extension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

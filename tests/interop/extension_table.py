@@ -8,13 +8,13 @@ from pathlib import Path
 
 TABLE = Path(__file__).parent / "extensions.txt"
 BEYOND = {
-    ("data_type", "structured"): "zarr-python 3.0 and 3.1 wrote it; read, never written",
+    ("data_type", "structured"): "written by zarr-python 3.0 and 3.1; only read",
     ("data_type", "v2.object"): "version 2",
     ("data_type", "v2.subarray"): "version 2",
-    ("codec", "numcodecs.categorize"): "version 2: it encodes objects",
-    ("codec", "numcodecs.json2"): "version 2: it encodes objects",
-    ("codec", "numcodecs.msgpack2"): "version 2: it encodes objects",
-    ("codec", "numcodecs.vlen-array"): "version 2: it encodes objects",
+    ("codec", "numcodecs.categorize"): "version 2: encodes objects",
+    ("codec", "numcodecs.json2"): "version 2: encodes objects",
+    ("codec", "numcodecs.msgpack2"): "version 2: encodes objects",
+    ("codec", "numcodecs.vlen-array"): "version 2: encodes objects",
     ("codec", "v2.filters"): "version 2",
     ("codec", "n5.block"): "N5",
     ("codec", "n5.lz4"): "N5",

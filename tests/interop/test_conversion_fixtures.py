@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr_core
-from old_writers import same_bits
+from old_libraries import same_bits
 from recording import unpack
-from zarr_formats.conversion import convert, plan
+from zarr_transfer import convert, plan_conversion
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 RECORDS = {
@@ -68,16 +68,16 @@ def test_all_of_it_becomes_version_3(name):
 def test_it_becomes_version_3_where_it_is(name):
     for top, store in stores(name).items():
         untouched = contents(store)
-        refused = plan(store).steps[0].problems
+        refused = plan_conversion(store).steps[0].problems
         if refused:  # the only array of the store
-            assert "have to be decoded" in str(refused[0])
+            assert "must be decoded" in str(refused[0])
             continue
         done = convert(store, on_error="skip")
         for step in done.steps:
             if not step.problems:
                 assert step.cost == "document"
             elif not step.path.startswith(IMPOSSIBLE.get(name, ())):
-                assert "have to be decoded" in str(step.problems[0])
+                assert "must be decoded" in str(step.problems[0])
         after = contents(store)
         assert {key: after[key] for key in untouched} == untouched
         assert {key.rpartition("/")[2] for key in after.keys() - untouched.keys()} == {"zarr.json"}

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import zarr_core
-from zarr_formats.conversion import convert
+from zarr_transfer import convert
 
 VALUES = np.arange(1, 71, dtype="int32").reshape(10, 7)
 

@@ -32,7 +32,7 @@ def place(kind: str, folder: Path) -> Any:
 
 
 def fill(where: Any, zarr_format: int = 3) -> Any:
-    with zarr.locate(where)[0] as store:
+    with zarr.resolve_store_path(where)[0] as store:
         root = zarr.create_group(store, zarr_format=zarr_format, attributes={"t": 1})
         root.create_array("g/a", data=np.arange(10), chunks=2, attributes={"n": 1})
         root.create_array("g/h/b", data=np.eye(4), chunks=2)
@@ -40,7 +40,7 @@ def fill(where: Any, zarr_format: int = 3) -> Any:
 
 
 def contents(where: Any, path: str = "") -> dict[str, Any]:
-    with zarr.locate(where)[0] as store:
+    with zarr.resolve_store_path(where)[0] as store:
         prefix = f"{path}/" if path else ""
         found = {key[len(prefix) :]: bytes(store.get(key)) for key in store.list_prefix(prefix)}
     return {key: json.loads(v) if "json" in key else v for key, v in found.items()}
@@ -65,7 +65,7 @@ def test_nodes_move(tmp_path, old, new):
     source, dest = fill(place(old, tmp_path / "old")), place(new, tmp_path / "new")
     expected = contents(source, "g")
     if old in NO_ERASING:
-        with pytest.raises(StoreCapabilityError, match="cannot remove anything"):
+        with pytest.raises(StoreCapabilityError, match="cannot remove keys"):
             zarr.move(zarr.open(source)["g"], dest)
         assert contents(source, "g") == expected
         return
@@ -98,7 +98,7 @@ def test_what_a_zip_archive_cannot_do(tmp_path):
         lambda: zarr.rename(archive, "g", "h"),
         lambda: zarr.rmdir(archive, "g"),
     ):
-        with pytest.raises(StoreCapabilityError, match="cannot remove anything"):
+        with pytest.raises(StoreCapabilityError, match="cannot remove keys"):
             work()
     assert contents(archive) == before
     assert zarr.copy_store(source, archive, if_exists="replace").skipped == 0

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import zarr_core as zarr
-from old_writers import need, run
+from old_libraries import need, run
 from zarr_stores.dbm import DBMStore
 from zarr_stores.lmdb import LMDBStore
 from zarr_stores.sqlite import SQLiteStore

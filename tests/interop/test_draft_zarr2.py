@@ -6,10 +6,10 @@ import json
 from itertools import product
 
 import numpy as np
-import old_writers
+import old_libraries
 import pytest
 import zarr_core as zarr
-from old_writers import same_bits
+from old_libraries import same_bits
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not in alignment.*")
 NAME = "draft-2021"
@@ -50,7 +50,7 @@ def ramp(dtype, shape=(5, 7)):
 
 @pytest.fixture(scope="module")
 def python():
-    return old_writers.need("zarr2")
+    return old_libraries.need("zarr2")
 
 
 @pytest.fixture(scope="module")
@@ -94,12 +94,12 @@ def written(tmp_path_factory):
 def test_zarr_python_2_reads_what_we_write(python, written):
     place, expected = written
     paths = list(expected)
-    answers = old_writers.read_all(python, [("draft", place, path) for path in paths])
+    answers = old_libraries.read_all(python, [("draft", place, path) for path in paths])
     for path, answer in zip(paths, answers, strict=True):
         assert "values" in answer, (path, answer)
         assert same_bits(answer["values"], np.asarray(expected[path])), path
     assert answers[paths.index("codec/zlib")]["attributes"] == {"name": "zlib"}
-    group = old_writers.read(python, place, "explicit", kind="draft")
+    group = old_libraries.read(python, place, "explicit", kind="draft")
     assert group["attributes"] == {"spam": ["ham", 1.5]}
 
 
@@ -118,7 +118,7 @@ print(json.dumps(sorted(zarr.Group(store, path="layout", zarr_version=3).array_k
 def test_zarr_python_2_changes_what_we_write_and_we_read_it(python, written):
     place, expected = written
     paths = [path for path in expected if path.startswith("layout/")]
-    found = old_writers.run(python, CHANGE, place, json.dumps(paths))
+    found = old_libraries.run(python, CHANGE, place, json.dumps(paths))
     assert json.loads(found) == sorted(path.removeprefix("layout/") for path in paths)
     for path in paths:
         expected[path][1:3, 2:] = 77
@@ -127,7 +127,7 @@ def test_zarr_python_2_changes_what_we_write_and_we_read_it(python, written):
         assert dict(array.attrs) == {"changed": [1, None]}
         array[0] = expected[path][0] = 5
         array.attrs["again"] = True
-    answers = old_writers.read_all(python, [("draft", place, path) for path in paths])
+    answers = old_libraries.read_all(python, [("draft", place, path) for path in paths])
     for path, answer in zip(paths, answers, strict=True):
         assert same_bits(answer["values"], expected[path]), path
         assert answer["attributes"]["again"] is True
@@ -143,7 +143,7 @@ zarr.consolidate_metadata(store, metadata_key="meta/root/consolidated/.zmetadata
 
 
 def test_its_consolidated_metadata_are_no_node(python, tmp_path):
-    old_writers.run(python, CONSOLIDATE, tmp_path)
+    old_libraries.run(python, CONSOLIDATE, tmp_path)
     assert (tmp_path / "meta/root/consolidated/.zmetadata").exists()
     root = zarr.open_group(tmp_path)
     # zarr-python makes a group for them, which it lists as well.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr_core
-from old_writers import same_bits
+from old_libraries import same_bits
 from recording import unpack
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

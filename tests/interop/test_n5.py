@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 import zarr_core
-from old_writers import need, read_all, run, same_bits
+from old_libraries import need, read_all, run, same_bits
 
 SHAPE, CHUNKS = (7, 5), (3, 2)
 DTYPES = [f"{sign}{size}" for sign in "ui" for size in (1, 2, 4, 8)] + ["f4", "f8"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import zarr
 import zarr_core
-from zarr_core.extension import CodecChainError
+from zarr_core.errors import CodecChainError
 
 theirs = pytest.importorskip("zarr.codecs.numcodecs")
 
@@ -133,5 +133,5 @@ def test_delta_of_another_dtype_is_refused(tmp_path):
     zarr.create_array(
         tmp_path, shape=SHAPE, chunks=CHUNKS, dtype="i4", filters=[theirs.Delta(dtype="i2")]
     )
-    with pytest.raises(CodecChainError, match="configured for elements of dtype int16"):
+    with pytest.raises(CodecChainError, match="configured for dtype int16"):
         zarr_core.open_array(tmp_path)

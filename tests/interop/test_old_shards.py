@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from old_writers import need, run
+from old_libraries import need, run
 from zarr_core.extension import ByteRange
 from zarr_core.stores.local import LocalStore
-from zarr_sharding.sharded_store import sharded
+from zarr_sharding.transformer.sharded_store import sharded
 
 # Documents with a transformer are decoded by a module of zarr's own tests, which needs pytest.
 PROGRAM = """

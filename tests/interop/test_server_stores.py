@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import zarr_core as zarr
-from old_writers import need, run
+from old_libraries import need, run
 
 pytest_plugins = ["servers.fixtures"]
 

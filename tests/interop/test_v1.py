@@ -10,7 +10,7 @@ import base64
 import numpy as np
 import pytest
 import zarr_core
-from old_writers import need, read_all, run, same_bits
+from old_libraries import need, read_all, run, same_bits
 
 SHAPE, CHUNKS = (7, 5), (3, 2)
 READERS = ["zarr1", "zarr1.0"]

@@ -23,7 +23,7 @@ from old_format_arrays import (
     version_1,
     version_2,
 )
-from old_writers import find, read_all, same_bits
+from old_libraries import need, read_all, same_bits
 from recording import unpack
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -72,10 +72,7 @@ def read_back(reader: str, kind: str, places: list[tuple[Path, str]]) -> list[di
         return [_by_zarr_python(store, path) for store, path in places]
     if reader == "tensorstore":
         return [_by_tensorstore(kind, store / path) for store, path in places]
-    python = find(reader)
-    if python is None:
-        pytest.skip(f"no environment with {reader}; make old-writers")
-    return read_all(python, [(kind, store, path) for store, path in places])
+    return read_all(need(reader), [(kind, store, path) for store, path in places])
 
 
 def _by_zarr_python(store: Path, path: str) -> dict[str, Any]:

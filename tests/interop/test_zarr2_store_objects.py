@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from old_writers import need, run
+from old_libraries import need, run
 
 PACKAGES = Path(__file__).parents[2] / "packages"
 STORES = {
@@ -25,7 +25,7 @@ import dbm.dumb, numpy, zarr, zarr_core
 from zarr_formats.v2.format import V2
 store = zarr.storage.STORE
 values = numpy.arange(600, dtype="<i4").reshape(20, 30)
-with zarr_core.extensions({"format": {"v2": V2}}):
+with zarr_core.override_extensions({"format": {"v2": V2}}):
     root = zarr_core.create_group(store, attributes={"title": "ours"}, zarr_format=2)
     root.create_array("a/field", data=values, chunks=(7, 11), compressors=None)
     theirs = zarr.open_group(store, mode="a")

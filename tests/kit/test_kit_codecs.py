@@ -1,17 +1,20 @@
 """Every codec of this repository through the kit for authors."""
 
 import json
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.resources import files
 
 import numpy as np
+import pytest
+import zarr_core
 from hypothesis import strategies as st
 from zarr_conformance.kit import (
     ArrayToArrayCodecTests,
     ArrayToBytesCodecTests,
     BytesToBytesCodecTests,
 )
-from zarr_core.extension import ArrayToArrayCodec, ArrayToBytesCodec
+from zarr_core.extension import ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec
 
 OURS = ("zarr_codecs.", "zarr_core.", "zarr_formats.", "zarr_sharding.")
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
@@ -186,3 +189,35 @@ for entry in entry_points(group="zarr_core.codec"):
     if entry.value.startswith(OURS):
         title, made = test_class(entry.name, entry.load())
         globals()[title] = made
+
+
+@dataclass(frozen=True, slots=True)
+class Invert(BytesToBytesCodec):
+    """Has nothing to configure, and ships no schema."""
+
+    def encode(self, data, decoded_size):
+        return bytes(byte ^ 0xFF for byte in memoryview(data).cast("B"))
+
+    def decode(self, data, decoded_size):
+        return self.encode(data, None)
+
+
+class TestWithoutSchema(BytesToBytesCodecTests):
+    name = "acme.invert"
+    extension = Invert
+    examples = 5
+
+
+def test_a_codec_with_something_to_configure_needs_a_schema():
+    @dataclass(frozen=True, slots=True)
+    class Shift(Invert):
+        by: int = 1
+
+    class TestShift(TestWithoutSchema):
+        name = "acme.shift"
+
+    missing = pytest.raises(
+        pytest.fail.Exception, match="the schema of the configuration is missing"
+    )
+    with zarr_core.override_extensions({"codec": {"acme.shift": Shift}}), missing:
+        TestShift().schema(Shift())

@@ -1,5 +1,10 @@
 """Every chunk grid, key encoding, store, storage transformer, format, bridge through the kit."""
 
+import pickle
+import threading
+from pathlib import Path
+
+import pytest
 from zarr_conformance.kit import (
     BridgeTests,
     ChunkGridTests,
@@ -9,7 +14,10 @@ from zarr_conformance.kit import (
     StoreTests,
 )
 from zarr_core import LocalStore, MemoryStore
+from zarr_core.extension import Store, check_key, check_prefix
 from zarr_stores.zip import ZipStore
+
+LOCK = threading.Lock()
 
 
 class TestRegular(ChunkGridTests):
@@ -83,6 +91,82 @@ class TestDraftKeys(ChunkKeyEncodingTests):
     # Version 3 does not have the name; other formats translate it.
     test_metadata_stay_as_they_were_written = None
     test_arrays_are_written_and_read = None
+
+
+class LeastStore(Store):
+    """What the table of extension points asks of a store, and no more: values in files."""
+
+    def __init__(self, path, read_only=False):
+        self.path, self.read_only = Path(path), read_only
+
+    @property
+    def url(self):
+        return f"least://{self.path}"
+
+    def get(self, key):
+        check_key(key)
+        return self._values().get(key)
+
+    def set(self, key, value):
+        check_key(key)
+        self._require_writable(key)
+        buffers = [value] if isinstance(value, bytes | bytearray | memoryview) else value
+        with LOCK:
+            self._replace({**self._values(), key: b"".join(buffers)})
+
+    def erase(self, key):
+        check_key(key)
+        self._require_writable(key)
+        with LOCK:
+            self._replace({k: v for k, v in self._values().items() if k != key})
+
+    def list_prefix(self, prefix):
+        check_prefix(prefix)
+        return iter([key for key in self._values() if key.startswith(prefix)])
+
+    def _values(self):
+        return pickle.loads(self.path.read_bytes()) if self.path.exists() else {}
+
+    def _replace(self, values):
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.with_suffix(".new")
+        new.write_bytes(pickle.dumps(values))
+        new.replace(self.path)
+
+
+class TestLeast(StoreTests):
+    def make(self, tmp_path):
+        return LeastStore(tmp_path / "least")
+
+    def again(self, store, *, read_only):
+        return LeastStore(store.path, read_only)
+
+
+class Forgetful(LeastStore):
+    def erase_prefix(self, prefix):
+        for key in list(self.list_prefix(prefix)):
+            self.erase(key)
+
+
+def test_the_kit_says_which_call_a_read_only_store_accepts(tmp_path):
+    class TestForgetful(TestLeast):
+        def again(self, store, *, read_only):
+            return Forgetful(store.path, read_only)
+
+    with pytest.raises(pytest.fail.Exception, match=r'^erase_prefix\("k/"\), without keys'):
+        TestForgetful().test_read_only(LeastStore(tmp_path / "least"))
+
+
+def test_the_kit_says_what_makes_stores_equal(tmp_path):
+    class Nameless(LeastStore):
+        url = Store.url
+
+    class TestNameless(TestLeast):
+        def again(self, store, *, read_only):
+            return Nameless(store.path, read_only)
+
+    with pytest.raises(AssertionError, match="define url, which says where the values are"):
+        TestNameless().test_another_object_for_the_same_place(Nameless(tmp_path / "x"), tmp_path)
 
 
 class TestMemory(StoreTests):

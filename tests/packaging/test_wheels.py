@@ -1,16 +1,12 @@
 """The wheels: built once, looked into, and the core alone used in an empty environment."""
 
 import subprocess
-import sys
-import venv
-from pathlib import Path
 from zipfile import ZipFile
 
+import build_wheels
 import pytest
-
-ROOT = Path(__file__).parents[2]
-PACKAGES = sorted(path.parent for path in (ROOT / "packages").glob("*/pyproject.toml"))
-PIP = ["-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet"]
+from build_wheels import PACKAGES, ROOT
+from empty_environment import OUTSIDE
 
 CORE_ALONE = """
 import sys
@@ -40,8 +36,16 @@ except LookupError as error:
     assert "zarr-codecs" in str(error), error
 else:
     raise SystemExit("gzip came from nowhere")
+array = zarr.create_array(shape=4)
+assert array._repr_html_() is None
+try:
+    array.chunk_map()
+except LookupError as error:
+    assert "pip install --upgrade zarr-display" in str(error), error
+else:
+    raise SystemExit("the map came from nowhere")
 foreign = {
-    "numcodecs", "zarr_codecs", "zarr_formats", "zarr_sharding", "zarr_stores", "zarr",
+    "numcodecs", "zarr_display", "zarr_codecs", "zarr_formats", "zarr_sharding", "zarr_stores", "zarr",
 } & {name for name, module in sys.modules.items() if module}
 assert not foreign, foreign
 print("fine")
@@ -69,11 +73,8 @@ sys.modules.update(dict.fromkeys(("fcntl", "mmap", "_multiprocessing", "concurre
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory):
-    target = tmp_path_factory.mktemp("wheels")
-    build = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(target)]
-    subprocess.run([sys.executable, *PIP, *build, *map(str, PACKAGES)], check=True)
-    return {file.name.split("-")[0]: file for file in target.glob("*.whl")}
+def wheels(dist):
+    return {file.name.split("-")[0]: file for file in dist.glob("*.whl")}
 
 
 def test_there_is_one_wheel_a_package(wheels):
@@ -97,12 +98,39 @@ def test_a_wheel_has_what_the_sources_have(wheels, package):
     assert any(entry.endswith("LICENSE") for entry in information)
 
 
+def test_there_is_one_source_distribution_a_package(dist):
+    assert {file.name.split("-")[0] for file in dist.glob("*.tar.gz")} == {
+        package.name.replace("-", "_") for package in PACKAGES
+    }
+
+
+def test_an_index_would_take_them(dist):
+    pytest.importorskip("twine")
+    build_wheels.check(dist)
+
+
+def test_an_index_would_not_take_broken_ones(dist, tmp_path, capsys):
+    pytest.importorskip("twine")
+    (tmp_path / "zarr_core-0.1.0-py3-none-any.whl").write_bytes(b"not a zip file")
+    with pytest.raises(SystemExit, match="twine check failed"):
+        build_wheels.check(tmp_path)
+
+
+def test_older_builds_are_removed(dist, tmp_path, monkeypatch):
+    older = tmp_path / "zarr_core-0.0.1-py3-none-any.whl"
+    another = tmp_path / "zarr_core_tools-0.0.1-py3-none-any.whl"
+    for file in (older, another):
+        file.touch()
+    monkeypatch.setattr(build_wheels, "PACKAGES", [ROOT / "packages" / "zarr-core"])
+    build_wheels.build(tmp_path)
+    assert not older.exists()
+    assert another.exists()
+    assert len(list(tmp_path.glob("zarr_core-*"))) == 2
+
+
 @pytest.mark.slow
-def test_core_alone_is_a_library(wheels, tmp_path):
-    home = tmp_path / "environment"
-    venv.create(home, with_pip=True)
-    python = home / "bin" / "python"
-    subprocess.run([python, *PIP, "install", str(wheels["zarr_core"])], check=True)
+def test_core_alone_is_a_library(wheels, environment, tmp_path):
+    python = environment(str(wheels["zarr_core"]))
     for number, program in enumerate((CORE_ALONE, NO_THREADS + CORE_ALONE)):
         run = subprocess.run(
             [python, "-c", program, str(tmp_path / f"core-{number}.zarr")],
@@ -110,5 +138,6 @@ def test_core_alone_is_a_library(wheels, tmp_path):
             capture_output=True,
             text=True,
             cwd=tmp_path,
+            env=OUTSIDE,
         )
         assert (run.returncode, run.stdout.strip()) == (0, "fine"), run.stderr

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from zarr_core.display import extension as display
 from zarr_core.registry import discovery, fallback, hooks
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode does not
@@ -27,6 +28,7 @@ def site(tmp_path, monkeypatch):
 
     fallback._warned.clear()
     hooks._warned.clear()
+    display._warned.clear()
     yield install
     for module in set(sys.modules) - before:
         if (getattr(sys.modules[module], "__file__", None) or "").startswith(str(place)):
@@ -34,5 +36,6 @@ def site(tmp_path, monkeypatch):
     hooks._loaded.clear()
     hooks._warned.clear()
     fallback._warned.clear()
+    display._warned.clear()
     monkeypatch.undo()
     discovery.refresh()

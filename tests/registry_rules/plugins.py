@@ -35,7 +35,7 @@ SOURCES = {
         "BytesToBytesCodec",
         "cls()",
         """
-    def encode(self, data):
+    def encode(self, data, decoded_size):
         return bytes(data)
 
     def decode(self, data, decoded_size):
@@ -57,10 +57,10 @@ SOURCES = {
 """,
     ),
     "chunk_grid": _source(
-        "from zarr_core.chunk_grids.regular import RegularGrid", "RegularGrid", "cls((2,))"
+        "from zarr_core.chunk_grids import RegularGrid", "RegularGrid", "cls((2,))"
     ),
     "chunk_key_encoding": _source(
-        "from zarr_core.chunk_key_encodings.default import DefaultEncoding",
+        "from zarr_core.chunk_key_encodings import DefaultEncoding",
         "DefaultEncoding",
         "cls('/')",
     ),
@@ -109,6 +109,19 @@ class Extension(MemoryStore):
 def Extension():
     return []
 """,
+    "display": """
+from zarr_core.extension import Display
+
+class Extension(Display):
+    def html(self, shown):
+        return "<b>shown</b>"
+
+    def rich(self, shown):
+        return "shown"
+
+    def chunk_map(self, array, dims, at, **options):
+        return None
+""",
     "hooks": """
 from zarr_core.extension import hookimpl
 
@@ -131,4 +144,7 @@ BROKEN = {
 }
 
 MISSPELT = SOURCES["hooks"].replace("zarr_check_metadata", "zarr_chek_metadata")
-FAILING = SOURCES["hooks"].replace("return []", "1 / 0")
+FAILING = {
+    "hooks": SOURCES["hooks"].replace("return []", "1 / 0"),
+    "display": SOURCES["display"].replace('return "<b>shown</b>"', "1 / 0"),
+}

@@ -27,8 +27,9 @@ class Case:
 
     Parameters
     ----------
-    sources : tuple of str or None
-        The module of each distribution that provides it; None for a working one.
+    sources : tuple of str, dict of str or None
+        The module of each distribution that provides it, by kind if they differ; None for a
+        working one.
     settings : dict
         Settings in force.
     key : int
@@ -85,6 +86,7 @@ def distributions(zarr_format, kind, case):
     name = _called(zarr_format, kind, case)
     for number, source in enumerate(case.sources):
         module = f"acme_{number}"
+        source = source[kind] if isinstance(source, dict) else source
         files = {
             f"{module}/__init__.py": SOURCES[kind] if source is None else source,
             f"{module}/schemas/{kind}/{NAME}.json": SCHEMA,
@@ -95,6 +97,8 @@ def distributions(zarr_format, kind, case):
 
 
 def _called(zarr_format, kind, case):
+    if kind == "display":
+        return "default"  # the only name of this kind
     if case.core:
         return CORE[kind]
     return URI if zarr_format == "draft" else NAME
@@ -102,6 +106,8 @@ def _called(zarr_format, kind, case):
 
 def _settings(kind, case, name):
     changes = dict(case.settings)
+    if kind == "display":  # whether zarr-display is installed or not
+        changes["disabled_plugins"] = {"zarr-display", *changes.get("disabled_plugins", ())}
     if "providers" in changes:
         changes["providers"] = {f"{kind}.{name}": changes["providers"]}
     return changes
@@ -205,6 +211,11 @@ def _use(zarr_format, kind, case, optional, given):
         zarr.installed_extensions(load=False)
     if kind in ("hooks", "bridge"):
         return _created(zarr.MemoryStore(), **options)
+    if kind == "display":
+        with zarr.override_extensions(given):
+            array = zarr.create_array(data=DATA, chunks=2)
+        assert array._repr_html_() in (None, "<b>shown</b>")
+        return array
     if kind == "format":
         return _created(zarr.MemoryStore(), zarr_format="v3" if case.core else NAME, **options)
     if kind == "store":
@@ -223,7 +234,7 @@ def _use(zarr_format, kind, case, optional, given):
 
 
 def _created(store, extensions, **options):
-    with zarr.extensions(extensions):
+    with zarr.override_extensions(extensions):
         return zarr.create_array(store, overwrite=True, **options)
 
 

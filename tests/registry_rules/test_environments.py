@@ -10,24 +10,30 @@ from wheels import unpack, wheel
 
 KINDS = ("codec", "data_type", "chunk_grid", "chunk_key_encoding", "storage_transformer", "store")
 MANY = 500
-BUDGET = 0.050  # seconds of processor time
-TRIES = 5  # the machine does other things too
+CALLS = 400 * MANY  # of functions, in Python and in C; 50 ms, however busy the machine is
 
 FIRST_USE = """
-import sys, time
+import sys
 import zarr_core.extension
 from zarr_core.registry.resolve import find
 
+calls = 0
+
+def count(frame, event, argument):
+    global calls
+    calls += event in ("call", "c_call")
+
 before = set(sys.modules)
-start = time.process_time()
+sys.setprofile(count)
 found = find("codec", "many.123.0")
-print(time.process_time() - start)
+sys.setprofile(None)
+print(calls)
 assert found.__module__ == "many_123", found
 print(*sorted(set(sys.modules) - before))
 """
 
 
-def run(program, *places, timeout=60):
+def run(program, *places):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
     environment["PYTHONPATH"] = os.pathsep.join(map(str, places))
     done = subprocess.run(
@@ -36,7 +42,6 @@ def run(program, *places, timeout=60):
         capture_output=True,
         text=True,
         check=False,
-        timeout=timeout,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -67,15 +72,10 @@ def many(tmp_path_factory):
 
 
 def test_the_first_name_among_two_thousand_is_found_in_no_time(many):
-    best = None
-    for _ in range(TRIES):
-        seconds, modules = run(FIRST_USE, many)
-        foreign = [name for name in modules.split() if not name.startswith("zarr_core.")]
-        assert foreign == ["many_123"], "nothing else is imported"
-        best = min(best or 9, float(seconds))
-        if best < BUDGET:
-            break
-    assert best < BUDGET
+    calls, modules = run(FIRST_USE, many)
+    foreign = [name for name in modules.split() if not name.startswith("zarr_core.")]
+    assert foreign == ["many_123"], "nothing else is imported"
+    assert MANY < int(calls) < CALLS
 
 
 def test_all_of_them_are_found(many):
@@ -189,7 +189,7 @@ started, release = threading.Event(), threading.Event()
 import sys
 sys.modules["__main__"].slow = sys.modules[__name__]
 started.set()
-assert release.wait(50)
+assert release.wait(120)
 """
 
 
@@ -215,7 +215,7 @@ waiting = threading.Thread(target=use, args=["acme.slow"])
 waiting.start()
 while slow is None:
     time.sleep(0.001)
-assert slow.started.wait(50)
+assert slow.started.wait(120)
 use("acme.one")
 use("gzip")
 try:

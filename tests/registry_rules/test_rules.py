@@ -23,7 +23,7 @@ from situations import (
     use,
 )
 from zarr_core.extension import ExtensionDefinition, hookimpl
-from zarr_core.registry.points import KINDS
+from zarr_core.registry.extension_points import EXTENSION_POINTS
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -46,7 +46,7 @@ def each(name, cells):
 
 def test_the_table_has_all_kinds_and_cases():
     rules = rows("rules.txt")
-    assert {rule[1] for rule in rules} == set(KINDS)
+    assert {rule[1] for rule in rules} == set(EXTENSION_POINTS)
     assert {rule[2] for rule in rules} == {name for name, _ in rows("cases.txt")}
     assert len({tuple(rule[:3]) for rule in rules}) == len(rules)
     assert {rule[2].removesuffix(", optional") for rule in rules} == set(CASES)
@@ -108,9 +108,9 @@ def test_a_fallback(case, names, policy, choice, expected, said, site):
     if expected.startswith("read as"):
         assert outcome == "left out"
         assert expected == f"read as {'r32' if array.dtype.kind == 'V' else array.dtype}"
-        assert [item.name for item in array.skipped_extensions] == [URI]
+        assert [item.name for item in array.ignored_extensions] == [URI]
         assert f"read-only: unknown {URI}" in repr(array)
-        assert f"{URI} (left out)" in str(array.info)
+        assert f"{URI} (ignored)" in str(array.info)
     else:
         assert outcome == expected, message
     assert said in message
@@ -173,11 +173,11 @@ def test_what_an_array_still_does(line, state, site):
     else:
         outcome = {
             "`repr` says read-only": "yes" if f"read-only: unknown {NAME}" in repr(array) else "no",
-            "`info` says read-only": "yes" if f"{NAME} (left out)" in str(array.info) else "no",
-            "`skipped_extensions` names it": "yes" if array.skipped_extensions else "no",
-            "said when it is opened": said,
-            "said when it is opened again": said_again,
-            "the document keeps the flag": "yes",
+            "`info` says read-only": "yes" if f"{NAME} (ignored)" in str(array.info) else "no",
+            "`ignored_extensions` names it": "yes" if array.ignored_extensions else "no",
+            "warning on first opening": said,
+            "warning on second opening": said_again,
+            "the metadata keeps the flag": "yes",
         }[operation]
     assert outcome == expected
     assert _flags(store.get("a/zarr.json")) == kept

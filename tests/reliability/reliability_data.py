@@ -76,7 +76,9 @@ def everything(root: Path) -> dict[str, bytes]:
     }
 
 
-def run(code: str, *arguments: Any, timeout: float = 120, check: bool = True, **options: Any):
+def run(
+    code: str, *arguments: Any, timeout: float | None = None, check: bool = True, **options: Any
+):
     """Run code in a Python of its own; its output as a result."""
     result = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", code, *map(str, arguments)],

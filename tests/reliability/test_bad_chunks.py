@@ -180,7 +180,7 @@ def test_a_byte_that_is_no_bool(tmp_path, codecs, octet):
         {"c/0": encoded(codecs, values), "c/1": encoded(codecs, bad)},
     )
     assert array[:SIZE].sum() == SIZE // 2
-    with pytest.raises(ChunkDecodeError, match=f"c/1.*byte {octet} is no bool"):
+    with pytest.raises(ChunkDecodeError, match=f"c/1.*byte {octet} is not a bool"):
         array[SIZE : 2 * SIZE]
     with pytest.raises(ChunkDecodeError, match="c/1"):
         array[...]

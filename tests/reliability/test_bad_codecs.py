@@ -20,7 +20,7 @@ class Bytes(BytesToBytesCodec):
     def to_configuration(self):
         return {}
 
-    def encode(self, data):
+    def encode(self, data, decoded_size):
         return type(self).encode_with(data) if self.encode_with else bytes(data)
 
     def decode(self, data, decoded_size):
@@ -42,7 +42,7 @@ class Arrays(ArrayToArrayCodec):
     def encoded_representation(self, decoded):
         return decoded
 
-    def encode(self, array):
+    def encode(self, array, decoded):
         return type(self).encode_with(array) if self.encode_with else array + 1
 
     def decode(self, array, decoded):
@@ -145,7 +145,7 @@ def made(request, layout, monkeypatch):
     def make(kind):
         cls, options = KINDS[kind]
         cls = type("Acme", (cls,), {})
-        with zarr.extensions({"codec": {"acme": cls}}):
+        with zarr.override_extensions({"codec": {"acme": cls}}):
             array = zarr.create_array(
                 MemoryStore(), shape=SHAPE, dtype="i4", fill_value=-1, **layout, **options
             )
@@ -193,10 +193,13 @@ def test_what_is_decoded_wrongly_is_not_believed(made, kind, name):
     array, cls = made(kind)
     before = dict(array.store._mapping)
     cls.decode_with = staticmethod(wrong(kind, False)[name])
+    # A chunk that does not fit into memory may be intact.
+    error = CodecError if name == "raises MemoryError" else ChunkDecodeError
     for selection in (..., (slice(1, 3), slice(1, 5)), (0, 0), ([0, 3], [0, 3])):
-        with pytest.raises(ChunkDecodeError, match=r"c/0/0.*acme"):
+        with pytest.raises(error, match=r"c/0/0.*acme") as caught:
             array[selection]
-    with pytest.raises(ChunkDecodeError, match="c/0/0"):
+        assert ("damaged" in str(caught.value)) is (error is ChunkDecodeError)
+    with pytest.raises(error, match="c/0/0"):
         array[0, 0] = 9
     assert array.store._mapping == before
     cls.decode_with = None
@@ -275,7 +278,7 @@ def test_filters_see_native_byte_order(order):
             seen.append(array.dtype)
             return array - 1
 
-    with zarr.extensions({"codec": {"acme": Looks}}):
+    with zarr.override_extensions({"codec": {"acme": Looks}}):
         array = zarr.create_array(
             MemoryStore(),
             shape=SHAPE,
@@ -298,7 +301,7 @@ def test_a_codec_that_raises_in_a_thread_is_heard_once(threads):
     class Fails(Bytes):
         failing = False
 
-        def encode(self, data):
+        def encode(self, data, decoded_size):
             return self.decode(data, None)
 
         def decode(self, data, decoded_size):
@@ -310,7 +313,7 @@ def test_a_codec_that_raises_in_a_thread_is_heard_once(threads):
     threading.excepthook, kept = errors.append, threading.excepthook
     try:
         with (
-            zarr.extensions({"codec": {"acme": Fails}}),
+            zarr.override_extensions({"codec": {"acme": Fails}}),
             zarr.config.set(threads=threads),
         ):
             array = zarr.create_array(

@@ -301,7 +301,7 @@ def test_any_value_anywhere_is_read_or_refused(name, data):
         found = zarr.open(store, path="a")
         if isinstance(found, zarr.Array) and found.ndim == 2 and found.size:
             found[0, 0]
-        found._format.to_json(found.metadata)
+        found.stored.format.to_json(found.metadata)
         found.attrs["written"] = 1
     except ZarrError:
         return

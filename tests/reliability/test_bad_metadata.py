@@ -9,7 +9,6 @@ import pytest
 import zarr_core as zarr
 from reliability_data import LITTLE, codec, document, everything, put, regular, run, sharded, stored
 from zarr_core.errors import (
-    ChunkDecodeError,
     CodecChainError,
     CodecError,
     ExtensionConfigurationError,
@@ -75,7 +74,7 @@ REFUSED = {
     ),
     "fill value too large": (document(fill_value=300), MetadataValidationError, "/fill_value"),
     "fill value a word": (document(fill_value="abc"), MetadataValidationError, "/fill_value"),
-    "fill value null": (document(fill_value=None), MetadataValidationError, "/fill_value"),
+    "fill value a list": (document(fill_value=[]), MetadataValidationError, "/fill_value"),
     "fill value a fraction": (document(fill_value=1.5), MetadataValidationError, "/fill_value"),
     "no codecs": (document(codecs=[]), MetadataValidationError, "/codecs"),
     "two array to bytes codecs": (
@@ -112,7 +111,7 @@ REFUSED = {
     "bare NaN": (
         json.dumps(document(data_type="float32", codecs=[LITTLE], fill_value=float("nan"))),
         MetadataDecodeError,
-        "/fill_value: NaN is not JSON",
+        "/fill_value: NaN is not valid JSON",
     ),
     "length a fraction": (document(shape=[10.5, 4]), MetadataValidationError, "/shape/0"),
     "length 4.0": (document(shape=[4.0, 4]), MetadataValidationError, "/shape/0"),
@@ -306,7 +305,7 @@ def test_a_chunk_of_2_to_the_40_bytes(tmp_path, case):
         array[first] = 1
     assert list(everything(tmp_path)) == ["zarr.json"]
     put(tmp_path, key, b"x" * 16)
-    with pytest.raises(ChunkDecodeError, match=key):
+    with pytest.raises(CodecError, match=key):
         array[first]
     with pytest.raises(CodecError, match=key):
         array[first] = 1

@@ -84,12 +84,12 @@ REFUSED = {
     "v05 objects in fields": (
         document(dtype=[["a", "<i4"], ["b", "|O"]], filters=[{"id": "json2"}], fill_value=None),
         INVALID,
-        "/dtype/1/1: a field cannot hold",
+        "/dtype/1/1: a field cannot contain",
     ),
     "v06 elements of two gigabytes": (
         document(dtype="|V2000000000", fill_value=None),
         INVALID,
-        "/dtype: an element has",
+        "/dtype: an element must have",
     ),
     "v07 version in a string": (document(zarr_format="2"), INVALID, "/zarr_format"),
     "v08 order X": (document(order="X"), INVALID, '/order: must be one of "C", "F"'),
@@ -98,7 +98,7 @@ REFUSED = {
     "v12 filter for other elements": (
         document(dtype="<f8", filters=[{"id": "delta", "dtype": "<i4"}]),
         INVALID,
-        "/filters/0/dtype: the filter is for '<i4', and is given '<f8'",
+        "/filters/0/dtype: the filter requires '<i4', not '<f8'",
     ),
     "v13 separator": (document(dimension_separator="../"), INVALID, "/dimension_separator"),
     # --- GDAL's ---

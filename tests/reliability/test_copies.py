@@ -113,7 +113,7 @@ OPERATIONS = {
 def test_from_store_to_store(name, requests):
     operation = OPERATIONS[name]
     source, dest = FailingStore(build()), FailingStore(zarr.MemoryStore())
-    source.requests = dest.requests = requests
+    source.max_concurrency = dest.max_concurrency = requests
     untouched = contents(source)
     operation.work(source, dest)
     expected = contents(dest)
@@ -124,7 +124,7 @@ def test_from_store_to_store(name, requests):
             for when in ("before", "after"):
                 stores = [FailingStore(build()), FailingStore(zarr.MemoryStore())]
                 for store in stores:
-                    store.requests = requests
+                    store.max_concurrency = requests
                 failing = stores[side]
                 failing.fail_at, failing.when, failing.forever = fail_at, when, when == "before"
                 try:
@@ -239,7 +239,7 @@ def test_what_is_half_removed_is_not_taken_for_whole(zarr_format, work):
         store = FailingStore(inner, fail_at, "before", forever=True)
         try:
             if work == "delete":
-                zarr.open_group(store).delete("g")
+                del zarr.open_group(store)["g"]
             else:
                 zarr.rmdir(store, "g")
         except StoreError:
@@ -255,7 +255,7 @@ def test_another_node_that_looks_alike_is_not_taken_for_the_moved_one():
     root = zarr.open_group(build())
     zarr.copy(root["g"], root, "x")
     root["x/a"][3] = 100
-    with pytest.raises(NodeExistsError, match="'/x': there is a node already"):
+    with pytest.raises(NodeExistsError, match="'/x': a node already exists"):
         root.move("g", "x")
     assert is_whole(root.store, "g")
     root["x/a"][3] = 4
@@ -302,7 +302,6 @@ def test_killed(tmp_path, kind, kills):
         [sys.executable, PROGRAM, tmp_path, kind, kills, "0"],
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert result.returncode == 0, result.stderr

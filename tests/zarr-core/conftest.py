@@ -71,11 +71,11 @@ from zarr_core.extension import BytesToBytesCodec
 class Codec(BytesToBytesCodec):
     key: int = 0
 
-    def encode(self, data):
+    def encode(self, data, decoded_size):
         return bytes(byte ^ self.key for byte in data)
 
     def decode(self, data, decoded_size):
-        return self.encode(data)
+        return self.encode(data, decoded_size)
 """
 
 

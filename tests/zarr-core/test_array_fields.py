@@ -80,7 +80,7 @@ def test_fields_are_read(places):
         places.get_mask_selection(beside["x"] > 3, fields="y"), beside["y"][4:]
     )
     np.testing.assert_array_equal(
-        places.blocks["x", 0], beside["x"][: places._chunks.axes[0].start(1)]
+        places.blocks["x", 0], beside["x"][: places.stored.axes[0].start(1)]
     )
 
 
@@ -106,7 +106,7 @@ def test_fields_are_written_and_the_others_stay(places):
     places.vindex["x", [5, 0]] = [1, 2]
     beside["x"][[5, 0]] = [1, 2]
     places.blocks["x", 0] = 3
-    beside["x"][: places._chunks.axes[0].start(1)] = 3
+    beside["x"][: places.stored.axes[0].start(1)] = 3
     places.set_mask_selection(beside["y"] == 8, 0, fields="y")
     beside["y"][6] = 0
     places.set_basic_selection(slice(0, 0), 1, fields="x")

@@ -106,8 +106,8 @@ def test_numpy_values_become_json(node):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (object(), "no JSON form"),
-        (float("nan"), "not JSON"),
+        (object(), "cannot be represented in JSON"),
+        (float("nan"), "not valid JSON"),
         ({1: 2}, "not a string"),
         ({"a": {"b": b"bytes"}}, "/attributes/bad/a/b"),
     ],

@@ -3,7 +3,7 @@
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import MetadataValidationError
-from zarr_core.extension import Problem, hookimpl
+from zarr_core.extension import ValidationProblem, hookimpl
 
 
 class NoSecrets:
@@ -12,7 +12,7 @@ class NoSecrets:
     @hookimpl
     def zarr_check_metadata(self, where, document):
         if "secret" in document.get("attributes", {}):
-            return [Problem("/attributes/secret", f"not allowed in {where}")]
+            return [ValidationProblem("/attributes/secret", f"not allowed in {where}")]
         return []
 
 

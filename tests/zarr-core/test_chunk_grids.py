@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.chunk_grids.regular import RegularAxis, RegularGrid
+from zarr_core.chunk_grids import RegularAxis, RegularGrid
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
 

@@ -7,8 +7,7 @@ import pickle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.chunk_key_encodings.default import DefaultEncoding
-from zarr_core.chunk_key_encodings.v2 import V2Encoding
+from zarr_core.chunk_key_encodings import DefaultEncoding, V2Encoding
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
 

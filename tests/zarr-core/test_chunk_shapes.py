@@ -8,7 +8,7 @@ import pytest
 import zarr_core as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.given.chunk_shapes import CHUNK_BYTES, SHARD_BYTES, chunk_and_shard_shape
+from zarr_core.normalize.chunk_shapes import CHUNK_BYTES, SHARD_BYTES, chunk_and_shard_shape
 
 SHAPES = st.lists(st.integers(0, 10**6), max_size=4).map(tuple)
 SIZES = st.sampled_from([1, 2, 4, 8, 16, 1000])
@@ -76,21 +76,21 @@ def test_forms_of_shards(shards, expected):
         ((5, -2), None, "at least 1"),
         ((5,), None, r"1 lengths for 2 dimensions \(shape \(10, 20\)\)"),
         ((5, 5, 5), None, "3 lengths for 2"),
-        ((5.0, 5), None, "lengths are integers"),
-        (2.5, None, "lengths are integers"),
+        ((5.0, 5), None, "lengths must be integers"),
+        (2.5, None, "lengths must be integers"),
         (((5, 0, 5), 5), None, "at least 1"),
         (((5, 4), 5), None, r"add up to 9, not to 10"),
         (((), 5), None, "at least 1"),
-        (((5, 5.0), 5), None, "lengths are integers"),
-        ((((5, 5), 5), 5), None, "lengths are integers"),
-        (("55", 5), None, "lengths are integers"),
-        (((5, 5), 5), 10, "chunks in shards have one length"),
-        (4, ((6, 4), 20), "no multiple of chunks"),
-        (4, ((4, 8), (8, 4, 9)), "no multiple of chunks"),
+        (((5, 5.0), 5), None, "lengths must be integers"),
+        ((((5, 5), 5), 5), None, "lengths must be integers"),
+        (("55", 5), None, "lengths must be integers"),
+        (((5, 5), 5), 10, "chunks within shards must have one length"),
+        (4, ((6, 4), 20), "not multiples of chunks"),
+        (4, ((4, 8), (8, 4, 9)), "not multiples of chunks"),
         ("big", None, 'integers or "auto"'),
-        (4, 6, "no multiple of chunks"),
-        (4, (8, 6), "no multiple of chunks"),
-        (4, "big", "shards are integers"),
+        (4, 6, "not multiples of chunks"),
+        (4, (8, 6), "not multiples of chunks"),
+        (4, "big", "shards must be integers"),
         ("auto", 0, "at least 1"),
     ],
 )
@@ -124,9 +124,9 @@ def test_no_dimensions():
 
 @pytest.mark.parametrize("prime", [2**31 - 1, 999999000001, 2**61 - 1])
 def test_shards_that_nothing_divides_take_no_time(prime):
-    started = time.perf_counter()
+    started = time.thread_time()
     chunks, shards = chunk_and_shard_shape((2**62,), 8, "auto", prime)
-    assert time.perf_counter() - started < 5
+    assert time.thread_time() - started < 5
     assert shards == (prime,)
     assert prime % chunks[0] == 0
     assert chunks[0] < prime

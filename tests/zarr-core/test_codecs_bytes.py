@@ -7,8 +7,8 @@ from plain_data_type import Plain
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.errors import ChunkDecodeError
 from zarr_core.extension import ArrayRepresentation
-from zarr_core.interfaces.value import BufferReader
-from zarr_core.selection.normalised import Box
+from zarr_core.interfaces.byte_reader import BufferByteReader
+from zarr_core.interfaces.selection import BasicIndexer
 
 
 def representation(name, shape=(2, 3)):
@@ -63,5 +63,5 @@ def test_bits_that_stand_for_nothing_are_cleared(endian):
     assert np.array_equal(codec.decode(stored, decoded), values % 16)
     out = np.empty((2, 3), "u2")
     index = (slice(1, 4, 2), slice(0, 6, 2))
-    codec.decode_part(BufferReader(stored), decoded, Box(index), out)
+    codec.partial_decode(BufferByteReader(stored), decoded, BasicIndexer(index), out)
     assert np.array_equal(out, values[index] % 16)

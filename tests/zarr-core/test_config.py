@@ -2,7 +2,7 @@
 
 import pytest
 from zarr_core.config import _KINDS, Config, Settings
-from zarr_core.registry.points import KINDS
+from zarr_core.registry.extension_points import EXTENSION_POINTS
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_values_that_mean_nothing_are_refused_and_change_nothing(config, changes
 
 
 def test_unknown_settings_are_refused_with_the_known_ones(config):
-    with pytest.raises(TypeError, match="thread; there are .*threads"):
+    with pytest.raises(TypeError, match="thread; must be one of .*threads"):
         config.set(thread=2)
 
 
@@ -87,4 +87,18 @@ def test_nonsense_in_the_environment_names_its_variable(config, monkeypatch):
 
 def test_the_kinds_are_those_of_the_registry():
     everyone_is_asked = {"hooks", "bridge"}
-    assert set(_KINDS) == set(KINDS) - everyone_is_asked
+    assert set(_KINDS) == set(EXTENSION_POINTS) - everyone_is_asked
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, True, "1"])
+def test_a_limit_of_metadata_is_a_number_of_bytes(config, limit):
+    with pytest.raises(ValueError, match="max_metadata_nbytes must be None or an integer"):
+        config.set(max_metadata_nbytes=limit)
+
+
+def test_the_limit_of_metadata_in_the_environment(monkeypatch):
+    monkeypatch.setenv("ZARR_CORE_MAX_METADATA_NBYTES", "1000")
+    assert Config().settings.max_metadata_nbytes == 1000
+    monkeypatch.setenv("ZARR_CORE_MAX_METADATA_NBYTES", "1 GB")
+    with pytest.raises(ValueError, match="ZARR_CORE_MAX_METADATA_NBYTES must be an integer"):
+        _ = Config().settings

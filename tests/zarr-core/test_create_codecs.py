@@ -59,32 +59,32 @@ def test_only_arguments_of_a_codec_are_its_configuration():
         table: ClassVar = print
         seen: int = field(default=0, init=False)
 
-        def encode(self, data):
+        def encode(self, data, decoded_size):
             return bytes(data)
 
         def decode(self, data, decoded_size):
             return bytes(data)
 
-    with zarr.extensions({"codec": {"plain": Plain}}):
+    with zarr.override_extensions({"codec": {"plain": Plain}}):
         array = zarr.create_array(shape=2, compressors="plain")
     assert document(array)["codecs"][1]["configuration"] == {"level": 3}
 
 
-def test_a_codec_that_does_not_say_its_configuration_is_refused():
+def test_a_codec_without_a_configuration_is_refused():
     class Silent(BytesToBytesCodec):
         def __init__(self, level):
             self.level = level
 
-        def encode(self, data):
+        def encode(self, data, decoded_size):
             return data
 
         def decode(self, data, decoded_size):
             return data
 
     with (
-        zarr.extensions({"codec": {"acme.silent": Silent}}),
+        zarr.override_extensions({"codec": {"acme.silent": Silent}}),
         pytest.raises(
-            CodecChainError, match="Silent does not say its configuration: make it a data"
+            CodecChainError, match="Silent does not define its configuration: use a data"
         ),
     ):
         zarr.create_array(shape=3, compressors=Silent(3))
@@ -154,10 +154,10 @@ def test_filters_and_serializer():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"compressors": 5}, CodecChainError, "5 is no codec"),
+        ({"compressors": 5}, CodecChainError, "5 is not a codec"),
         ({"compressors": {"level": 5}}, CodecChainError, "needs a name"),
-        ({"compressors": {"name": "gzip", "level": 5}}, CodecChainError, "nothing: level"),
-        ({"compressors": [None]}, CodecChainError, "None is no codec"),
+        ({"compressors": {"name": "gzip", "level": 5}}, CodecChainError, "unknown members: level"),
+        ({"compressors": [None]}, CodecChainError, "None is not a codec"),
         ({"compressors": "nope"}, UnknownExtensionError, "codec called 'nope'"),
         ({"compressors": "bytes"}, CodecChainError, "exactly one"),
         ({"filters": ["gzip", {"name": "transpose", "configuration": {"order": [0]}}]},
@@ -194,7 +194,7 @@ def test_shards_may_say_where_their_index_is():
     for shards, message in (
         ({"index_location": "start"}, "needs a shape"),
         ({"shape": 4, "where": 1}, "needs a shape, and may have"),
-        (3, "no multiple of chunks"),
+        (3, "not multiples of chunks"),
     ):
         with pytest.raises(ValueError, match=message):
             zarr.create_array(shape=(8, 8), chunks=2, shards=shards)
@@ -206,9 +206,9 @@ def test_a_chunk_grid_may_be_given_by_its_definition():
     grid = {"name": "regular", "configuration": {"chunk_shape": [3]}}
     for given in (grid, ExtensionDefinition("regular", {"chunk_shape": [3]})):
         assert zarr.create_array(shape=8, chunks=given).chunks == (3,)
-    with pytest.raises(ValueError, match="shards go with chunk shapes"):
+    with pytest.raises(ValueError, match="shards cannot be combined with a chunk grid"):
         zarr.create_array(shape=8, chunks=grid, shards=6)
-    with pytest.raises(ValueError, match="the chunk grid .* needs a name"):
+    with pytest.raises(ValueError, match="does not name a chunk grid"):
         zarr.create_array(shape=8, chunks={"chunk_shape": [3]})
     with pytest.raises(UnknownExtensionError, match="chunk grid called 'rhombic'"):
         zarr.create_array(shape=8, chunks={"name": "rhombic"})

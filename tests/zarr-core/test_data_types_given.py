@@ -1,13 +1,20 @@
 """Data types from what users give, beside what test_create.py tries."""
 
+import json
 import sys
 
 import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.data_types.raw import RawBits
-from zarr_core.errors import ExtensionConfigurationError, SelectionError, UnknownExtensionError
-from zarr_core.given.data_types import data_type_of
+from zarr_core.errors import (
+    ExtensionConfigurationError,
+    MetadataValidationError,
+    SelectionError,
+    UnknownExtensionError,
+)
+from zarr_core.extension import DataType, ExtensionDefinition
+from zarr_core.normalize.data_types import parse_data_type
 
 CORE = [*"?bBhHiIlLqQefdFD", "V2"]
 
@@ -16,12 +23,12 @@ CORE = [*"?bBhHiIlLqQefdFD", "V2"]
 @pytest.mark.parametrize("order", "<>=")
 def test_every_numpy_dtype_that_core_has(code, order):
     dtype = np.dtype(code).newbyteorder(order)
-    data_type, byte_order = data_type_of(dtype)
+    data_type, byte_order = parse_data_type(dtype)
     assert data_type.numpy_dtype == np.dtype(code)
     swapped = not dtype.isnative
     assert byte_order == (("big" if dtype.str[0] == ">" else "little") if swapped else None)
-    assert data_type_of(data_type) == (data_type, None)
-    assert data_type_of(data_type.to_definition()) == (data_type, None)
+    assert parse_data_type(data_type) == (data_type, None)
+    assert parse_data_type(data_type.to_definition()) == (data_type, None)
 
 
 def test_plugins_are_asked_for_what_core_does_not_have(install):
@@ -64,17 +71,17 @@ class Date(DataType):
         assert array.metadata.data_type.name == "acme.date"
         assert zarr.open(array.store)[0] == np.datetime64("2020-01-02")
         with pytest.raises(UnknownExtensionError, match=r"datetime64\[s\]"):
-            data_type_of("datetime64[s]")
+            parse_data_type("datetime64[s]")
 
 
 def test_a_broken_plugin_hides_no_other(install):
     install("acme-broken", {"data_type": {"aaa.broken": "acme_broken:Gone"}}, {})
-    assert data_type_of("datetime64[s]")[0].to_definition().name == "numpy.datetime64"
+    assert parse_data_type("datetime64[s]")[0].to_definition().name == "numpy.datetime64"
     with (
         zarr.config.set(disabled_plugins={"zarr-dtypes", "zarr-formats"}),
         pytest.raises(UnknownExtensionError, match="Not tried: .*aaa.broken.*acme-broken"),
     ):
-        data_type_of("datetime64[s]")
+        parse_data_type("datetime64[s]")
 
 
 def test_what_a_data_type_would_lose_is_refused(install):
@@ -96,7 +103,7 @@ class Picky(Bool):
     with pytest.raises(
         ExtensionConfigurationError, match=r"acme.picky.*\n.*cannot be stored: no unit that it"
     ):
-        data_type_of("longdouble")
+        parse_data_type("longdouble")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +117,7 @@ class Picky(Bool):
 )
 @pytest.mark.skipif(sys.byteorder == "big", reason="asks for the order that is not the machine's")
 def test_byte_order_of_fields(fields, expected):
-    assert data_type_of(fields)[1] == expected
+    assert parse_data_type(fields)[1] == expected
 
 
 def test_what_is_assigned_is_made_elements_by_the_data_type():
@@ -145,3 +152,40 @@ def test_what_is_assigned_is_made_elements_by_the_data_type():
     for write in (lambda: array.append([1 << 16]), lambda: array.__setitem__(0, 1 << 16)):
         with pytest.raises(SelectionError, match="cannot be stored: two bytes hold less"):
             write()
+
+
+class Address(DataType):
+    """An IPv4 address, whose fill value is text in metadata."""
+
+    @classmethod
+    def from_definition(cls, definition):
+        return cls()
+
+    def to_definition(self):
+        return ExtensionDefinition("acme.ipv4")
+
+    @property
+    def numpy_dtype(self):
+        return np.dtype("uint32")
+
+    def fill_value_from_json(self, value):
+        parts = [int(part) for part in value.split(".")]
+        if len(parts) != 4:
+            raise ValueError(f"an address has four parts, not {value!r}")
+        return np.array(int.from_bytes(bytes(parts), "big"), "uint32")
+
+    def fill_value_to_json(self, value):
+        return ".".join(map(str, int(value).to_bytes(4, "big")))
+
+
+def test_fill_values_as_the_text_of_metadata():
+    with zarr.override_extensions({"data_type": {"acme.ipv4": Address}}):
+        for given in ("10.0.0.1", 0x0A000001, np.uint32(0x0A000001)):
+            store = {}
+            array = zarr.create_array(store, shape=2, dtype={"name": "acme.ipv4"}, fill_value=given)
+            assert json.loads(bytes(store["zarr.json"]))["fill_value"] == "10.0.0.1"
+            assert array[...].tolist() == [0x0A000001] * 2
+        with pytest.raises(
+            MetadataValidationError, match=r"/fill_value: an address has four parts"
+        ):
+            zarr.create_array({}, shape=2, dtype={"name": "acme.ipv4"}, fill_value="10")

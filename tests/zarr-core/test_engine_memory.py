@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from zarr_core.engine import scratch as module
-from zarr_core.engine.fill import fill_test
+from zarr_core.engine.fill_value import fill_test
 from zarr_core.engine.scratch import scratch
 
 

@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.errors import ChunkDecodeError, CodecChainError, CodecError, MissingChunkError
-from zarr_core.extension import (
-    ArrayToBytesCodec,
-    BytesToBytesCodec,
-    DataType,
-    ExtensionDefinition,
-)
+from zarr_core.extension import ArrayToBytesCodec, BytesToBytesCodec, DataType, ExtensionDefinition
 
 STRINGS = np.dtypes.StringDType()
 
@@ -84,7 +79,7 @@ class Lines(ArrayToBytesCodec):
 class Doubled(BytesToBytesCodec):
     """Everything twice, so that the store holds more bytes than one would think."""
 
-    def encode(self, data):
+    def encode(self, data, decoded_size):
         return bytes(data) * 2
 
     def decode(self, data, decoded_size):
@@ -304,7 +299,7 @@ def test_it_can_be_described_and_pickled(kind):
     copy = zarr.create_array(data=array, extensions=CODE, compressors=None)
     assert copy.metadata.data_type.name == kind
     assert copy[...].tolist() == VALUES.tolist()
-    with zarr.extensions(CODE):
+    with zarr.override_extensions(CODE):
         group = zarr.create_group()
         for _ in range(2):
             again = group.require_array("a", data=array, shape=None, dtype=None)

@@ -16,14 +16,17 @@ def hierarchy(zarr_format=3):
 
 def counting(root, requests):
     store = CountingStore(root.store)
-    store.requests = requests
+    store.max_concurrency = requests
     return store
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize("requests", [None, 8])
 def test_documents_go_first(zarr_format, requests):
-    for work in (lambda store: zarr.open_group(store).delete("g"), lambda s: zarr.rmdir(s, "g")):
+    for work in (
+        lambda store: zarr.open_group(store).__delitem__("g"),
+        lambda s: zarr.rmdir(s, "g"),
+    ):
         store = counting(hierarchy(zarr_format), requests)
         work(store)
         noted = store.keys("erase", "erase_values")
@@ -86,17 +89,17 @@ def test_bytes_of_a_key(tmp_path):
 
 
 @pytest.mark.parametrize("requests", [None, 8])
-@pytest.mark.parametrize("how", ["remove", "rmdir", "delete"])
+@pytest.mark.parametrize("how", ["remove", "rmdir", "node"])
 def test_how_far_it_has_come(how, requests, monkeypatch):
     monkeypatch.setattr("zarr_core.interfaces.progress._EVERY", 0.0)
-    monkeypatch.setattr("zarr_core.nodes.erasing._SOME", 5)
+    monkeypatch.setattr("zarr_core.hierarchy.delete._BATCH", 5)
     store = counting(hierarchy(), requests)
     keys = set(store.list_prefix("g/"))
     if how != "rmdir":
         keys.remove("g/zarr.json")  # that of the node goes before anything is listed
     seen = []
-    if how == "delete":
-        zarr.open_group(store).delete("g", progress=seen.append)
+    if how == "node":
+        zarr.remove(zarr.open_group(store)["g"], progress=seen.append)
     else:
         getattr(zarr, how)(store, "g", progress=seen.append)
     assert not list(store.list_prefix("g/"))

@@ -8,9 +8,11 @@ from zarr_core.errors import (
     ExtensionLoadError,
     NodeExistsError,
     NodeNotFoundError,
+    StoreReadError,
     UnknownExtensionError,
 )
-from zarr_core.formats.detect import format_named, read_node
+from zarr_core.formats.detect import conflicting_format, read_node
+from zarr_core.formats.lookup import format_named
 from zarr_core.stores.memory import MemoryStore
 
 TOY = """
@@ -20,7 +22,7 @@ from zarr_core.metadata.group import GroupMetadata
 class Toy(Format):
     name = "toy"
     zarr_format = 77
-    marks = ("toy.txt",)
+    detection_keys = ("toy.txt",)
 
     def read(self, store, path):
         key = f"{path}/toy.txt" if path else "toy.txt"
@@ -54,7 +56,7 @@ class Toy(Format):
     def chunk_prefix(self, path):
         return path
 
-    def foreign_key(self, store, path):
+    def unmanaged_key(self, store, path):
         return None
 """
 
@@ -65,19 +67,20 @@ def test_nothing_found_says_what_was_looked_for():
 
 
 @pytest.mark.parametrize(
-    ("key", "meaning"),
+    ("key", "name"),
     [
-        (".zarray", "version 2 array"),
-        (".zgroup", "version 2 group"),
-        ("meta", "version 1 array"),
-        ("attributes.json", "N5"),
+        (".zarray", "v2"),
+        (".zgroup", "v2"),
+        (".zattrs", "v2"),
+        ("meta", "v1"),
+        ("attributes.json", "n5"),
     ],
 )
-def test_nodes_of_formats_that_are_not_installed_are_named(key, meaning):
+def test_nodes_of_formats_that_are_not_installed_are_named(key, name):
     store = MemoryStore({f"a/{key}": b"{}"})
     with (
         config.set(disabled_plugins={"zarr-formats"}),
-        pytest.raises(NodeNotFoundError, match=f"{meaning}.*pip install zarr-formats"),
+        pytest.raises(NodeNotFoundError, match=f"the format '{name}'.*pip install zarr-formats"),
     ):
         read_node(store, "a")
 
@@ -91,7 +94,7 @@ def test_a_draft_of_version_3_is_named(version, path):
     store = MemoryStore({"zarr.json": b'{"zarr_format": "%s"}' % version.encode()})
     with (
         config.set(disabled_plugins={"zarr-formats"}),
-        pytest.raises(NodeNotFoundError, match=r"drafts of version 3.*pip install zarr-formats"),
+        pytest.raises(NodeNotFoundError, match=r"the format 'draft' or.*pip install zarr-formats"),
     ):
         read_node(store, path)
 
@@ -100,8 +103,11 @@ def test_a_draft_of_version_3_is_named(version, path):
     ("keys", "sentence"),
     [
         ([], "Nothing is stored here: check the path"),
-        (["a/notes.txt"], r"1 other thing is here, such as 'notes\.txt'"),
-        (["a/x.h5", "a/b/c"], r"2 other things are here, such as 'b/' \(HDF5 files are no Zarr"),
+        (["a/notes.txt"], r"1 other key or prefix here, such as 'notes\.txt'"),
+        (
+            ["a/x.h5", "a/b/c"],
+            r"2 other keys or prefixes here, such as 'b/' \(HDF5 files are not Zarr",
+        ),
         (["a/x.zarr/zarr.json"], "a hierarchy is opened by its own path"),
     ],
 )
@@ -143,7 +149,7 @@ def test_a_new_node_has_the_format_of_its_hierarchy(install):
     install("toy-format", {"format": {"toy": "toy_format:Toy"}}, {"toy_format.py": TOY})
     store = MemoryStore({"toy.txt": b""})
     for path in ("", "x", "x/y"):
-        with pytest.raises(NodeExistsError, match="format toy, with which one of v3"):
+        with pytest.raises(NodeExistsError, match="format toy, which conflicts with a node of v3"):
             zarr.create_group(store, path=path, zarr_format=3)
     assert list(store.list()) == ["toy.txt"]
 
@@ -153,7 +159,7 @@ def test_a_broken_format_harms_only_its_own_nodes(install):
     store = MemoryStore()
     zarr.create_group(store, path="g")
     assert zarr.open(store, path="g").path == "g"
-    with pytest.raises(NodeNotFoundError, match="'bad' could not be asked.*bad-format"):
+    with pytest.raises(NodeNotFoundError, match="'bad' could not be tried.*bad-format"):
         zarr.open(store, path="h")
     with pytest.raises(ExtensionLoadError, match="bad-format"):
         zarr.open(store, path="h", zarr_format="bad")
@@ -170,3 +176,32 @@ def test_an_unknown_format_says_what_to_install():
 def test_what_names_no_format_is_said_to_be_none():
     with pytest.raises(TypeError, match="number or the name of a format"):
         zarr.create_array(shape=3, zarr_format=zarr.MemoryStore)
+
+
+class FaultyStore(MemoryStore):
+    """A store whose reading fails with an error that is not one of this library's."""
+
+    def get(self, key):
+        raise ModuleNotFoundError("No module named 'acme_client'")
+
+
+@pytest.mark.parametrize("mode", [None, "r", "r+", "a"])
+@pytest.mark.parametrize("zarr_format", [None, 3])
+def test_a_foreign_error_of_a_store_is_not_blamed_on_a_format(mode, zarr_format):
+    with pytest.raises(StoreReadError) as caught:
+        zarr.open_array(FaultyStore(), mode, path="a", zarr_format=zarr_format)
+    assert "ModuleNotFoundError: No module named 'acme_client'" in str(caught.value)
+    assert "FaultyStore" in str(caught.value)
+    assert "v3" not in str(caught.value)
+    assert isinstance(caught.value.__cause__, ModuleNotFoundError)
+
+
+def test_a_foreign_error_of_a_store_is_not_hidden_by_the_search_for_other_formats():
+    class Faulty(MemoryStore):
+        def get(self, key):
+            if key == ".zarray":
+                raise ZeroDivisionError("of the store")
+            return super().get(key)
+
+    with pytest.raises(StoreReadError, match="ZeroDivisionError: of the store"):
+        conflicting_format(Faulty({"a": b""}), "", format_named(3))

@@ -12,7 +12,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
     UnsupportedFieldError,
 )
-from zarr_core.extension import MetadataExtension, Problem
+from zarr_core.extension import MetadataExtension, ValidationProblem
 
 
 class Units(MetadataExtension):
@@ -28,7 +28,7 @@ class Units(MetadataExtension):
 
     def check(self, document):
         if document.get("data_type") == "int32":
-            return [Problem("/units", "whole numbers have no unit")]
+            return [ValidationProblem("/units", "whole numbers have no unit")]
         return []
 
 
@@ -66,7 +66,7 @@ def test_a_plugin_makes_it_understood(store):
     put(store, "a", units={"unit": "m"})
     array = zarr.open(store, path="a", extensions=WITH)
     assert array[1] == 1
-    with zarr.extensions(WITH):
+    with zarr.override_extensions(WITH):
         array.attrs["b"] = 1
         assert zarr.open(store)["a"].attrs["b"] == 1
     assert json.loads(store.get("a/zarr.json"))["units"] == {"unit": "m"}
@@ -81,7 +81,7 @@ def test_what_was_understood_once_is_refused_without_the_plugin(store):
 
 def test_consolidated_metadata_is_no_way_around(store):
     put(store, "a", units={"unit": "m"})
-    with zarr.extensions(WITH):
+    with zarr.override_extensions(WITH):
         zarr.consolidate_metadata(store)
         assert zarr.open_group(store, "r")["a"][2] == 2
     with pytest.raises((UnsupportedFieldError, UnknownExtensionError), match="units"):
@@ -91,7 +91,7 @@ def test_consolidated_metadata_is_no_way_around(store):
 def test_members_are_set_and_removed_on_nodes(store):
     array = zarr.create_array(store, name="a", data=np.arange(3.0))
     other = zarr.open_array(store, path="a", mode="r+")
-    with zarr.extensions(WITH):
+    with zarr.override_extensions(WITH):
         array.update_additional_fields({"units": {"unit": "m"}})
         other.update_additional_fields({"note": {"must_understand": False, "by": ["me"]}})
         assert zarr.open_array(store, path="a").metadata.additional_fields == {
@@ -105,7 +105,7 @@ def test_members_are_set_and_removed_on_nodes(store):
             array.update_additional_fields({"other": {}})
         with pytest.raises(MetadataValidationError, match="/note/by"):
             array.update_additional_fields({"note": {"by": object()}})
-        with pytest.raises(ValueError, match="shape: a member that the specification defines"):
+        with pytest.raises(ValueError, match="shape: not an additional field"):
             array.update_additional_fields({"shape": [7]})
         assert store.get("a/zarr.json") == before
         array.update_additional_fields({"units": None, "never": None})
@@ -119,7 +119,7 @@ def test_members_are_set_and_removed_on_nodes(store):
 
 def test_a_format_without_further_members_refuses_them(store):
     array = zarr.create_array(store, shape=3, zarr_format=2)
-    with pytest.raises(MetadataValidationError, match="no place for further members"):
+    with pytest.raises(MetadataValidationError, match="does not support additional fields"):
         array.update_additional_fields({"note": {"must_understand": False}})
 
 
@@ -127,7 +127,7 @@ def test_a_format_without_further_members_refuses_them(store):
 def test_a_plugin_may_object(store, must_understand):
     put(store, "a", units={"unit": "", "must_understand": must_understand})
     put(store, "b", units={"unit": "m", "must_understand": must_understand}, data_type="int32")
-    with zarr.extensions(WITH):
+    with zarr.override_extensions(WITH):
         with pytest.raises(ExtensionConfigurationError, match="unit is empty"):
             zarr.open(store, path="a")
         with pytest.raises(MetadataValidationError, match="whole numbers have no unit"):
@@ -147,7 +147,7 @@ def test_what_is_wrong_is_said_where_it_is(store, member):
     [
         (lambda: {}["oops"], "KeyError: 'oops'"),
         (lambda: None, "'NoneType' object is not iterable"),
-        (lambda: "abc", "check gave 'a', which is no Problem"),
+        (lambda: "abc", "check returned 'a', which is not a ValidationProblem"),
     ],
 )
 def test_an_extension_that_fails_is_told_with_its_member(store, answer, said):

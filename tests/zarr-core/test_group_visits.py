@@ -48,7 +48,7 @@ def test_members_as_h5py_makes_them(root):
     assert root.ones_like("like", root["a/c"])[...].tolist() == [1] * 4
     assert root.zeros_like("deep/er", root["a/c"]).path == "deep/er"
     assert root["a"].require_group("/") == root["a"]
-    with pytest.raises(ValueError, match="needs a name"):
+    with pytest.raises(ValueError, match="requires a name"):
         root.zeros_like("", root["a/c"])
 
 
@@ -95,7 +95,7 @@ def test_a_group_is_opened_or_made_anew(tmp_path):
 
 
 def test_arrays_are_saved_alone_or_below_a_group(tmp_path):
-    zarr.save_array(tmp_path / "a", np.arange(3), compressor=None)
+    zarr.save_array(tmp_path / "a", np.arange(3), compressors=None)
     assert zarr.load(tmp_path / "a").tolist() == [0, 1, 2]
     zarr.save_group(tmp_path / "g", np.arange(2), x=[5])
     assert {name: v.tolist() for name, v in zarr.load(tmp_path / "g").items()} == {

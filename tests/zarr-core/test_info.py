@@ -1,7 +1,5 @@
 """Tables and lines that say what a node is."""
 
-import xml.etree.ElementTree
-
 import numpy as np
 import pytest
 import zarr_core as zarr
@@ -41,8 +39,6 @@ def test_the_table_of_an_array_never_touches_the_store():
     lines = repr(info).splitlines()
     assert lines[0].split(" : ") == ["Name" + " " * (len(lines[0].split(" : ")[0]) - 4), "/x"]
     assert len({line.index(" : ") for line in lines}) == 1
-    html = info._repr_html_()
-    assert len(list(xml.etree.ElementTree.fromstring(html).iter("tr"))) == len(info)
     assert not store.calls
     info.to_dict().clear()
     assert len(info) > 5
@@ -50,7 +46,7 @@ def test_the_table_of_an_array_never_touches_the_store():
 
 def test_whether_damage_is_noticed():
     def noticed(**options):
-        return zarr.create_array(shape=4, chunks=2, **options).info["Damage noticed"]
+        return zarr.create_array(shape=4, chunks=2, **options).info["Damage detected"]
 
     assert noticed(compressors="crc32c") == "yes"
     assert noticed(compressors=None) == "not in every case"

@@ -125,8 +125,6 @@ def test_the_storage_ratio_is_that_of_what_is_stored():
 def test_everything_shows_itself():
     root = zarr.create_group(attributes={"a": 1})
     array = root.create_array("x", shape=(4, 4), chunks=2, shards=4, dtype="int8")
-    for thing in (array, root, array.info, root.info, root.tree()):
-        assert thing._repr_html_().startswith("<")
     assert repr(root.attrs) == "{'a': 1}"
     for part in ("chunks=(2, 2)", "shards=(4, 4)", "int8", "v3"):
         assert part in repr(array)

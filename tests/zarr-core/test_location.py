@@ -1,61 +1,67 @@
 """From whatever names a place to a store with a path in it."""
 
 import os
+import pwd
 import types
 from collections import OrderedDict, UserDict
 from pathlib import Path
 
+import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_core.config import config
 from zarr_core.errors import NodeNameError, StoreError, UnknownExtensionError
-from zarr_core.hierarchy.location import locate
+from zarr_core.hierarchy.store_path import resolve_store_path
 from zarr_core.stores.mapping import MappingStore
 
 
 def test_paths_and_urls(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for place in ("x", "./x", str(tmp_path / "x"), tmp_path / "x", (tmp_path / "x").as_uri()):
-        store, path = locate(place)
+        store, path = resolve_store_path(place)
         assert (store, path) == (zarr.LocalStore(tmp_path / "x"), "")
-    assert locate("x.zarr")[0] == zarr.LocalStore(tmp_path / "x.zarr")
-    assert locate("x.dat", "/a/b/")[1] == "a/b"
+    assert resolve_store_path("x.zarr")[0] == zarr.LocalStore(tmp_path / "x.zarr")
+    assert resolve_store_path("x.dat", "/a/b/")[1] == "a/b"
     assert not list(tmp_path.iterdir())
-    assert locate("x", read_only=True)[0].read_only
+    assert resolve_store_path("x", read_only=True)[0].read_only
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="not a directory"):
-        locate("file")
+        resolve_store_path("file")
     with pytest.raises(StoreError, match="not the path of a directory"):
-        locate("")
+        resolve_store_path("")
 
 
 def test_memory():
-    first, second = locate(None)[0], locate(None)[0]
+    first, second = resolve_store_path(None)[0], resolve_store_path(None)[0]
     assert first != second
     mapping = {}
-    assert locate(mapping)[0] == locate(mapping)[0] == zarr.MemoryStore(mapping)
-    assert locate(mapping, read_only=True)[0].read_only
-    assert locate("memory://shared")[0] == locate("memory://shared")[0]
+    assert (
+        resolve_store_path(mapping)[0]
+        == resolve_store_path(mapping)[0]
+        == zarr.MemoryStore(mapping)
+    )
+    assert resolve_store_path(mapping, read_only=True)[0].read_only
+    assert resolve_store_path("memory://shared")[0] == resolve_store_path("memory://shared")[0]
     zarr.create_group(mapping)
     assert list(mapping) == ["zarr.json"]
 
 
 def test_stores_and_nodes_are_taken_as_they_are():
     store = zarr.MemoryStore()
-    assert locate(store, "a", read_only=True) == (store, "a")
-    assert locate(store)[0] is store
+    assert resolve_store_path(store, "a", read_only=True) == (store, "a")
+    assert resolve_store_path(store)[0] is store
     group = zarr.create_group(store, path="a")
-    assert locate(group, "b") == (store, "a/b")
-    assert locate(group)[0] is store
+    assert resolve_store_path(group, "b") == (store, "a/b")
+    assert resolve_store_path(group)[0] is store
 
 
 def test_the_store_of_a_suffix(tmp_path, install):
     install(
         "acme-box",
-        {"store": {"box": "acme_box:Box", "zip": "acme_box:Box"}},
+        {"store": {"box": "acme_box:BasicIndexer", "zip": "acme_box:BasicIndexer"}},
         {
             "acme_box.py": "from zarr_core import MemoryStore\n"
-            "class Box(MemoryStore):\n"
+            "class BasicIndexer(MemoryStore):\n"
             "    @classmethod\n"
             "    def from_url(cls, url, *, read_only=False, **options):\n"
             "        box = cls({}, read_only)\n"
@@ -63,32 +69,32 @@ def test_the_store_of_a_suffix(tmp_path, install):
             "        return box\n"
         },
     )
-    store = locate(tmp_path / "x.BOX", storage_options={"key": 1})[0]
+    store = resolve_store_path(tmp_path / "x.BOX", storage_options={"key": 1})[0]
     assert store.given == (str(tmp_path / "x.BOX"), {"key": 1})
-    assert locate("box://there/x", read_only=True)[0].read_only
+    assert resolve_store_path("box://there/x", read_only=True)[0].read_only
     (tmp_path / "dir.box").mkdir()
-    assert isinstance(locate(tmp_path / "dir.box")[0], zarr.LocalStore)
-    assert isinstance(locate(tmp_path / "x.other")[0], zarr.LocalStore)
+    assert isinstance(resolve_store_path(tmp_path / "dir.box")[0], zarr.LocalStore)
+    assert isinstance(resolve_store_path(tmp_path / "x.other")[0], zarr.LocalStore)
 
 
 def test_options_go_with_urls(tmp_path):
     for place in ({}, None, zarr.create_group):
         with pytest.raises(StoreError):
-            locate(place, storage_options={"a": 1})
-    with pytest.raises(StoreError, match="not with a path"):
-        locate(tmp_path / "x", storage_options={"a": 1})
-    assert locate((tmp_path / "x").as_uri(), storage_options={"fsync": True})[0]
+            resolve_store_path(place, storage_options={"a": 1})
+    with pytest.raises(StoreError, match="not a path"):
+        resolve_store_path(tmp_path / "x", storage_options={"a": 1})
+    assert resolve_store_path((tmp_path / "x").as_uri(), storage_options={"fsync": True})[0]
     with pytest.raises(StoreError, match="has no options a"):
-        locate((tmp_path / "x").as_uri(), storage_options={"a": 1})
+        resolve_store_path((tmp_path / "x").as_uri(), storage_options={"a": 1})
     for given in (zarr.MemoryStore(), zarr.create_group()):
-        with pytest.raises(StoreError, match="storage_options go with a URL"):
+        with pytest.raises(StoreError, match="storage_options requires a URL"):
             zarr.open(given, "a", storage_options={"a": 1})
 
 
 @pytest.mark.parametrize("place", [5, b"path", object(), ["a"], Path, {"a"}])
 def test_what_is_no_place(place):
-    with pytest.raises(StoreError, match="is no place for a hierarchy"):
-        locate(place)
+    with pytest.raises(StoreError, match="cannot open a store from"):
+        resolve_store_path(place)
 
 
 class Bytes(os.PathLike):
@@ -98,7 +104,7 @@ class Bytes(os.PathLike):
 
 def test_paths_of_bytes():
     with pytest.raises(StoreError, match="not bytes"):
-        locate(Bytes())
+        resolve_store_path(Bytes())
 
 
 @pytest.mark.parametrize(
@@ -117,21 +123,21 @@ def test_urls_of_stores_that_are_not_installed(url, name):
 
 def test_mappings_of_other_kinds():
     for mapping in (UserDict(), OrderedDict()):
-        store = locate(mapping)[0]
+        store = resolve_store_path(mapping)[0]
         assert type(store) is MappingStore
-        assert store == locate(mapping)[0]
+        assert store == resolve_store_path(mapping)[0]
         zarr.create_array(mapping, data=[1, 2])
         assert "zarr.json" in mapping
-        assert locate(mapping, read_only=True)[0].read_only
+        assert resolve_store_path(mapping, read_only=True)[0].read_only
     shown = types.MappingProxyType(dict(mapping))
-    assert locate(shown)[0].read_only
+    assert resolve_store_path(shown)[0].read_only
     assert zarr.open(shown, mode="r")[1] == 2
 
 
 BOX = """
 from zarr_core import MemoryStore
 
-class Box(MemoryStore):
+class BasicIndexer(MemoryStore):
     asked = []
 
     @classmethod
@@ -161,7 +167,7 @@ def boxes(install, tmp_path):
     """A store for the objects of a package, and one of its scheme for a single module."""
     install(
         "acme-box",
-        {"store": {"foreign_lib": "acme_box:Box", "box": "acme_box:Box"}},
+        {"store": {"foreign_lib": "acme_box:BasicIndexer", "box": "acme_box:BasicIndexer"}},
         {"acme_box.py": BOX, "foreign_lib/__init__.py": "", "foreign_lib/deep.py": FOREIGN},
     )
 
@@ -175,57 +181,57 @@ def test_objects_of_other_libraries(boxes, monkeypatch, tmp_path):
 
     for kind in (Thing, Mine, PathThing):
         thing = kind({})
-        store, path = locate(thing, "a", read_only=True)
-        assert (type(store).__name__, path, store.read_only) == ("Box", "a", True)
+        store, path = resolve_store_path(thing, "a", read_only=True)
+        assert (type(store).__name__, path, store.read_only) == ("BasicIndexer", "a", True)
         zarr.create_group(thing)
         assert list(thing.values) == ["zarr.json"]
-    assert locate(PathThing(None))[0] == zarr.LocalStore("from a path")
-    with pytest.raises(StoreError, match="is no place for a hierarchy"):
-        locate(Thing(None))
-    with pytest.raises(StoreError, match="storage_options go with a URL"):
-        locate(Thing({}), storage_options={"a": 1})
+    assert resolve_store_path(PathThing(None))[0] == zarr.LocalStore("from a path")
+    with pytest.raises(StoreError, match="cannot open a store from"):
+        resolve_store_path(Thing(None))
+    with pytest.raises(StoreError, match="storage_options requires a URL"):
+        resolve_store_path(Thing({}), storage_options={"a": 1})
 
 
 def test_nobody_is_asked_about_objects_of_others(boxes):
     import acme_box
 
     for place in (UserDict(), Path("x"), None, {}, "x"):
-        locate(place)
+        resolve_store_path(place)
     with pytest.raises(StoreError):
-        locate(types.SimpleNamespace())
-    assert acme_box.Box.asked == []
+        resolve_store_path(types.SimpleNamespace())
+    assert acme_box.BasicIndexer.asked == []
 
 
 def test_a_store_can_be_asked_for_by_its_name(boxes):
-    assert locate("box+s3://b/k")[0].given == ("box+s3://b/k", {})
-    assert locate("box+a+b://b/k", storage_options={"x": 1})[0].given[1] == {"x": 1}
+    assert resolve_store_path("box+s3://b/k")[0].given == ("box+s3://b/k", {})
+    assert resolve_store_path("box+a+b://b/k", storage_options={"x": 1})[0].given[1] == {"x": 1}
 
 
 def test_a_name_that_is_no_suffix(boxes, tmp_path):
     import acme_box
 
-    acme_box.Box.is_for = classmethod(lambda cls, path: path.endswith("yes.box"))
-    assert type(locate(tmp_path / "yes.box")[0]).__name__ == "Box"
-    assert isinstance(locate(tmp_path / "no.box")[0], zarr.LocalStore)
-    assert type(locate("box://there/no.box")[0]).__name__ == "Box"
+    acme_box.BasicIndexer.is_for = classmethod(lambda cls, path: path.endswith("yes.box"))
+    assert type(resolve_store_path(tmp_path / "yes.box")[0]).__name__ == "BasicIndexer"
+    assert isinstance(resolve_store_path(tmp_path / "no.box")[0], zarr.LocalStore)
+    assert type(resolve_store_path("box://there/no.box")[0]).__name__ == "BasicIndexer"
 
 
 def test_a_scheme_may_have_a_plus(install):
     install(
         "acme-box",
-        {"store": {"box+ssl": "acme_box:Box", "box": "acme_box:None"}},
+        {"store": {"box+ssl": "acme_box:BasicIndexer", "box": "acme_box:None"}},
         {"acme_box.py": BOX},
     )
-    assert locate("box+ssl://b/k")[0].given == ("box+ssl://b/k", {})
+    assert resolve_store_path("box+ssl://b/k")[0].given == ("box+ssl://b/k", {})
 
 
 def test_chains_of_urls_are_for_fsspec():
     class Chained(zarr.MemoryStore):
         from_url = classmethod(lambda cls, url, *, read_only=False, **_: cls({"url": url}))
 
-    with zarr.extensions({"store": {"fsspec": Chained}}):
+    with zarr.override_extensions({"store": {"fsspec": Chained}}):
         for url in ("simplecache::s3://b/k", "zip://inner::https://host/x.zip", "a::b::file:///x"):
-            assert locate(url)[0]._mapping == {"url": url}
+            assert resolve_store_path(url)[0]._mapping == {"url": url}
 
 
 def test_what_would_take_an_object_is_said():
@@ -235,15 +241,15 @@ def test_what_would_take_an_object_is_said():
     ):
         thing = type("Thing", (), {"__module__": module})()
         with config.set(disabled_plugins={"*"}), pytest.raises(StoreError, match=distribution):
-            locate(thing)
+            resolve_store_path(thing)
 
 
 def test_paths_that_break_the_grammar():
     for path in ("a/..", "../x", "a/./b", "a\0b"):
         with pytest.raises(NodeNameError):
-            locate({}, path)
-    with pytest.raises(TypeError, match="a path of a node is a string"):
-        locate({}, 5)
+            resolve_store_path({}, path)
+    with pytest.raises(TypeError, match="a path must be a string"):
+        resolve_store_path({}, 5)
 
 
 def test_a_message_about_an_unknown_scheme_tells_no_secret():
@@ -252,3 +258,72 @@ def test_a_message_about_an_unknown_scheme_tells_no_secret():
     assert "host/place" in str(caught.value)
     assert not {"pass", "word", "hidden"} & set(str(caught.value).replace("@", "/").split("/"))
     assert "hidden" not in str(caught.value)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home directory; the current directory is another one."""
+    for name in ("home", "here"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "home"
+
+
+def test_the_home_directory_is_expanded(home):
+    zarr.create_array("~/x.zarr", data=[1, 2])
+    zarr.create_group(Path("~") / "g.zarr")
+    zarr.save("~/saved.zarr", np.arange(3))
+    zarr.copy(zarr.open("~/x.zarr"), "~/copy.zarr")
+    assert sorted(path.name for path in home.iterdir()) == [
+        "copy.zarr", "g.zarr", "saved.zarr", "x.zarr",
+    ]  # fmt: skip
+    assert zarr.open("~/copy.zarr")[:].tolist() == [1, 2]
+    assert zarr.open("~/x.zarr").store.path == str(home / "x.zarr")
+    assert not os.listdir()
+
+
+def test_the_home_directory_of_a_user_is_expanded():
+    name = pwd.getpwuid(os.getuid()).pw_name
+    assert zarr.resolve_store_path(f"~{name}/x")[0].path == os.path.expanduser(f"~{name}/x")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("~no-such-user/x", "no home directory for user 'no-such-user'"),
+        ("s3:/bucket/x", "did you mean 's3://bucket/x'?"),
+        ("https:/host/x.zarr", "did you mean 'https://host/x.zarr'?"),
+        ("file:/tmp/x", "did you mean 'file:///tmp/x'?"),
+        ("s3:/bucket/x.zip", "did you mean 's3://bucket/x.zip'?"),
+        ("C:/data/x", "a path on a Windows drive"),
+        ("c:\\data\\x", "a path on a Windows drive"),
+    ],
+)
+def test_misspelt_places_are_refused(home, text, reason):
+    for use in (
+        zarr.open,
+        zarr.open_group,
+        lambda place: zarr.create_array(place, shape=3),
+        zarr.create_group,
+        lambda place: zarr.save(place, np.arange(3)),
+        lambda place: zarr.copy(zarr.create_group(), place),
+        lambda place: zarr.open(place, "w"),
+    ):
+        with pytest.raises(StoreError) as caught:
+            use(text)
+        assert reason in str(caught.value)
+        assert f"write {'./' + text!r}" in str(caught.value)
+    assert not os.listdir()
+
+
+@pytest.mark.parametrize("text", ["./s3:/bucket/x", "./~/x", "./C:/data/x", "a:b", "12:30/x", "x~"])
+def test_unusual_names_of_directories_are_accepted(home, text):
+    zarr.create_group(text)
+    assert os.path.isdir(text)
+
+
+def test_secrets_of_a_misspelt_url_are_not_shown(home):
+    with pytest.raises(StoreError) as caught:
+        zarr.open("s3:/key:secret@bucket/x")
+    assert "secret" not in str(caught.value)

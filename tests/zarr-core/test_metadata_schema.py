@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 
 import pytest
-from zarr_core.metadata.problem import Problem, json_pointer
 from zarr_core.metadata.schema import InvalidSchemaError, Schema, core_schema, explain
+from zarr_core.metadata.validation_problem import ValidationProblem, json_pointer
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_sentences(schema, value, expected):
 
 def test_a_form_that_was_meant_is_explained_instead_of_all_forms():
     [problem] = core_schema("extension").problems({"name": "gzip", "level": 5}, "/codecs/0")
-    assert problem == Problem(
+    assert problem == ValidationProblem(
         "/codecs/0/level", "is not a member here; known: name, configuration, must_understand"
     )
 
@@ -88,9 +88,9 @@ def test_titles_are_found_behind_references():
 def test_members_are_named():
     schema = {"properties": {}, "additionalProperties": False, "required": ["a", "b/c"]}
     assert explain({"x": 1}, schema) == [
-        Problem("/x", "is not a member here; none is known"),
-        Problem("/a", "is missing"),
-        Problem("/b~1c", "is missing"),
+        ValidationProblem("/x", "is not a member here; none is known"),
+        ValidationProblem("/a", "is missing"),
+        ValidationProblem("/b~1c", "is missing"),
     ]
 
 
@@ -100,8 +100,8 @@ def test_pointers_begin_where_the_value_stands():
 
 
 def test_a_problem_of_the_whole_document_has_no_pointer():
-    assert str(Problem("", "is wrong")) == "is wrong"
-    assert Problem("/a", "is wrong").below("") == Problem("/a", "is wrong")
+    assert str(ValidationProblem("", "is wrong")) == "is wrong"
+    assert ValidationProblem("/a", "is wrong").below("") == ValidationProblem("/a", "is wrong")
     assert json_pointer() == ""
     assert json_pointer("a~b", "c/d", 0, "") == "/a~0b/c~1d/0/"
 

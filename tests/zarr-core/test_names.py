@@ -86,7 +86,7 @@ def test_a_long_ordinary_path_is_fast():
 
 @pytest.mark.parametrize("path", [None, 1, b"a", ["a"]])
 def test_a_path_is_a_string(path):
-    with pytest.raises(TypeError, match="a path of a node is a string"):
+    with pytest.raises(TypeError, match="a path must be a string"):
         names.normalise_path(path)
 
 

@@ -58,7 +58,7 @@ def test_alone_it_is_not_used_but_mentioned(install, codec_source):
     install("fast", {"codec.isal": {"x": "fast:Codec"}}, {"fast.py": codec_source})
     with pytest.raises(UnknownExtensionError) as caught:
         found()
-    _, _, line = str(caught.value).partition("choose it: ")
+    _, _, line = str(caught.value).partition("to select it: ")
     assert line == "zarr_core.config.set(providers={'codec.x': 'fast[isal]'})"
     assert "x" not in names("codec")
     assert found("fast[isal]") == "fast"

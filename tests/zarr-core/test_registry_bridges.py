@@ -32,10 +32,10 @@ def adapt(provider, found):
     @dataclass(frozen=True, slots=True)
     class Adapted(BytesToBytesCodec):
         key: int = found().key
-        def encode(self, data):
+        def encode(self, data, decoded_size):
             return bytes(byte ^ self.key for byte in data)
         def decode(self, data, decoded_size):
-            return self.encode(data)
+            return self.encode(data, decoded_size)
     Adapted.__name__ = f"{provider.name} of {provider.distribution}"
     return Adapted
 """
@@ -58,7 +58,7 @@ def bridged(install):
 def test_what_another_library_would_find_is_found_and_adapted(bridged):
     bridged([("far", "foreign:Foreign", "far-away")])
     codec = make("codec", ExtensionDefinition("far"))
-    assert codec.encode(b"\0") == b"\5"
+    assert codec.encode(b"\0", None) == b"\5"
     assert find("codec", "far").__name__ == "far of far-away"
 
 
@@ -116,7 +116,7 @@ def test_a_bridge_is_switched_off_like_any_plugin(bridged):
             find("codec", "far")
     with (
         config.set(disabled_plugins={"far-away"}),
-        pytest.raises(UnknownExtensionError, match=r"far-away 2\.0, which .* switches off"),
+        pytest.raises(UnknownExtensionError, match=r"far-away 2\.0, which .* disables"),
     ):
         find("codec", "far")
 
@@ -152,7 +152,7 @@ def test_a_bridge_may_not_offer_anything_else(install):
         {"bridge_of_strings.py": "def providers():\n    return ['codec far']\n"},
     )
     with (
-        pytest.warns(UserWarning, match="'codec far' is no Provider"),
+        pytest.warns(UserWarning, match="'codec far' is not a Provider"),
         pytest.raises(UnknownExtensionError),
     ):
         find("codec", "far")

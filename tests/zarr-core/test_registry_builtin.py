@@ -11,14 +11,14 @@ PYPROJECT = Path(__file__).parents[2] / "packages" / "zarr-core" / "pyproject.to
 def test_the_table_equals_the_entry_points():
     with PYPROJECT.open("rb") as file:
         groups = tomllib.load(file)["project"]["entry-points"]
-    assert {f"zarr_core.{kind}": lines for kind, lines in builtin.LINES.items()} == groups
+    assert {f"zarr_core.{kind}": lines for kind, lines in builtin.ENTRY_POINTS.items()} == groups
 
 
 @pytest.mark.parametrize(
     ("kind", "name", "target"),
     [
         (kind, name, target)
-        for table in (builtin.LINES, builtin.FAMILIES)
+        for table in (builtin.ENTRY_POINTS, builtin.FAMILIES)
         for kind, lines in table.items()
         for name, target in lines.items()
     ],

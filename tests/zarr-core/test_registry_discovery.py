@@ -2,7 +2,7 @@ import sys
 
 import pytest
 from zarr_core.registry import discovery
-from zarr_core.registry.installed import canonical
+from zarr_core.registry.entry_points import canonical
 from zarr_core.registry.resolve import find
 
 
@@ -91,7 +91,7 @@ def test_a_damaged_installation_hides_no_other(install, damage):
     else:
         (site / "acme-1.0.dist-info" / "METADATA").unlink()
     discovery.refresh()
-    with pytest.warns(UserWarning, match="cannot be read and are left out"):
+    with pytest.warns(UserWarning, match="cannot be read and are ignored"):
         discovery.scan()
     assert scanned("codec", "fine")
     assert not scanned("codec", "acme.x")

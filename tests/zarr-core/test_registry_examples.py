@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from zarr_core.registry.points import KINDS
+from zarr_core.registry.extension_points import EXTENSION_POINTS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/pyproject.toml"))
@@ -46,7 +46,7 @@ except ExtensionConfigurationError as error:
 else:
     raise SystemExit("the schema was not found")
 codec = make("codec", ExtensionDefinition("acme.xor", {"key": 7}))
-assert codec.decode(codec.encode(b"zarr"), 4) == b"zarr"
+assert codec.decode(codec.encode(b"zarr", 4), 4) == b"zarr"
 assert name_of("codec", type(codec)) == "acme.xor"
 from zarr_core.registry import hooks
 (problem,) = hooks.check_metadata("here", {"attributes": {"units": ""}})
@@ -74,7 +74,7 @@ def test_a_stranger_can_use_them(site):
 
 
 def test_every_kind_has_an_example():
-    assert {group for group, _ in POINTS} == {kind.group for kind in KINDS.values()}
+    assert {group for group, _ in POINTS} == {kind.group for kind in EXTENSION_POINTS.values()}
 
 
 def test_the_wheels_carry_the_schema(site):

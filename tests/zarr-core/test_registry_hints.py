@@ -1,8 +1,12 @@
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+import zarr_core as zarr
 from zarr_core.config import config
+from zarr_core.errors import UnknownExtensionError
 from zarr_core.registry import hints
 from zarr_core.registry.hints import install_hint
 
@@ -18,7 +22,9 @@ PACKAGES = Path(__file__).parents[2] / "packages"
         ("data_type", "float8_e4m3", "zarr-dtypes"),
         ("chunk_grid", "rectilinear", "zarr-grids"),
         ("storage_transformer", "sharding", "zarr-sharding"),
-        ("store", "s3", "zarr-stores"),
+        ("store", "zip", "zarr-stores"),
+        ("store", "s3", "'zarr-stores[object]'"),
+        ("store", "redis", "'zarr-stores[redis]'"),
         ("format", "v2", "zarr-formats"),
     ],
 )
@@ -36,34 +42,57 @@ def test_codecs_of_numcodecs_may_be_anybodys():
 def test_other_names_say_how_they_would_be_found():
     hint = install_hint("codec", "acme.x")
     assert "entry-point group zarr_core.codec" in hint
-    assert "zarr_core.extensions({'codec': {'acme.x': ...}})" in hint
+    assert "zarr_core.override_extensions({'codec': {'acme.x': ...}})" in hint
 
 
 def test_what_is_left_out_on_purpose_says_why():
     hint = install_hint("codec", "numcodecs.pickle")
-    assert "runs any code that their writer chose" in hint
-    assert "zarr_core.extensions({'codec': {'numcodecs.pickle': PickleCodec}})" in hint
+    assert "can execute arbitrary code" in hint
+    assert "zarr_core.override_extensions({'codec': {'numcodecs.pickle': PickleCodec}})" in hint
     assert "pip install" not in hint
 
 
 def test_what_is_switched_off_is_said():
     with config.set(disabled_plugins={"zarr-codecs"}):
-        assert "which the setting disabled_plugins switches off" in install_hint("codec", "gzip")
-        assert "do not switch it off" in install_hint("codec", "pcodec")
+        assert "which the setting disabled_plugins disables" in install_hint("codec", "gzip")
+        assert "do not disable it" in install_hint("codec", "pcodec")
     with config.set(disabled_plugins={"*"}):
-        assert "do not switch it off" in install_hint("codec", "gzip")
+        assert "do not disable it" in install_hint("codec", "gzip")
 
 
-def test_the_table_knows_everything_that_our_distributions_provide():
-    for pyproject in PACKAGES.glob("*/pyproject.toml"):
-        project = tomllib.loads(pyproject.read_text())["project"]
-        if project["name"] == "zarr-core":
-            continue
-        for group, names in project.get("entry-points", {}).items():
-            library, _, kind = group.partition(".")
-            if library != "zarr_core":
-                continue
-            kind = kind.partition(".")[0]  # alternatives too
-            for name in names:
-                with config.set(disabled_plugins={"*"}):
-                    assert project["name"] in hints.install_hint(kind, name), (kind, name)
+def test_the_table_is_what_our_distributions_declare():
+    run = subprocess.run(
+        [sys.executable, "scripts/list_extensions.py", "--check"],
+        cwd=PACKAGES.parent,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_the_extras_of_stores_exist_and_belong_to_stores_that_exist():
+    pyproject = tomllib.loads((PACKAGES / "zarr-stores" / "pyproject.toml").read_text())
+    extras = pyproject["project"]["optional-dependencies"]
+    stores = pyproject["project"]["entry-points"]["zarr_core.store"]
+    for extra, names in hints.EXTRAS["zarr-stores"].items():
+        assert extra in extras
+        assert set(names.split()) <= set(stores)
+    # Stores of one class need the same libraries.
+    for targets in {target: None for target in stores.values() if "references" not in target}:
+        of_one = {hints.requirement("store", name) for name in stores if stores[name] == targets}
+        assert len(of_one) == 1
+
+
+@pytest.mark.parametrize("version", [4, "v4", "nonsense"])
+def test_the_formats_that_exist_are_listed(version):
+    with pytest.raises(
+        UnknownExtensionError, match=r"zarr_format must be one of .*\b3\b"
+    ) as caught:
+        zarr.create_array({}, shape=3, zarr_format=version)
+    assert "'n5'" in str(caught.value)
+    with (
+        config.set(disabled_plugins={"*"}),
+        pytest.raises(UnknownExtensionError, match=r"zarr_format must be one of 3\."),
+    ):
+        zarr.open({}, zarr_format=version)

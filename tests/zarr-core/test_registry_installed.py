@@ -8,7 +8,7 @@ import zipfile
 
 import importlib_metadata
 import pytest
-from zarr_core.registry import discovery, installed
+from zarr_core.registry import discovery, entry_points
 
 LINES = "[zarr_core.codec]\nacme.x = acme:X\n"
 METADATA = "Metadata-Version: 2.1\nName: Acme.X\nVersion: 1.5\n\nName: of something else\n"
@@ -148,14 +148,14 @@ def test_metadata_in_unusual_order_and_letters(tmp_path, path):
 def test_lines_mean_what_they_mean_to_importlib_metadata(text, tmp_path):
     (tmp_path / "entry_points.txt").write_text(text.replace(";", "#"), newline="")
     expected = importlib_metadata.Distribution.at(tmp_path).entry_points
-    mine = list(installed.lines(text))
+    mine = list(entry_points.lines(text))
     assert mine == [(point.group, point.name, point.value) for point in expected]
 
 
 @pytest.mark.parametrize("text", ["a = b", "[g]\nno equals sign", "[g\na = b"])
 def test_what_is_no_such_file_is_refused(text):
-    with pytest.raises(ValueError, match="is no line of a file of entry points"):
-        list(installed.lines(text))
+    with pytest.raises(ValueError, match="is not a valid line of entry_points.txt"):
+        list(entry_points.lines(text))
 
 
 def test_this_environment_is_read_as_importlib_metadata_reads_it():
@@ -166,10 +166,10 @@ def test_this_environment_is_read_as_importlib_metadata_reads_it():
         (item.name, item.version, item.read_text("entry_points.txt") or "")
         for item in importlib_metadata.distributions()
     ]
-    assert of(line[1:] for line in installed.distributions("[")) == of(
+    assert of(line[1:] for line in entry_points.distributions("[")) == of(
         line for line in theirs if "[" in line[2]
     )
-    assert os.sep not in "".join(line.name for line in installed.distributions("["))
+    assert os.sep not in "".join(line.name for line in entry_points.distributions("["))
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -4,7 +4,7 @@ import pytest
 from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.config import config
 from zarr_core.registry.listing import installed_extensions, names, table
-from zarr_core.registry.scope import extensions
+from zarr_core.registry.scope import override_extensions
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_who_wins(several):
     with config.set(disabled_plugins={"acme-two", "acme-hooks"}):
         assert winners("x") == ["acme-one"]
         assert winners("acme", "hooks") == []
-    with extensions({"codec": {"x": BytesCodec}}):
+    with override_extensions({"codec": {"x": BytesCodec}}):
         assert winners("x") == ["this process"]
 
 
@@ -92,5 +92,5 @@ def test_names(several):
     assert {"bytes", "x"} <= set(names("codec"))
     with config.set(disabled_plugins={"*"}):
         assert names("codec") == ["bytes"]
-    with extensions({"codec": {"a": BytesCodec}}):
+    with override_extensions({"codec": {"a": BytesCodec}}):
         assert names("codec")[0] == "a"

@@ -6,7 +6,7 @@ from zarr_core.errors import UnknownExtensionError
 from zarr_core.interfaces.codec import Codec
 from zarr_core.registry import resolve
 from zarr_core.registry.naming import name_of
-from zarr_core.registry.scope import extensions
+from zarr_core.registry.scope import override_extensions
 
 
 def test_names_of_core():
@@ -16,7 +16,7 @@ def test_names_of_core():
 
 
 def test_the_scope_comes_first():
-    with extensions({"codec": {"acme.plain": BytesCodec}}):
+    with override_extensions({"codec": {"acme.plain": BytesCodec}}):
         assert name_of("codec", BytesCodec) == "acme.plain"
     assert name_of("codec", BytesCodec) == "bytes"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from zarr_core.errors import UnknownExtensionError
-from zarr_core.extension import data_type_for
+from zarr_core.tools import data_type_for
 
 SOURCE = """
 import numpy
@@ -55,7 +55,7 @@ def test_a_stranger_stores_what_nobody_else_does(stranger):
     ("does", "said"),
     [
         ("raise KeyError('oops')", "from_numpy raised KeyError: 'oops'"),
-        ("return 5", "from_numpy gave something that is no data type"),
+        ("return 5", "from_numpy returned int, not a DataType"),
     ],
 )
 def test_a_stranger_that_fails_is_named(stranger, does, said):

@@ -1,11 +1,11 @@
 import os
 
 import pytest
-from zarr_core.registry.points import KINDS, kind_called
+from zarr_core.registry.extension_points import EXTENSION_POINTS, extension_point
 
 
-def test_there_are_eleven_kinds():
-    assert set(KINDS) == {
+def test_the_kinds():
+    assert set(EXTENSION_POINTS) == {
         "codec",
         "data_type",
         "chunk_grid",
@@ -16,43 +16,47 @@ def test_there_are_eleven_kinds():
         "format",
         "store",
         "bridge",
+        "display",
         "hooks",
     }
-    assert all(name == kind.name for name, kind in KINDS.items())
-    assert KINDS["codec"].group == "zarr_core.codec"
+    assert all(name == kind.name for name, kind in EXTENSION_POINTS.items())
+    assert EXTENSION_POINTS["codec"].group == "zarr_core.codec"
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("kind", EXTENSION_POINTS.values(), ids=EXTENSION_POINTS)
 def test_every_interface_is_an_abstract_class(kind):
     interface = kind.interface_class()
     assert interface is object or interface.__module__ == kind.interface.partition(":")[0]
 
 
 def test_only_these_kinds_may_be_left_out():
-    assert {name: kind.unknown for name, kind in KINDS.items() if kind.unknown != "refuse"} == {
-        "codec": "skip",
-        "storage_transformer": "skip",
+    assert {
+        name: kind.unknown for name, kind in EXTENSION_POINTS.items() if kind.unknown != "error"
+    } == {
+        "codec": "read_only",
+        "storage_transformer": "read_only",
         "extension": "ignore",
+        "display": "ignore",
     }
 
 
 def test_an_unknown_kind_is_named_with_those_there_are():
-    with pytest.raises(ValueError, match=r"'codecs'.*there are codec, data_type"):
-        kind_called("codecs")
+    with pytest.raises(ValueError, match=r"'codecs'.*expected one of codec, data_type"):
+        extension_point("codecs")
 
 
 def test_objections():
     from zarr_core.extension import BytesToBytesCodec, Codec
 
-    codec = KINDS["codec"]
-    assert "is not a class derived from Codec" in codec.objection(int)
-    assert "is not a class derived from Codec" in codec.objection(7)
-    assert len(codec.objection(os.environ)) < 100, "it may hold secrets"
-    assert codec.objection(BytesToBytesCodec) == "BytesToBytesCodec does not define decode, encode"
-    assert "chunk grid" in KINDS["chunk_grid"].title
-    assert KINDS["hooks"].objection(7) == ""
+    codec = EXTENSION_POINTS["codec"]
+    assert "is not a class derived from Codec" in codec.problem(int)
+    assert "is not a class derived from Codec" in codec.problem(7)
+    assert len(codec.problem(os.environ)) < 100, "it may hold secrets"
+    assert codec.problem(BytesToBytesCodec) == "BytesToBytesCodec does not define decode, encode"
+    assert "chunk grid" in EXTENSION_POINTS["chunk_grid"].title
+    assert EXTENSION_POINTS["hooks"].problem(7) == ""
 
     class Fine(Codec):
         pass
 
-    assert codec.objection(Fine) == ""
+    assert codec.problem(Fine) == ""

@@ -47,7 +47,7 @@ def test_it_loads_a_class_within_a_class(install, codec_source):
         ),
         (
             "from zarr_core.extension import Warpdrive",
-            "it needs zarr_core.extension of another version of zarr-core",
+            "it requires zarr_core.extension of another version of zarr-core",
         ),
     ],
 )
@@ -74,13 +74,13 @@ def test_hooks_may_be_any_object(install):
     assert provider("acme", kind="hooks").load().__name__ == "acme"
 
 
-def test_the_door_for_authors_does_not_import_pluggy_before_it_is_asked_for():
+def test_pluggy_is_imported_with_hookimpl():
     code = (
-        "import sys, zarr_core.extension as door\n"
+        "import sys, zarr_core.extension as extension\n"
         "assert not {'pluggy', 'importlib_metadata', 'jsonschema'} & set(sys.modules)\n"
-        "door.hookimpl\n"
+        "extension.hookimpl\n"
         "assert 'pluggy' in sys.modules\n"
-        "try: door.nothing_of_this_name\n"
+        "try: extension.nothing_of_this_name\n"
         "except AttributeError: pass\n"
         "else: raise SystemExit(1)\n"
     )

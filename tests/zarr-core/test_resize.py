@@ -54,7 +54,7 @@ def test_forms_of_a_shape():
     assert array.shape == (1, 1)
     point = zarr.create_array(shape=(), dtype="int8")
     point.resize(())
-    for shape, message in (((1,), "number of dimensions: 2, not 1"), ((-1, 2), "not negative")):
+    for shape, message in (((1,), "number of dimensions: 2, not 1"), ((-1, 2), "negative lengths")):
         with pytest.raises(ValueError, match=message):
             array.resize(shape)
     with pytest.raises(TypeError):
@@ -178,7 +178,7 @@ def test_those_who_append_at_once_get_places_of_their_own(handles, tmp_path):
 def test_an_array_that_others_have_changed():
     array = zarr.array(np.zeros((3, 4)))
     zarr.open(array.store).resize(3, 5)
-    with pytest.raises(ValueError, match="has got the shape"):
+    with pytest.raises(ValueError, match="has changed to"):
         array.append(np.zeros((1, 4)))
     zarr.create_array(array.store, shape=7, chunks=2, dtype="int8", overwrite=True)
     array.refresh()

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import product
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from zarr_core.interfaces.chunk_grid import ChunkAxis
-from zarr_core.selection.normalised import Box, Outer, Points
+from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
 from zarr_core.selection.projection import (
-    axis_parts,
     chunk_count,
     project,
+    project_dimension,
+    project_keys,
     put,
-    single_chunk,
     take,
 )
 
@@ -102,19 +103,23 @@ def cases(draw, kind: str):
     shape = tuple(draw(st.lists(st.integers(0, 8), min_size=least, max_size=4)))
     axes = tuple(draw(chunk_axes(size)) for size in shape)
     if kind == "box":
-        return shape, axes, Box(tuple(draw(slices(size)) for size in shape))
+        return shape, axes, BasicIndexer(tuple(draw(slices(size)) for size in shape))
     if kind == "outer":
         index = [draw(slices(size) | indices(size)) for size in shape]
         place = draw(st.integers(0, len(shape) - 1))
         index[place] = draw(indices(shape[place]))
-        return shape, axes, Outer(tuple(index))
+        return shape, axes, OrthogonalIndexer(tuple(index))
     count = 0 if 0 in shape else draw(st.integers(0, 20))
-    return shape, axes, Points(tuple(draw(indices(size, count))[:count] for size in shape))
+    return (
+        shape,
+        axes,
+        CoordinateIndexer(tuple(draw(indices(size, count))[:count] for size in shape)),
+    )
 
 
 def direct(array: np.ndarray, selection) -> np.ndarray:
     """The selected elements by a way of their own: explicit coordinates."""
-    if isinstance(selection, Points):
+    if isinstance(selection, CoordinateIndexer):
         return array[selection.index] if selection.index else array.reshape(1)
     coordinates = [
         np.arange(size)[item] for size, item in zip(array.shape, selection.index, strict=True)
@@ -142,23 +147,23 @@ def check_parts(shape, axes, selection) -> None:
     times = np.zeros(selection.shape, int)
     parts = list(project(selection, axes))
     for part in parts:
-        chunk = encoded_chunk(array, axes, part.chunk)
-        taken = take(chunk, part.within)
-        assert taken.shape == part.within.shape
+        chunk = encoded_chunk(array, axes, part.chunk_coords)
+        taken = take(chunk, part.chunk_selection)
+        assert taken.shape == part.chunk_selection.shape
         assert taken.size
-        assert out[part.target].shape == taken.shape
-        if isinstance(part.within, Box):  # the engine decodes into a view
-            assert np.may_share_memory(out[part.target], out)
-        out[part.target] = taken
-        times[part.target] += 1
-        ordered = isinstance(part.within, Box) and taken.shape == chunk.shape
-        if not isinstance(part.within, Points):
-            assert part.whole == (ordered and bool((taken == chunk).all()))
+        assert out[part.out_selection].shape == taken.shape
+        if isinstance(part.chunk_selection, BasicIndexer):  # the engine decodes into a view
+            assert np.may_share_memory(out[part.out_selection], out)
+        out[part.out_selection] = taken
+        times[part.out_selection] += 1
+        ordered = isinstance(part.chunk_selection, BasicIndexer) and taken.shape == chunk.shape
+        if not isinstance(part.chunk_selection, CoordinateIndexer):
+            assert part.is_whole_encoded_chunk == (ordered and bool((taken == chunk).all()))
         inside = set(chunk[chunk >= 0].tolist())
-        assert part.covers == (set(taken.ravel().tolist()) == inside)
+        assert part.is_complete_chunk == (set(taken.ravel().tolist()) == inside)
     np.testing.assert_array_equal(out, expected)
     assert (times == 1).all()
-    chunks = [part.chunk for part in parts]
+    chunks = [part.chunk_coords for part in parts]
     assert chunks == sorted(set(chunks))
     assert chunk_count(selection, axes) == len(parts)
 
@@ -180,22 +185,36 @@ def test_parts_of_points(case):
 
 
 @given(cases("box"))
-def test_single_chunk_agrees_with_the_plan(case):
-    shape, axes, box = case
-    parts = list(project(box, axes))
-    found = single_chunk(box, axes)
-    if found is None:
+def test_a_tuple_means_a_single_chunk(case):
+    _, axes, box = case
+    projections = project(box, axes)
+    count = chunk_count(box, axes)
+    if isinstance(projections, tuple):
+        assert len(projections) == count == 1
+    else:
         # Only slices whose stop is not tight may go unnoticed.
         tight = all(part.stop - 1 < part.start or part.step == 1 for part in box.index)
-        assert len(parts) != 1 or not tight
-    else:
-        (part,) = parts
-        chunk, within, whole, covers = found
-        array = np.arange(int(np.prod(shape))).reshape(shape)
-        stored = encoded_chunk(array, axes, part.chunk)
-        assert chunk == part.chunk
-        assert (whole, covers) == (part.whole, part.covers)
-        np.testing.assert_array_equal(take(stored, within), take(stored, part.within))
+        assert count != 1 or not tight
+
+
+@given(cases("box"))
+def test_projections_with_keys_agree(case):
+    _, axes, box = case
+    if axes:
+        keyed = project_keys(box, axes, lambda columns: map(str, product(*columns)))
+        array = np.zeros(box.shape)
+        for found, part in zip(keyed, project(box, axes), strict=True):
+            key, chunk_selection, out_selection, is_whole = found
+            assert key == str(part.chunk_coords)
+            assert is_whole == part.is_whole_encoded_chunk
+            indices = [
+                range(axis.length(at)) for axis, at in zip(axes, part.chunk_coords, strict=True)
+            ]
+            for item, other, length in zip(
+                chunk_selection, part.chunk_selection.index, indices, strict=True
+            ):
+                assert length[item] == length[other]
+            assert array[out_selection].shape == array[part.out_selection].shape
 
 
 @given(st.sampled_from(["box", "outer", "points"]).flatmap(cases))
@@ -213,11 +232,11 @@ def test_writing_parts_is_writing_the_selection(case):
     np.testing.assert_array_equal(whole, expected)
     result = np.zeros(shape, int)
     for part in project(selection, axes):
-        chunk = encoded_chunk(result, axes, part.chunk)
-        put(chunk, part.within, values[part.target])
+        chunk = encoded_chunk(result, axes, part.chunk_coords)
+        put(chunk, part.chunk_selection, values[part.out_selection])
         place = tuple(
             slice(axis.start(number), axis.start(number) + axis.length(number))
-            for axis, number in zip(axes, part.chunk, strict=True)
+            for axis, number in zip(axes, part.chunk_coords, strict=True)
         )
         view = result[place] if place else result
         view[...] = chunk[tuple(slice(0, length) for length in view.shape)]
@@ -226,7 +245,7 @@ def test_writing_parts_is_writing_the_selection(case):
 
 def test_take_and_put_mix_slices_with_several_arrays():
     array = np.arange(4 * 5 * 6).reshape(4, 5, 6)
-    selection = Outer((np.array([3, 0]), slice(1, 5, 2), np.array([5, 5, 2])))
+    selection = OrthogonalIndexer((np.array([3, 0]), slice(1, 5, 2), np.array([5, 5, 2])))
     expected = array[[3, 0]][:, 1:5:2][:, :, [5, 5, 2]]
     np.testing.assert_array_equal(take(array, selection), expected)
     target = np.zeros_like(array)
@@ -237,61 +256,64 @@ def test_take_and_put_mix_slices_with_several_arrays():
 
 def test_steps_longer_than_chunks_skip_chunks():
     axis = Even(100, 10)
-    assert [part.chunk for part in axis_parts(slice(5, 100, 30), axis)] == [0, 3, 6, 9]
-    assert chunk_count(Box((slice(5, 96, 30),)), (axis,)) == 4
+    assert [part.chunk_coord for part in project_dimension(slice(5, 100, 30), axis)] == [0, 3, 6, 9]
+    assert chunk_count(BasicIndexer((slice(5, 96, 30),)), (axis,)) == 4
 
 
 def test_sorted_runs_of_indices_become_slices():
-    parts = axis_parts(np.array([1, 3, 5, 12, 13, 14, 20, 20], np.intp), Even(30, 10))
-    assert [part.within for part in parts[:2]] == [slice(1, 6, 2), slice(2, 5, 1)]
-    assert [part.target for part in parts] == [slice(0, 3, 1), slice(3, 6, 1), slice(6, 8, 1)]
-    np.testing.assert_array_equal(parts[2].within, [0, 0])
+    parts = project_dimension(np.array([1, 3, 5, 12, 13, 14, 20, 20], np.intp), Even(30, 10))
+    assert [part.chunk_selection for part in parts[:2]] == [slice(1, 6, 2), slice(2, 5, 1)]
+    assert [part.out_selection for part in parts] == [
+        slice(0, 3, 1),
+        slice(3, 6, 1),
+        slice(6, 8, 1),
+    ]
+    np.testing.assert_array_equal(parts[2].chunk_selection, [0, 0])
 
 
 def test_a_grid_of_more_chunks_than_an_integer_counts():
     side = 2**62
     axes = (Even(side, 3), Even(side, 5))
-    points = Points(
+    points = CoordinateIndexer(
         (np.array([side - 1, 0, side - 1], np.intp), np.array([7, side - 1, 8], np.intp))
     )
     parts = list(project(points, axes))
-    assert [part.chunk for part in parts] == [(0, (side - 1) // 5), ((side - 1) // 3, 1)]
-    np.testing.assert_array_equal(parts[1].target[0], [0, 2])
-    np.testing.assert_array_equal(parts[1].within.index[1], [2, 3])
+    assert [part.chunk_coords for part in parts] == [(0, (side - 1) // 5), ((side - 1) // 3, 1)]
+    np.testing.assert_array_equal(parts[1].out_selection[0], [0, 2])
+    np.testing.assert_array_equal(parts[1].chunk_selection.index[1], [2, 3])
     assert chunk_count(points, axes) == 2
-    everything = Box((slice(0, side, 1), slice(0, side, 1)))
+    everything = BasicIndexer((slice(0, side, 1), slice(0, side, 1)))
     assert chunk_count(everything, axes) == -(-side // 3) * -(-side // 5)
-    corner = Box((slice(side - 1, side, 1), slice(0, 1, 1)))
-    assert single_chunk(corner, axes) is not None
-    # A plan is made bit by bit, so its beginning costs nothing.
-    assert next(project(Box((slice(0, side, 1),)), axes[:1])).chunk == (0,)
+    corner = BasicIndexer((slice(side - 1, side, 1), slice(0, 1, 1)))
+    assert isinstance(project(corner, axes), tuple)
+    # Projections are computed one by one, so the first costs nothing.
+    assert next(iter(project(BasicIndexer((slice(0, side, 1),)), axes[:1]))).chunk_coords == (0,)
 
 
 def test_chunks_longer_than_an_integer_counts():
     axis = Even(10, 2**70)
-    (part,) = axis_parts(np.array([3, 1], np.intp), axis)
-    assert part.chunk == 0
-    assert not part.covers
-    (part,) = axis_parts(slice(0, 10, 1), axis)
-    assert (part.whole, part.covers) == (False, True)
-    (point,) = project(Points((np.array([4], np.intp),)), (axis,))
-    assert point.chunk == (0,)
+    (part,) = project_dimension(np.array([3, 1], np.intp), axis)
+    assert part.chunk_coord == 0
+    assert not part.is_complete_chunk
+    (part,) = project_dimension(slice(0, 10, 1), axis)
+    assert (part.is_whole_encoded_chunk, part.is_complete_chunk) == (False, True)
+    (point,) = project(CoordinateIndexer((np.array([4], np.intp),)), (axis,))
+    assert point.chunk_coords == (0,)
 
 
 def test_no_dimensions():
-    (part,) = project(Box(()), ())
-    assert part == ((), Box(()), (Ellipsis,), True, True)
-    assert single_chunk(Box(()), ()) == ((), Box(()), True, True)
-    (part,) = project(Points(()), ())
+    (part,) = project(BasicIndexer(()), ())
+    assert part == ((), BasicIndexer(()), (Ellipsis,), True, True)
+    (part,) = project(CoordinateIndexer(()), ())
     out = np.zeros(1, int)
-    out[part.target] = take(np.array(5), part.within)
+    out[part.out_selection] = take(np.array(5), part.chunk_selection)
     assert out.tolist() == [5]
-    assert chunk_count(Points(()), ()) == chunk_count(Box(()), ()) == 1
+    assert chunk_count(CoordinateIndexer(()), ()) == chunk_count(BasicIndexer(()), ()) == 1
     scalar = np.array(0)
-    put(scalar, Points(()), np.array([9]))
+    put(scalar, CoordinateIndexer(()), np.array([9]))
     assert scalar == 9
 
 
 def test_a_selection_of_another_rank_is_our_own_mistake():
     with pytest.raises(ValueError, match="zip"):
-        list(project(Box((slice(0, 1, 1),)), (Even(3, 1), Even(3, 1))))
+        list(project(BasicIndexer((slice(0, 1, 1),)), (Even(3, 1), Even(3, 1))))

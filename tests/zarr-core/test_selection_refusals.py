@@ -23,7 +23,6 @@ from zarr_core.selection.parse import basic, coordinate, fancy, mask, orthogonal
         (slice(0.5, 2), "integers"),
         (1.0, "float"),
         (np.float64(1), "float"),
-        (True, "bool"),
         ("name", "str"),
         ({}, "dict"),
     ],
@@ -72,7 +71,30 @@ def test_bad_index_arrays_are_explained(parse, index, message):
     assert caught.value.shape == (3, 4)
 
 
-@pytest.mark.parametrize("index", [([0, 1], slice(None), [0, 1]), ([0, 1], [0, 1])], ids=repr)
-def test_ambiguous_arrays_are_refused(index):
-    with pytest.raises(SelectionError, match=r"oindex.*vindex"):
+@pytest.mark.parametrize("parse", [basic, orthogonal])
+def test_a_boolean_is_no_integer(parse):
+    with pytest.raises(SelectionError, match="bool"):
+        parse(True, (3, 4))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        ([True, True], [True, True, True]),
+        ([0, 1], slice(None), [0, 1, 2]),
+        np.ones((2, 4), bool),
+        (slice(None), np.ones((2, 4), bool)),
+        ([True, True], np.ones((3, 4), bool), 0),
+    ],
+    ids=repr,
+)
+def test_arrays_that_do_not_fit_together_are_refused_with_what_to_use(index):
+    with pytest.raises(IndexError):
+        np.zeros((2, 3, 4))[index]
+    with pytest.raises(SelectionError, match=r"oindex.*vindex|too many"):
         fancy(index, (2, 3, 4))
+
+
+def test_too_many_points_are_refused():
+    with pytest.raises(SelectionError, match=r"do not fit into memory.*oindex.*vindex"):
+        fancy(([0, 1], slice(None), [0, 1]), (2, 2**60, 2))

@@ -51,7 +51,7 @@ def by(mark, **more):
 
 @pytest.fixture(autouse=True)
 def known():
-    with zarr.extensions({"storage_transformer": {"acme.mark": Mark}}):
+    with zarr.override_extensions({"storage_transformer": {"acme.mark": Mark}}):
         yield
 
 
@@ -108,7 +108,7 @@ class Said(Mark):
 
 def test_what_codecs_can_say_is_left_to_them(store):
     transformers = [{"name": "acme.said", "configuration": {"mark": "big"}}, by("2")]
-    with zarr.extensions({"storage_transformer": {"acme.said": Said}}):
+    with zarr.override_extensions({"storage_transformer": {"acme.said": Said}}):
         array = zarr.create_array(
             store, shape=1, dtype="u2", compressors=[], storage_transformers=transformers
         )

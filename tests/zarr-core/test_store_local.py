@@ -10,7 +10,7 @@ import time
 import pytest
 from store_contract import StoreContract
 from zarr_core.errors import StoreError, StoreKeyError, StoreReadOnlyError
-from zarr_core.stores import local_tree, local_write
+from zarr_core.stores import local_read, local_write
 from zarr_core.stores.local import LocalStore
 
 
@@ -332,8 +332,16 @@ def test_a_lock_file_that_was_left_is_used_again(store):
 
 
 def test_the_memory_of_directories_is_bounded(store, monkeypatch):
-    monkeypatch.setattr(local_tree, "_REMEMBERED", 10)
+    monkeypatch.setattr(local_read, "_REMEMBERED", 10)
     for number in range(50):
         store.set(f"{number}/k", b"v")
         assert store.get(f"{number}/k") == b"v"
     assert len(store._known) <= 12
+
+
+@pytest.mark.parametrize("operation", ["get", "exists", "getsize", "generation", "open_value"])
+def test_keys_that_cannot_be_encoded_are_refused(tmp_path, operation):
+    store = LocalStore(tmp_path)
+    for key in ("\ud800", "a/\ud800"):
+        with pytest.raises(StoreKeyError, match="cannot be encoded"):
+            getattr(store, operation)(key)

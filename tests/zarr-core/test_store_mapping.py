@@ -178,7 +178,7 @@ def test_the_mapping_is_named_but_not_shown():
 
 
 def test_requests_are_what_the_user_says():
-    assert MappingStore({}).requests is None
-    store = MappingStore({}, read_only=True, requests=9)
-    assert store.requests == 9
-    assert pickle.loads(pickle.dumps(store)).requests == 9
+    assert MappingStore({}).max_concurrency is None
+    store = MappingStore({}, read_only=True, max_concurrency=9)
+    assert store.max_concurrency == 9
+    assert pickle.loads(pickle.dumps(store)).max_concurrency == 9

@@ -70,23 +70,21 @@ def test_damaged_text_is_refused_with_its_position(data):
 
 def test_repeated_keys_are_named_with_their_place():
     assert problems_of(b'{"a": [{"b": 1, "c": 2, "b": 3}], "a~": 1, "a~": 1}') == [
-        ("/a~0", "the key 'a~' is there more than once"),
-        ("/a/0/b", "the key 'b' is there more than once"),
+        ("/a~0", "the key 'a~' is repeated"),
+        ("/a/0/b", "the key 'b' is repeated"),
     ]
 
 
 def test_a_repeated_key_whose_value_is_dropped_is_refused_still():
     # The first value, which the parser drops, is the one with another fault in it.
-    assert ("/a", "the key 'a' is there more than once") in problems_of(
-        b'{"a": {"b": NaN}, "a": 1}'
-    )
+    assert ("/a", "the key 'a' is repeated") in problems_of(b'{"a": {"b": NaN}, "a": 1}')
 
 
 @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity"])
 def test_tokens_that_are_not_json_are_refused(token):
     [(pointer, message)] = problems_of(f'{{"attributes": [0, {{"a/b": {token}}}]}}')
     assert pointer == "/attributes/1/a~1b"
-    assert message.startswith(f"{token} is not JSON")
+    assert message.startswith(f"{token} is not valid JSON")
     # The same word in a string is a fill value.
     assert strictjson.loads(f'["{token}"]') == [token]
 
@@ -151,7 +149,7 @@ def _frames():
 
 def test_an_integer_of_thousands_of_digits_is_refused():
     assert problems_of(b'{"shape": [-' + b"7" * 5000 + b"]}") == [
-        ("/shape/0", "an integer of 5000 digits is more than can be read")
+        ("/shape/0", "an integer of 5000 digits is too large")
     ]
 
 
@@ -248,3 +246,31 @@ def test_different_values_are_not_identical(one, other):
 
 def test_the_order_of_members_does_not_matter():
     assert strictjson.identical({"a": [1], "b": 2}, {"b": 2, "a": [1]})
+
+
+@pytest.mark.parametrize("text", ["[" * 1_000_000, '{"a":' * 300_000, "[" * 5000 + "]" * 5000])
+def test_deep_nesting_is_noticed_at_its_beginning(text, monkeypatch):
+    looked_up = []
+
+    class Counting(dict):
+        def __getitem__(self, bracket):
+            looked_up.append(bracket)
+            return super().__getitem__(bracket)
+
+    monkeypatch.setattr(strictjson, "_STEP", Counting(strictjson._STEP))
+    with pytest.raises(MetadataDecodeError, match="nested more than 256 deep"):
+        strictjson.loads(text)
+    assert len(looked_up) < 5000
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=40), st.integers(1, 60))
+def test_depth_over_many_blocks(depths, block):
+    text = "[" + ",".join("[" * depth + "]" * depth for depth in depths) + "]"
+    before = strictjson._BLOCK
+    strictjson._BLOCK = block
+    try:
+        found = strictjson._depth(text)
+    finally:
+        strictjson._BLOCK = before
+    deepest = 1 + max(depths)
+    assert found == deepest if deepest <= strictjson.MAX_DEPTH else found > strictjson.MAX_DEPTH

@@ -35,7 +35,7 @@ def test_some_levels_of_it(root, level, lines):
 
 
 def test_a_negative_level(root):
-    with pytest.raises(ValueError, match="level is at least 0"):
+    with pytest.raises(ValueError, match="level must be at least 0"):
         root.tree(-1)
 
 
@@ -51,7 +51,6 @@ def test_a_long_tree_is_cut(root):
     lines = repr(root.tree()).splitlines()
     assert len(lines) == 502
     assert lines[-1] == "... more than 500 nodes"
-    assert "more than 500 nodes" in root.tree()._repr_html_()
 
 
 def test_what_is_damaged_is_shown_by_its_name(root):
@@ -62,7 +61,6 @@ def test_what_is_damaged_is_shown_by_its_name(root):
     assert "│   └── e" in lines
     assert lines[-1] == WHOLE.splitlines()[-1]
     assert "c (cannot be read)" in repr(root["b"].tree())
-    assert "c (cannot be read)" in root.tree()._repr_html_()
 
 
 def test_a_store_that_fails_is_not_an_empty_group(root):

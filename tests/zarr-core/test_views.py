@@ -48,12 +48,12 @@ def test_a_view_is_lazy_and_only_to_be_read(array):
     assert (view.shape, view.chunks, view.nbytes) == ((4, 5), (3, 2), 80)
     with pytest.raises(TypeError):
         view[0] = 1
-    with pytest.raises(AttributeError, match=r"see what its \.array has"):
+    with pytest.raises(AttributeError, match=r"use view\.array"):
         view.resize(3)
 
 
 def test_a_view_of_elements_of_another_length_is_refused(array):
-    with pytest.raises(TypeError, match="not as long"):
+    with pytest.raises(TypeError, match="item sizes"):
         array.view("i8")
 
 
@@ -99,7 +99,7 @@ def test_the_checksum_of_version_2_is_that_of_zarr_python_2():
     # store=MemoryStore()), with the attribute a = 1.
     store = {}
     array = zarr.array(
-        np.arange(6, dtype="<i4"), chunks=4, compressor=None, zarr_format=2, store=store
+        np.arange(6, dtype="<i4"), chunks=4, compressors=None, zarr_format=2, store=store
     )
     store[".zarray"] = (
         b'{\n    "chunks": [\n        4\n    ],\n    "compressor": null,\n    "dtype": "<i4",\n'

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 import zarr_core as zarr
-from zarr_core.chunk_grids.regular import RegularGrid
-from zarr_core.chunk_key_encodings.default import DefaultEncoding
+from zarr_core.chunk_grids import RegularGrid
+from zarr_core.chunk_key_encodings import DefaultEncoding
 from zarr_core.data_types.integer import Integer
 from zarr_core.errors import CodecChainError, CodecError, MetadataValidationError, ZarrError
 from zarr_core.extension import (
@@ -14,9 +14,9 @@ from zarr_core.extension import (
     ArrayToBytesCodec,
     BytesToBytesCodec,
     ChunkDecodeError,
-    put,
-    take,
+    PartialEncodeCodec,
 )
+from zarr_core.tools import put, take
 
 NAME = "acme.x"
 
@@ -25,7 +25,7 @@ class Same(ArrayToArrayCodec):
     def encoded_representation(self, decoded):
         return decoded
 
-    def encode(self, array):
+    def encode(self, array, decoded):
         return array
 
     def decode(self, array, decoded):
@@ -40,13 +40,11 @@ class Whole(ArrayToBytesCodec):
         return np.frombuffer(data, decoded.data_type.numpy_dtype).reshape(decoded.shape)
 
 
-class Parts(Whole):
-    supports_parts = True
-
-    def decode_part(self, reader, decoded, selection, out):
+class Parts(Whole, PartialEncodeCodec):
+    def partial_decode(self, reader, decoded, selection, out):
         out[...] = take(self.decode(reader.read(0, reader.size), decoded), selection)
 
-    def encode_part(self, reader, decoded, selection, value):
+    def partial_encode(self, reader, decoded, selection, value):
         array = np.zeros(decoded.shape, decoded.data_type.numpy_dtype)
         if reader is not None:
             array[...] = self.decode(reader.read(0, reader.size), decoded)
@@ -55,7 +53,7 @@ class Parts(Whole):
 
 
 class Octets(BytesToBytesCodec):
-    def encode(self, data):
+    def encode(self, data, decoded_size):
         return bytes(data)
 
     def decode(self, data, decoded_size):
@@ -134,7 +132,7 @@ USES = {
 @pytest.mark.parametrize("base", PLACES)
 def test_what_is_whole_works(base, use):
     kind, member = PLACES[base]
-    with zarr.extensions({kind: {NAME: base}}):
+    with zarr.override_extensions({kind: {NAME: base}}):
         USES[use](zarr.open_array(stored(member), mode="r+"))
 
 
@@ -147,8 +145,9 @@ def test_what_is_whole_works(base, use):
         (Whole, "check", "open", CodecChainError),
         (Whole, "encoded_size", "open", CodecChainError),
         (Whole, "memory_dtype", "open", CodecChainError),
-        (Parts, "decode_part", "read", ChunkDecodeError),
-        (Parts, "encode_part", "write", CodecError),
+        (Parts, "supports_partial", "open", CodecChainError),
+        (Parts, "partial_decode", "read", ChunkDecodeError),
+        (Parts, "partial_encode", "write", CodecError),
         (Octets, "encoded_size", "open", CodecChainError),
         (Octets, "decode", "read", ChunkDecodeError),
         (Grid, "axes", "open", MetadataValidationError),
@@ -164,7 +163,7 @@ def test_a_failure_is_named_and_its_cause_kept(base, method, use, expected):
         failing.numpy_dtype = property(fails)
     kind, member = PLACES[base]
     with (
-        zarr.extensions({kind: {NAME: failing}}),
+        zarr.override_extensions({kind: {NAME: failing}}),
         pytest.raises(expected, match="KeyError: 'oops'") as caught,
     ):
         USES[use](zarr.open_array(stored(member), mode="r+"))
@@ -193,7 +192,7 @@ def test_so_is_the_lack_of_a_result(base, method):
     failing = type("Forgetful", (base,), {"__slots__": (), method: nothing})
     if method == "numpy_dtype":
         failing.numpy_dtype = property(nothing)
-    with zarr.extensions({kind: {NAME: failing}}), pytest.raises(ZarrError, match="None"):
+    with zarr.override_extensions({kind: {NAME: failing}}), pytest.raises(ZarrError, match="None"):
         zarr.open_array(stored(member))
 
 
@@ -201,18 +200,40 @@ def test_so_is_the_lack_of_a_result(base, method):
 @pytest.mark.parametrize("does", [fails, nothing])
 def test_so_is_a_codec_that_fails_when_an_array_is_made(method, does):
     failing = type("Failing", (Octets,), {method: does})
-    said = "KeyError: 'oops'" if does is fails else "gave None"
-    with zarr.extensions({"codec": {NAME: failing}}):
+    said = "KeyError: 'oops'" if does is fails else "returned None"
+    with zarr.override_extensions({"codec": {NAME: failing}}):
         for compressor in (NAME, failing()):
             with pytest.raises(CodecChainError, match=f"{NAME}.*{said}"):
                 zarr.create_array(shape=4, compressors=compressor)
 
 
+def test_a_codec_can_support_parts_of_some_chunks_only():
+    class Long(Parts):
+        def supports_partial(self, decoded):
+            return decoded.shape[0] > 2
+
+        def partial_decode(self, reader, decoded, selection, out):
+            raise AssertionError("not for chunks of this length")
+
+        partial_encode = partial_decode
+
+    kind, member = PLACES[Parts]
+    with zarr.override_extensions({kind: {NAME: Long}}):
+        array = zarr.open_array(stored(member), mode="r+")
+        assert not array.stored.codecs.supports_partial_encode
+        before = array[:]
+        array[1:2] = 5
+        assert array[1] == 5
+        assert (array[2:] == before[2:]).all()
+        long = zarr.create_array(shape=6, chunks=3, dtype="u1", serializer=NAME, compressors=None)
+        assert long.stored.codecs.supports_partial_encode
+
+
 def test_an_error_of_the_store_stays_one():
     class Reading(Parts):
-        def decode_part(self, reader, decoded, selection, out):
+        def partial_decode(self, reader, decoded, selection, out):
             raise ConnectionResetError("by the peer")
 
     kind, member = PLACES[Parts]
-    with zarr.extensions({kind: {NAME: Reading}}), pytest.raises(ConnectionResetError):
+    with zarr.override_extensions({kind: {NAME: Reading}}), pytest.raises(ConnectionResetError):
         zarr.open_array(stored(member))[1:3]

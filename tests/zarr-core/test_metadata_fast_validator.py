@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.metadata.accept import compile_schema, local_reference
+from zarr_core.metadata.fast_validator import compile_schema, local_reference
 from zarr_core.metadata.schema import core_schema, explain
 
 EXAMPLES = Path(__file__).parents[2] / "schemas" / "examples"

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from servers.requirement import unavailable
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "fixtures" / "writers"
@@ -32,11 +33,14 @@ def find(name: str) -> str | None:
 
 
 def need(name: str) -> str:
-    """The same; the test is skipped where there is none."""
+    """The same; without one, the test is skipped, or fails if everything is required."""
     python = find(name)
     if python is None:
         variable, environment = ENVIRONMENTS[name]
-        pytest.skip(f"no {environment} (make old-writers), and {variable} is not set")
+        reason = f"{environment} is missing: make old-writers creates it; or set {variable}"
+        if name == "zarr2":  # the others need a Python that many machines do not have
+            unavailable(reason)
+        pytest.skip(reason)
     return python
 
 
@@ -44,7 +48,7 @@ def run(python: str, code: str, *arguments: Any) -> str:
     """Run a program; what it prints."""
     command = [python, "-W", "ignore", "-c", code, *map(str, arguments)]
     done = subprocess.run(
-        command, env=os.environ | SETTINGS, capture_output=True, text=True, check=False, timeout=120
+        command, env=os.environ | SETTINGS, capture_output=True, text=True, check=False
     )
     assert not done.returncode, done.stderr
     return done.stdout
@@ -62,7 +66,6 @@ def read_all(python: str, places: list[tuple[str, Any, str]]) -> list[dict[str, 
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
     )
     assert not done.returncode, done.stderr
     answers: list[dict[str, Any]] = json.loads(done.stdout)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from zarr_core import MemoryStore
-from zarr_core.formats.foreign import foreign_key
+from zarr_core.formats.v3 import V3
 
 GROUP = b'{"zarr_format": 3, "node_type": "group"}'
 ARRAY = json.dumps(
@@ -36,8 +36,8 @@ NODES = {
 }
 
 
-def found(*keys, prefix=""):
-    return foreign_key(MemoryStore(NODES | dict.fromkeys(keys, b"")), prefix)
+def found(*keys, path=""):
+    return V3().unmanaged_key(MemoryStore(NODES | dict.fromkeys(keys, b"")), path)
 
 
 def test_parts_of_nodes():
@@ -61,9 +61,9 @@ def test_parts_of_nodes():
 )
 def test_keys_of_something_else(key):
     assert found(key) == key
-    assert found(key, prefix="a/") is None
+    assert found(key, path="a") is None
 
 
 def test_only_below_the_prefix():
-    assert found("x/y", prefix="b/") is None
-    assert found("b/y", prefix="b/") == "b/y"
+    assert found("x/y", path="b") is None
+    assert found("b/y", path="b") == "b/y"

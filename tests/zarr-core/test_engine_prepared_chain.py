@@ -15,7 +15,7 @@ class Negative(ArrayToArrayCodec):
     def encoded_representation(self, decoded):
         return decoded
 
-    def encode(self, array):
+    def encode(self, array, decoded):
         return -array
 
     def decode(self, array, decoded):

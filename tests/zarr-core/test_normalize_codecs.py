@@ -9,8 +9,8 @@ from zarr_core.codecs.bytes import BytesCodec
 from zarr_core.data_types.integer import Integer
 from zarr_core.errors import CodecChainError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.given import codec_forms
-from zarr_core.given.definitions import definition_of
+from zarr_core.normalize import codecs as normalize_codecs
+from zarr_core.normalize.definitions import parse_definition
 
 INT32 = Integer("int32")
 ZSTD = ExtensionDefinition("zstd", {"level": 0, "checksum": True})
@@ -21,10 +21,12 @@ def names(definitions):
 
 
 def test_what_a_maker_gets_who_says_nothing():
-    chain = codec_forms.chain_of("auto", "auto", "auto", "big", INT32)
+    chain = normalize_codecs.parse_codec_chain("auto", "auto", "auto", "big", INT32)
     assert chain == [ExtensionDefinition("bytes", {"endian": "big"}), ZSTD]
     with zarr.config.set(disabled_plugins={"*"}):
-        assert names(codec_forms.chain_of("auto", "auto", "auto", None, INT32)) == ["bytes"]
+        assert names(normalize_codecs.parse_codec_chain("auto", "auto", "auto", None, INT32)) == [
+            "bytes"
+        ]
         array = zarr.create_array(data=np.arange(3))
         assert array.compressors == ()
 
@@ -37,25 +39,27 @@ class Worded(Integer):
 
 
 def test_the_data_type_names_the_serializer():
-    chain = codec_forms.chain_of("auto", None, None, "big", Worded("int32"))
+    chain = normalize_codecs.parse_codec_chain("auto", None, None, "big", Worded("int32"))
     assert chain == [ExtensionDefinition("words")]  # whose configuration is its own affair
-    assert names(codec_forms.chain_of(None, "bytes", None, None, Worded("int32"))) == ["bytes"]
+    assert names(
+        normalize_codecs.parse_codec_chain(None, "bytes", None, None, Worded("int32"))
+    ) == ["bytes"]
 
 
 def test_a_filter_that_gives_bytes_takes_the_place_of_the_serializer():
     filters = ["transpose", {"name": "bytes", "configuration": {"endian": "big"}}, "crc32c"]
-    chain = codec_forms.chain_of(filters, "auto", ["gzip"], "little", INT32)
+    chain = normalize_codecs.parse_codec_chain(filters, "auto", ["gzip"], "little", INT32)
     assert names(chain) == ["transpose", "bytes", "crc32c", "gzip"]
     assert chain[1].configuration == {"endian": "big"}
     # One that nobody knows is no serializer; whoever makes the chain says so.
-    chain = codec_forms.chain_of(["nobody.knows"], "auto", None, None, INT32)
+    chain = normalize_codecs.parse_codec_chain(["nobody.knows"], "auto", None, None, INT32)
     assert names(chain) == ["nobody.knows", "bytes"]
     with pytest.raises(CodecChainError, match="exactly one array -> bytes"):
         zarr.create_array(shape=4, dtype="i4", filters="bytes", serializer="bytes")
 
 
 def test_shards_wrap_a_chain():
-    (shard,) = codec_forms.sharded((2, 3), [ExtensionDefinition("bytes"), ZSTD], "start")
+    (shard,) = normalize_codecs.sharded((2, 3), [ExtensionDefinition("bytes"), ZSTD], "start")
     assert shard.name == "sharding_indexed"
     assert shard.configuration["chunk_shape"] == [2, 3]
     assert shard.configuration["index_location"] == "start"
@@ -96,12 +100,12 @@ class Wrapped(Numcodec):
     ],
 )
 def test_numcodecs(config, expected):
-    assert codec_forms.one(Numcodec(config)) == expected
-    assert codec_forms.one(config) == expected
+    assert normalize_codecs.parse_codec(Numcodec(config)) == expected
+    assert normalize_codecs.parse_codec(config) == expected
 
 
 def test_what_another_library_says_of_its_codec_goes_first():
-    assert codec_forms.one(Wrapped({"id": "lz4"})).configuration == {"acceleration": 2}
+    assert normalize_codecs.parse_codec(Wrapped({"id": "lz4"})).configuration == {"acceleration": 2}
 
 
 class Described:
@@ -110,13 +114,13 @@ class Described:
 
 
 def test_definitions():
-    assert definition_of(Described(), "codec") is ZSTD
-    assert definition_of(ZSTD, "codec") is ZSTD
-    assert definition_of("zstd", "codec") == ExtensionDefinition("zstd")
+    assert parse_definition(Described(), "codec") is ZSTD
+    assert parse_definition(ZSTD, "codec") is ZSTD
+    assert parse_definition("zstd", "codec") == ExtensionDefinition("zstd")
     given = {"name": "a", "configuration": {"order": (1, np.int8(0))}, "must_understand": False}
-    made = definition_of(given, "codec")
+    made = parse_definition(given, "codec")
     assert (made.configuration, made.must_understand) == ({"order": [1, 0]}, False)
-    assert codec_forms.one(BytesCodec("big")).configuration == {"endian": "big"}
+    assert normalize_codecs.parse_codec(BytesCodec("big")).configuration == {"endian": "big"}
     for bad in (None, 5, {}, {"name": None}, {"name": "x", "level": 1}, []):
         with pytest.raises(CodecChainError, match="codec"):
-            codec_forms.one(bad)
+            normalize_codecs.parse_codec(bad)

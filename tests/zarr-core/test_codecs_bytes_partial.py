@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarr_core.codecs import parts
-from zarr_core.interfaces.value import BufferReader
-from zarr_core.selection.elements import take
-from zarr_core.selection.normalised import Box, Outer, Points
+from zarr_core.codecs import bytes as bytes_codec
+from zarr_core.interfaces.byte_reader import BufferByteReader
+from zarr_core.interfaces.selection import BasicIndexer, CoordinateIndexer, OrthogonalIndexer
+from zarr_core.selection.projection import take
 
 
-class Recorder(BufferReader):
+class Recorder(BufferByteReader):
     def __init__(self, data):
         super().__init__(data)
         self.bytes_read = 0
@@ -25,10 +25,10 @@ class Recorder(BufferReader):
 @pytest.fixture
 def small_windows(monkeypatch):
     """Windows so small that arrays of a test have many."""
-    monkeypatch.setattr(parts, "_WINDOW", 64)
-    monkeypatch.setattr(parts, "_SMALL", 16)
-    monkeypatch.setattr(parts, "_GAP", 8)
-    monkeypatch.setattr(parts, "_FEW", 2)
+    monkeypatch.setattr(bytes_codec, "_WINDOW", 64)
+    monkeypatch.setattr(bytes_codec, "_SMALL", 16)
+    monkeypatch.setattr(bytes_codec, "_GAP", 8)
+    monkeypatch.setattr(bytes_codec, "_FEW", 2)
 
 
 @st.composite
@@ -38,8 +38,8 @@ def arrays_and_selections(draw):
     count = int(np.prod(shape, dtype=int))
     raw = np.random.default_rng(0).bytes(count * np.dtype(dtype).itemsize)
     array = np.frombuffer(raw, dtype).reshape(shape)
-    kind = draw(st.sampled_from([Box, Outer, Points]))
-    if kind is Points:
+    kind = draw(st.sampled_from([BasicIndexer, OrthogonalIndexer, CoordinateIndexer]))
+    if kind is CoordinateIndexer:
         number = 1 if not shape else draw(st.integers(1, 9))
         index = tuple(
             np.array(
@@ -47,10 +47,10 @@ def arrays_and_selections(draw):
             )
             for n in shape
         )
-        return array, Points(index)
+        return array, CoordinateIndexer(index)
     index = []
     for length in shape:
-        if kind is Outer and draw(st.booleans()):
+        if kind is OrthogonalIndexer and draw(st.booleans()):
             numbers = draw(st.lists(st.integers(0, length - 1), min_size=1, max_size=5))
             index.append(np.array(numbers, "intp"))
             continue
@@ -60,7 +60,7 @@ def arrays_and_selections(draw):
         last = start + (stop - 1 - start) // step * step
         index.append(slice(start, last + 1, step))
     boxed = all(isinstance(item, slice) for item in index)
-    return array, (Box if boxed else Outer)(tuple(index))
+    return array, (BasicIndexer if boxed else OrthogonalIndexer)(tuple(index))
 
 
 @pytest.mark.usefixtures("small_windows")
@@ -72,8 +72,8 @@ def test_a_part_is_what_numpy_selects(case, contiguous):
     native = array.dtype.newbyteorder("=")
     room = np.empty(selection.shape + ((1,) if contiguous else (2,)), native)
     out = room[..., 0]
-    reader = BufferReader(array.tobytes())
-    parts.read_part(reader, array.shape, array.dtype, selection, out)
+    reader = BufferByteReader(array.tobytes())
+    bytes_codec.read_elements(reader, array.shape, array.dtype, selection, out)
     assert out.tobytes() == expected.astype(native).tobytes()
 
 
@@ -82,7 +82,7 @@ def test_a_thin_slice_reads_little():
     reader = Recorder(array.tobytes())
     out = np.empty((3, 8), "u4")
     index = (slice(0, 1023, 511), slice(5, 13, 1))
-    parts.read_part(reader, array.shape, array.dtype, Box(index), out)
+    bytes_codec.read_elements(reader, array.shape, array.dtype, BasicIndexer(index), out)
     assert (out == array[index]).all()
     assert reader.bytes_read == out.nbytes
     assert reader.reads == 3
@@ -92,8 +92,8 @@ def test_a_run_is_read_in_one_piece_into_the_result():
     array = np.arange(1024 * 1024, dtype="u4").reshape(1024, 1024)
     reader = Recorder(array.tobytes())
     out = np.empty((700, 1024), "u4")
-    parts.read_part(
-        reader, array.shape, array.dtype, Box((slice(9, 709, 1), slice(0, 1024, 1))), out
+    bytes_codec.read_elements(
+        reader, array.shape, array.dtype, BasicIndexer((slice(9, 709, 1), slice(0, 1024, 1))), out
     )
     assert (out == array[9:709]).all()
     assert (reader.reads, reader.bytes_read) == (1, out.nbytes)
@@ -104,7 +104,7 @@ def test_scattered_points_read_little():
     reader = Recorder(array.tobytes())
     points = np.array([3_999_999, *range(30, 0, -1), 2_000_000], "intp")
     out = np.empty(32, "u4")
-    parts.read_part(reader, array.shape, array.dtype, Points((points,)), out)
+    bytes_codec.read_elements(reader, array.shape, array.dtype, CoordinateIndexer((points,)), out)
     assert out.tolist() == points.tolist()
     assert reader.reads == 3
     assert reader.bytes_read == 128
@@ -115,7 +115,7 @@ def test_a_few_points_are_read_one_by_one():
     reader = Recorder(array.tobytes())
     points = np.array([3_999_999, 5, 6, 5], "intp")
     out = np.empty(4, "u4")
-    parts.read_part(reader, array.shape, array.dtype, Points((points,)), out)
+    bytes_codec.read_elements(reader, array.shape, array.dtype, CoordinateIndexer((points,)), out)
     assert out.tolist() == points.tolist()
     assert (reader.reads, reader.bytes_read) == (4, 16)
 
@@ -125,6 +125,6 @@ def test_elements_that_lie_close_are_not_read_one_by_one():
     reader = Recorder(array.tobytes())
     index = (slice(0, 128, 1), slice(0, 128, 1), slice(7, 8, 1))
     out = np.empty((128, 128, 1), "u4")
-    parts.read_part(reader, array.shape, array.dtype, Box(index), out)
+    bytes_codec.read_elements(reader, array.shape, array.dtype, BasicIndexer(index), out)
     assert (out == array[index]).all()
     assert reader.reads <= 128

@@ -1,0 +1,34 @@
+"""How many files somebody has to read to follow four typical operations."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "count_journeys.py"
+
+LIMITS = {
+    "read array[0:10, ::2] from a directory": 12,
+    "write a part of a shard": 32,
+    "open new metadata with an ignored codec": 53,
+    "copy a group": 59,
+}
+"""Limits to lower whenever fewer files are reached, not to raise."""
+
+
+@pytest.fixture(scope="module")
+def counted():
+    program = [sys.executable, str(SCRIPT)]  # a new process: caches are empty
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    lines = [line.split(maxsplit=4) for line in done.stdout.splitlines()]
+    return {name: int(files) for files, _, _, _, name in lines}
+
+
+def test_every_operation_has_a_limit(counted):
+    assert counted.keys() == LIMITS.keys()
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_an_operation_enters_no_more_files_than_its_limit(counted, name):
+    assert 0 < counted[name] <= LIMITS[name]

@@ -1,0 +1,27 @@
+"""Environments that have what a reader has installed, and nothing else."""
+
+import os
+import subprocess
+import sys
+import venv
+
+OUTSIDE = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+"""The variables of a shell that does not know this checkout."""
+PIP = ["-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet"]
+
+
+def make_environment(home, find_links, *requirements):
+    """Install requirements into a new environment, and give its interpreter.
+
+    The pip of this environment installs them, so that the other needs none.
+    """
+    venv.create(home, with_pip=False)
+    python = home / "bin" / "python"
+    install = ["install", "--find-links", str(find_links), *requirements]
+    subprocess.run(
+        [sys.executable, *PIP, "--python", str(python), *install],
+        check=True,
+        env=OUTSIDE,
+        cwd=home,
+    )
+    return python

@@ -1,0 +1,61 @@
+"""What the core does where zarr-transfer is not installed."""
+
+import sys
+
+import pytest
+import zarr_core as zarr
+from zarr_core.optional import COPY_NAMES, copy_function
+
+
+@pytest.fixture
+def no_zarr_transfer(monkeypatch):
+    """As if zarr-transfer were not installed."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "zarr_transfer"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "zarr_transfer", None)
+    for name in COPY_NAMES:
+        monkeypatch.delitem(vars(zarr), name, raising=False)
+
+
+@pytest.mark.parametrize("name", COPY_NAMES)
+def test_functions_of_zarr_transfer_say_what_to_install(name, no_zarr_transfer):
+    function = getattr(zarr, name)
+    assert function.__name__ == name
+    with pytest.raises(
+        ModuleNotFoundError, match=f"{name} needs zarr-transfer.*pip install zarr-transfer"
+    ):
+        function(zarr.create_group(), "dest")
+
+
+def test_a_member_cannot_be_moved_without_zarr_transfer(no_zarr_transfer):
+    group = zarr.create_group()
+    group.create_group("a")
+    with pytest.raises(ModuleNotFoundError, match=r"Group\.move needs zarr-transfer"):
+        group.move("a", "b")
+    assert list(group) == ["a"]
+
+
+def test_everything_else_works_without_zarr_transfer(no_zarr_transfer, tmp_path):
+    group = zarr.create_group(tmp_path / "group")
+    group.create_array("x", data=[1, 2, 3])
+    assert zarr.open(tmp_path / "group")["x"][...].tolist() == [1, 2, 3]
+    zarr.remove(group["x"])
+    assert not list(group)
+
+
+@pytest.mark.parametrize("name", COPY_NAMES)
+def test_with_zarr_transfer_the_names_are_its_functions(name):
+    zarr_transfer = pytest.importorskip("zarr_transfer")
+    assert getattr(zarr, name) is getattr(zarr_transfer, name)
+
+
+def test_an_error_within_zarr_transfer_is_not_taken_for_a_missing_one(monkeypatch, tmp_path):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "zarr_transfer"]:
+        monkeypatch.delitem(sys.modules, name)
+    package = tmp_path / "zarr_transfer"
+    package.mkdir()
+    (package / "__init__.py").write_text("import surely_not_installed\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ModuleNotFoundError, match="surely_not_installed"):
+        copy_function("copy")
+    sys.modules.pop("zarr_transfer", None)

@@ -1,0 +1,116 @@
+"""Arrays as they are stored, below the user interface."""
+
+import numpy as np
+import pytest
+import zarr_core as zarr
+from zarr_core.engine.resolved_metadata import resolve_metadata
+from zarr_core.engine.stored_array import StoredArray
+from zarr_core.errors import MissingChunkError
+from zarr_core.formats.lookup import format_named
+from zarr_core.selection import parse
+
+
+def array_of(**options):
+    given = {"shape": (5, 6), "chunks": (2, 3), "dtype": "int16", "compressors": None, **options}
+    return zarr.create_array(zarr.MemoryStore(), name="a/b", **given)
+
+
+def test_an_array_has_what_is_stored_of_it():
+    array = array_of()
+    stored = array.stored
+    assert isinstance(stored, StoredArray)
+    assert (stored.store, stored.path) == (array.store, "a/b") == (array.store, array.path)
+    assert stored.format.name == "v3"
+    assert stored.metadata is array.metadata
+    assert stored.location == f"{array.store} '/a/b'"
+    assert stored.prefix == "a/b/"
+    assert [axis.count for axis in stored.axes] == [3, 2]
+
+
+def test_it_is_read_and_written_without_an_array():
+    array = array_of()
+    format_ = format_named("v3")
+    stored = StoredArray(array.store, "a/b", format_, resolve_metadata(array.metadata, "here"))
+    request = parse.basic((slice(1, 4), slice(None)), (5, 6))
+    values = np.arange(18, dtype="int16").reshape(3, 6)
+    stored.write(request.selection, values)
+    assert (array[1:4] == values).all()
+    found = np.empty((3, 6), "int16")
+    array.stored.read(request.selection, found)
+    assert (found == values).all()
+
+
+def test_keys_sizes_and_extents_of_chunks():
+    array = array_of()
+    array[2:4, :3] = 7
+    array[4, 5] = 7
+    stored = array.stored
+    assert stored.chunk_key((1, 0)) == "a/b/c/1/0"
+    assert dict(stored.stored_chunks()) == {(1, 0): "a/b/c/1/0", (2, 1): "a/b/c/2/1"}
+    assert dict(stored.stored_sizes()) == {(1, 0): 12, (2, 1): 12}
+    assert stored.chunk_extent((1, 0)) == (2, 3)
+    assert stored.chunk_extent((2, 1)) == (1, 3)
+
+
+def test_codecs_of_shards_and_of_chunks():
+    plain = array_of().stored
+    assert not plain.is_sharded
+    assert plain.inner_codecs is plain.codecs
+    sharded = array_of(shards=(4, 6)).stored
+    assert sharded.is_sharded
+    assert sharded.codecs.decoded.shape == (4, 6)
+    assert sharded.inner_codecs.decoded.shape == (2, 3)
+
+
+def test_missing_chunks_may_be_errors():
+    store = array_of().store
+    array = zarr.open_array(store, path="a/b", config={"missing_chunks": "error"})
+    assert array.stored.missing_is_error
+    with pytest.raises(MissingChunkError):
+        array.stored.read(parse.basic((), (5, 6)).selection, np.empty((5, 6), "int16"))
+
+
+def test_it_does_not_change_with_the_array():
+    array = array_of()
+    before = array.stored
+    array.resize(8, 6)
+    assert before.metadata.shape == (5, 6)
+    assert [axis.count for axis in before.axes] == [3, 2]
+    assert array.stored is not before
+    assert [axis.count for axis in array.stored.axes] == [4, 2]
+
+
+def test_new_attributes_keep_the_resolved_codecs():
+    array = array_of()
+    codecs = array.stored.codecs
+    array.attrs["x"] = 1
+    assert array.stored.metadata.attributes == {"x": 1}
+    assert array.stored.codecs is codecs
+
+
+def test_settings_stay_when_the_metadata_change():
+    store = array_of().store
+    config = {"missing_chunks": "error", "write_empty_chunks": True}
+    array = zarr.open_array(store, path="a/b", config=config)
+    array.resize(9, 6)
+    assert array.stored.missing_is_error
+    assert array.stored.resolved.write_empty_chunks
+
+
+def test_extensions_of_the_block_are_kept():
+    from zarr_core.codecs.bytes import BytesCodec
+
+    store = array_of().store
+    with zarr.override_extensions({"codec": {"acme.plain": BytesCodec}}):
+        array = zarr.open_array(store, path="a/b")
+    assert array.stored.extensions == {"codec": {"acme.plain": BytesCodec}}
+    array.resize(9, 6)
+    assert array.stored.extensions == {"codec": {"acme.plain": BytesCodec}}
+    assert zarr.open_array(store, path="a/b").stored.extensions == {}
+
+
+def test_what_is_public_of_an_array_cannot_be_set():
+    array = array_of()
+    for name in ("store", "path", "metadata"):
+        with pytest.raises(AttributeError):
+            setattr(array, name, None)
