@@ -1,4 +1,4 @@
-"""The demonstration: write real data, read it back, compare with others, draw it."""
+"""Write real data, read it back, compare it with other libraries and draw it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from demo.peers import compare
 from demo.picture import draw
-from demo.report import table, who_did_what
+from demo.report import extension_table, table
 from demo.samples import Sample, samples
 from demo.store import write
 
@@ -28,12 +28,12 @@ def main(arguments: list[str] | None = None) -> int:
     Parameters
     ----------
     arguments : list of str, optional
-        Of the command line: the folder to write to.
+        Command line arguments: the directory to write to.
 
     Returns
     -------
     int
-        Exit status; 1 if something that was read differs from what was written.
+        Exit status; 1 if data that was read differs from data that was written.
     """
     parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=Path("demo-output"))
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
 
-    _title("Real data, from the files that ship with matplotlib")
+    _title("Sample data from matplotlib")
     data = samples()
     print(_inputs(data))
 
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(root.tree())
     arrays = dict(root.arrays(max_depth=None))
 
-    _title("One of the arrays")
+    _title("Information about an array")
     print(arrays["terrain/elevation"].info_complete())
 
     _title("Read back")
@@ -60,29 +60,31 @@ def main(arguments: list[str] | None = None) -> int:
     different = [
         sample.path for sample in data if not np.array_equal(ours[sample.path], sample.values)
     ]
-    print(f"{len(data) - len(different)} of {len(data)} arrays are what was written")
+    print(
+        f"{len(data) - len(different)} of {len(data)} arrays are identical to the data that was written"
+    )
 
-    _title("Who did what")
-    print(who_did_what(arrays))
+    _title("Extensions in use")
+    print(extension_table(arrays))
 
-    _title("The same files, read by other libraries")
+    _title("Read by other libraries")
     for library, same in compare(target, ours):
         if same is None:
             print(f"{library}: not installed")
             continue
         failed |= same != len(ours)
-        print(f"{library}: {same} of {len(ours)} arrays identical, bit by bit")
+        print(f"{library}: {same} of {len(ours)} arrays are bitwise identical")
 
     picture = folder / "picture.png"
     draw(arrays, WINDOW, picture)
-    _title("To look at")
+    _title("Output files")
     print(f"{picture}\n{target}/terrain/elevation/zarr.json")
     print(f"\n{time.perf_counter() - start:.1f} seconds, Python {sys.version.split()[0]}")
     return int(failed or bool(different))
 
 
 def _windows(arrays: dict[str, zarr.Array], data: list[Sample]) -> bool:
-    """Read parts in several ways; whether any differs from the same part in memory."""
+    """Read parts in several ways, and return whether any differs from the data in memory."""
     whole = {sample.path: sample.values for sample in data}
     stored, memory = arrays["terrain/elevation"], whole["terrain/elevation"]
     rows, columns = [3, 170, 343], [400, 0, 210]
@@ -101,7 +103,7 @@ def _windows(arrays: dict[str, zarr.Array], data: list[Sample]) -> bool:
         same = np.array_equal(got, expected)
         failed |= not same
         extent = f"{np.min(got):g} to {np.max(got):g}"
-        lines.append((selection, str(np.shape(got)), extent, "as written" if same else "DIFFERENT"))
+        lines.append((selection, str(np.shape(got)), extent, "identical" if same else "DIFFERENT"))
     print(table(lines))
     return failed
 

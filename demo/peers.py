@@ -1,4 +1,4 @@
-"""Reading the same hierarchy with other libraries, as far as they are installed."""
+"""Read a hierarchy with other libraries, if they are installed."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ READERS: dict[str, Callable[[Path], NDArray]] = {"zarr": _zarr_python, "tensorst
 
 
 def compare(root: Path, ours: dict[str, NDArray]) -> Iterator[tuple[str, int | None]]:
-    """Compare what others read with what this library read, bit by bit.
+    """Compare the data that other libraries read with our data, bitwise.
 
     Parameters
     ----------
     root : Path
         Directory of the hierarchy.
     ours : dict of str to ndarray
-        What this library read, by the path in the hierarchy.
+        The data that this library read, by path.
 
     Yields
     ------
     library : str
         Name and version.
     same : int or None
-        How many arrays are the same; None if the library is not installed.
+        The number of identical arrays; None if the library is not installed.
     """
     for name, read in READERS.items():
         try:

@@ -1,4 +1,4 @@
-"""The picture of what was read back."""
+"""Draw the data that was read back."""
 
 from __future__ import annotations
 

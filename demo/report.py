@@ -1,4 +1,4 @@
-"""What took part in a hierarchy, for people to read."""
+"""Tables of the extensions of a hierarchy."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 Uses = dict[tuple[str, str], list[str]]
 
 
-def who_did_what(arrays: dict[str, zarr.Array]) -> str:
-    """List the extensions in use: which distribution brings each, and where it is used.
+def extension_table(arrays: dict[str, zarr.Array]) -> str:
+    """Return a table of the extensions in use, with their distributions and arrays.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ def who_did_what(arrays: dict[str, zarr.Array]) -> str:
         for line in zarr.installed_extensions(load=False)
         if line.wins and (line.kind, line.name) in uses
     ]
-    return table([("kind", "name", "brought by", "used by"), *rows])
+    return table([("kind", "name", "distribution", "used by"), *rows])
 
 
 def table(rows: list[tuple[str, ...]]) -> str:
-    """Rows as columns of even width."""
+    """Return the rows as text with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -59,7 +59,7 @@ def _note(uses: Uses, kind: str, definitions: Iterable[ExtensionDefinition], pat
 
 
 def _with_inner(codecs: Iterable[ExtensionDefinition]) -> Iterator[ExtensionDefinition]:
-    """Go through the codecs, those within shards included."""
+    """Iterate over the codecs, including those within shards."""
     for codec in codecs:
         yield codec
         for member in ("codecs", "index_codecs"):

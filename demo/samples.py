@@ -1,4 +1,4 @@
-"""Real measurements that ship inside the wheel of matplotlib."""
+"""Real measurements from the sample data of matplotlib."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(mpl.get_data_path()) / "sample_data"
 
 @dataclass(frozen=True)
 class Sample:
-    """An array and what there is to say about it.
+    """An array with its description.
 
     Parameters
     ----------

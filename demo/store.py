@@ -1,4 +1,4 @@
-"""Writing the samples as a hierarchy of chunked arrays."""
+"""Write the samples as a hierarchy of chunked arrays."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 
 
 def write(samples: list[Sample], target: Path) -> zarr.Group:
-    """Write the samples, in place of what is there.
+    """Write the samples and overwrite an existing hierarchy.
 
     Parameters
     ----------

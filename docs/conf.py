@@ -53,7 +53,7 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)\s:]+)\)")
 
 
 def within_the_site(app: Sphinx, name: str, source: list[str]) -> None:
-    """Leave of links to files that are no pages the text, which names them."""
+    """Replace links to files that are not pages by their text."""
     folder = Path(app.env.doc2path(name)).parent
 
     def kept(link: re.Match[str]) -> str:

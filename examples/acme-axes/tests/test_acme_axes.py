@@ -1,4 +1,4 @@
-"""What every member of metadata promises, what this one means, where its mistakes are."""
+"""The conformance tests; coordinates and the JSON pointers of errors."""
 
 import json
 
@@ -40,7 +40,7 @@ def store_with(array, **members):
     return zarr.MemoryStore({"zarr.json": json.dumps(whole).encode()})
 
 
-def test_places_are_computed(array):
+def test_coordinates_are_computed(array):
     set_axes(array, AXES)
     found = axes_of(zarr.open_array(array.store))
     north, east = found.coordinates(array.shape)
@@ -50,11 +50,11 @@ def test_places_are_computed(array):
     assert array[85, 48] == 7
 
 
-def test_an_array_without_has_none(array):
+def test_an_array_without_the_field_has_no_axes(array):
     assert axes_of(array) is None
 
 
-def test_it_is_kept_when_the_shape_changes(array):
+def test_resize_keeps_the_field(array):
     set_axes(array, AXES)
     before = document(array.store)["acme.axes"]
     array.resize((100, 100))
@@ -62,7 +62,7 @@ def test_it_is_kept_when_the_shape_changes(array):
     assert axes_of(zarr.open_array(array.store)) == AXES
 
 
-def test_who_does_not_know_it_reads_the_array_all_the_same(array):
+def test_the_array_can_be_read_without_the_plugin(array):
     set_axes(array, AXES)
     with zarr.config.set(disabled_plugins=("acme-axes",)):
         other = zarr.open_array(array.store, mode="r+")
@@ -81,7 +81,7 @@ def test_who_does_not_know_it_reads_the_array_all_the_same(array):
     ],
 )
 @pytest.mark.parametrize("must_understand", [True, False])
-def test_what_is_wrong_is_refused_by_name(array, change, pointer, must_understand):
+def test_errors_have_the_pointer(array, change, pointer, must_understand):
     wrong = AXES.to_json() | {"must_understand": must_understand} | change
     with pytest.raises(zarr.errors.ZarrError) as caught:
         zarr.open_array(store_with(array, **{"acme.axes": wrong}))

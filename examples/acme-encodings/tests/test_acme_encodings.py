@@ -1,4 +1,4 @@
-"""What every codec promises, and what bridges do: offer much, import little, replace nothing."""
+"""The conformance tests; the names of a bridge."""
 
 import base64
 
@@ -14,7 +14,7 @@ class TestEncodings(BridgeTests):
 
 
 class EncodingTests(BytesToBytesCodecTests):
-    # What was written for others brings no schema; there is nothing to configure either.
+    # Code of other libraries has no schema, and these codecs have no configuration.
     test_the_schema_accepts_what_is_written = None
 
 
@@ -31,20 +31,20 @@ def test_chunks_are_text():
     assert bytes(array.store.get("c/0")) == base64.encodebytes(b"\1\2\3")
 
 
-def test_who_has_a_name_keeps_it():
+def test_entry_points_take_precedence():
     class Mine(BytesToBytesCodec):
-        def encode(self, data):
+        def encode(self, data, decoded_size):
             return bytes(data)
 
         def decode(self, data, decoded_size):
             return bytes(data)
 
-    with zarr.extensions({"codec": {"python.hex": Mine}}):
+    with zarr.override_extensions({"codec": {"python.hex": Mine}}):
         array = zarr.create_array(data=[1, 2, 3], dtype="uint8", compressors="python.hex")
         assert bytes(array.store.get("c/0")) == b"\1\2\3"
 
 
-def test_it_can_be_switched_off():
+def test_the_bridge_can_be_disabled():
     with (
         zarr.config.set(disabled_plugins={"acme-encodings"}),
         pytest.raises(zarr.errors.UnknownExtensionError, match=r"python\.hex"),

@@ -1,4 +1,4 @@
-"""What every data type promises, and how this one writes its fill values."""
+"""The conformance tests; the JSON form of fill values."""
 
 import pytest
 from acme_fixed import Fixed

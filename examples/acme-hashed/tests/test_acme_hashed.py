@@ -1,4 +1,4 @@
-"""What every chunk key encoding promises, and that digests last."""
+"""The conformance tests; fixed digests."""
 
 import pytest
 from acme_hashed import Hashed
@@ -15,11 +15,11 @@ class TestHashed(ChunkKeyEncodingTests):
     ("chunk", "key"),
     [((), "2e/c"), ((0,), "ef/c/0"), ((0, 1), "23/c/0/1"), ((2**53, 7), "a2/c/9007199254740992/7")],
 )
-def test_keys_are_the_same_everywhere_for_ever(chunk, key):
+def test_keys_never_change(chunk, key):
     assert Hashed().encode(chunk) == key
 
 
-def test_keys_are_spread_evenly():
+def test_keys_are_distributed_evenly():
     folders = [0] * 16
     for row in range(40):
         for column in range(40):
@@ -28,7 +28,7 @@ def test_keys_are_spread_evenly():
     assert max(folders) < 140
 
 
-def test_a_chunk_in_the_wrong_folder_is_none():
+def test_a_key_with_a_wrong_digest_is_not_a_chunk_key():
     right = Hashed().encode((3, 4))
     wrong = f"{int(right[:2], 16) ^ 1:02x}{right[2:]}"
     assert Hashed().decode(right, 2) == (3, 4)

@@ -1,4 +1,4 @@
-"""What all hooks promise, and what these do."""
+"""The conformance tests; the selection and the counts."""
 
 from acme_hooks import Hooks
 from zarr_conformance.kit import HooksTests
@@ -11,14 +11,14 @@ class TestHooks(HooksTests):
     refused = [{"attributes": {"units": ""}}]
 
 
-def test_the_provider_of_the_house_is_preferred():
+def test_acme_distributions_are_preferred():
     ours = Provider("codec", "x", "acme_x:X", "acme-x")
     other = Provider("codec", "x", "other:X", "other")
     assert Hooks().zarr_select_provider([other, ours]) is ours
     assert Hooks().zarr_select_provider([other]) is None
 
 
-def test_what_is_used_is_counted():
+def test_used_extensions_are_counted():
     hooks = Hooks()
     hooks.zarr_extension_used("codec", "gzip")
     hooks.zarr_extension_used("codec", "gzip")

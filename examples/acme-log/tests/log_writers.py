@@ -1,4 +1,4 @@
-"""Processes that write one log, some of which are killed; a program for the tests.
+"""A program for the tests: processes that write one log, some of which are killed.
 
 Arguments: path of the log, "count" or "kill".
 """
@@ -25,7 +25,7 @@ def next_number(reader):
 
 
 def forked(work):
-    """Run in another process, which has the parent's open files; its number."""
+    """Run a function in a forked process, which has the parent's open files; return its id."""
     process = os.fork()
     if not process:
         status = 1
@@ -40,7 +40,7 @@ def forked(work):
 
 
 def count(store):
-    """Several add to one number, and store keys of their own, while one compacts the file."""
+    """Several processes increment a number and store other keys while one compacts the file."""
 
     def work():
         for number in range(ROUNDS):
@@ -63,7 +63,7 @@ def count(store):
 
 
 def kill(store):
-    """What each of the killed leaves is old or new, and never older than before."""
+    """After a writer is killed, a value is old or new, and never older than before."""
 
     def work():
         while True:

@@ -1,4 +1,4 @@
-"""What every chunk grid promises, and where months end."""
+"""The conformance tests; the ends of months."""
 
 import numpy as np
 import pytest
@@ -37,14 +37,14 @@ def series(days, **options):
     return zarr.create_array(shape=days, chunks=chunks, dtype="int32", compressors=None)
 
 
-def test_a_leap_year_has_the_lengths_that_it_has():
+def test_lengths_in_a_leap_year():
     array = series(366)
     array[...] = 1
     sizes = [array.store.getsize(f"c/{month}") // 4 for month in range(12)]
     assert sizes == [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 
-def test_a_series_that_begins_within_a_month_begins_with_what_is_left_of_it():
+def test_the_first_chunk_contains_the_rest_of_the_month():
     array = series(5, start="2023-02-27")
     array[...] = np.arange(5)
     assert array.store.getsize("c/0") == 2 * 4
@@ -52,7 +52,7 @@ def test_a_series_that_begins_within_a_month_begins_with_what_is_left_of_it():
     assert array[...].tolist() == [0, 1, 2, 3, 4]
 
 
-def test_a_series_grows_by_any_number_of_days_without_touching_months_that_are_over():
+def test_append_does_not_change_complete_months():
     array = series(0)
     for days in (20, 11, 1, 40):
         before = {key: bytes(array.store.get(key)) for key in array.store.list_prefix("c/")}
@@ -65,7 +65,7 @@ def test_a_series_grows_by_any_number_of_days_without_touching_months_that_are_o
     assert sorted(array.store.list_prefix("c/")) == ["c/0", "c/1", "c/2"]
 
 
-def test_a_series_shrinks_within_a_month():
+def test_resize_within_a_month():
     array = series(60)
     array[...] = 7
     array.resize(40)
@@ -73,6 +73,6 @@ def test_a_series_shrinks_within_a_month():
     assert array[...].tolist() == [7] * 40 + [0] * 10
 
 
-def test_the_calendar_ends():
+def test_dates_after_9999_are_rejected():
     with pytest.raises(zarr.errors.MetadataError, match="9999"):
         series(3, start="9999-12-30")

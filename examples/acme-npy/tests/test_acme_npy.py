@@ -1,4 +1,4 @@
-"""What every format and every codec promise, and that NumPy reads and writes the files."""
+"""The conformance tests; files that NumPy reads and writes."""
 
 import io
 import json
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import zarr_core as zarr
 from zarr_conformance.kit import ArrayToBytesCodecTests, FormatTests
-from zarr_core.extension import strictjson
+from zarr_core.tools import strictjson
 
 
 class TestFormat(FormatTests):
@@ -36,7 +36,7 @@ def folder(files, **members):
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (1, 200), (2,) * 10])
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float64", "complex128"])
-def test_the_files_are_those_of_numpy(shape, dtype, tmp_path):
+def test_files_equal_those_of_numpy(shape, dtype, tmp_path):
     values = np.ones(shape, dtype)
     zarr.create_array(tmp_path / "a", data=values, chunks=shape, zarr_format="acme-npy")
     name = ".".join("0" for _ in shape) or "0"
@@ -46,20 +46,20 @@ def test_the_files_are_those_of_numpy(shape, dtype, tmp_path):
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
 @pytest.mark.parametrize("dtype", ["<i2", ">i2"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_whatever_numpy_writes_is_read(version, dtype, order):
+def test_files_of_numpy_are_read(version, dtype, order):
     values = np.arange(12, dtype=dtype).reshape(3, 4)
     block = saved(np.array(values, order=order), version)
     store = folder({"0.0": block}, shape=[3, 4], blocks=[3, 4], dtype="int16")
     assert np.array_equal(zarr.open_array(store)[...], values)
 
 
-def test_blocks_of_a_simulation_are_one_array():
+def test_blocks_of_a_simulation_form_one_array():
     field = np.random.default_rng(0).random((10, 7))
     blocks = {
         f"{row}.{column}": saved(field[4 * row : 4 * row + 4, 5 * column : 5 * column + 5])
         for row in range(3)
         for column in range(2)
-    }  # the last ones are cut, as such programs do
+    }  # the last blocks are shorter, as such programs write them
     del blocks["1.0"]
     members = {"shape": [10, 7], "blocks": [4, 5], "dtype": "float64", "fill_value": "NaN"}
     array = zarr.open_array(folder(blocks, **members), mode="r+")
@@ -83,13 +83,13 @@ def test_blocks_of_a_simulation_are_one_array():
     ],
     ids=["empty", "type", "larger", "dimensions", "cut", "pickled", "fields", "code"],
 )
-def test_other_files_are_refused(block):
+def test_other_files_are_rejected(block):
     store = folder({"0.0": block}, shape=[2, 2], blocks=[2, 2], dtype="int16")
     with pytest.raises(zarr.errors.ChunkDecodeError, match=r"0\.0\.npy"):
         zarr.open_array(store)[...]
 
 
-def test_members_that_nobody_knows_are_kept():
+def test_unknown_members_are_kept():
     members = {"by": "rank 0 of 6", "shape": [4], "dtype": "int16", "blocks": [2]}
     store = folder({}, **members)
     array = zarr.open_array(store, mode="r+")
@@ -110,14 +110,14 @@ def test_members_that_nobody_knows_are_kept():
         ({"chunks": [[1, 3], 2]}, "/chunk_grid"),
     ],
 )
-def test_what_there_are_no_words_for_is_refused(options, pointer):
+def test_unsupported_metadata_is_rejected(options, pointer):
     options = {"shape": (4, 4), "dtype": "int16", **options}
     with pytest.raises(zarr.errors.MetadataValidationError) as caught:
         zarr.create_array(zarr_format="acme-npy", **options)
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
 
 
-def test_a_fill_value_of_another_type_is_refused():
+def test_a_fill_value_of_another_type_is_rejected():
     members = {"shape": [4], "dtype": "int16", "blocks": [2], "fill_value": 1.5}
     with pytest.raises(zarr.errors.MetadataValidationError) as caught:
         zarr.open_array(folder({}, **members))

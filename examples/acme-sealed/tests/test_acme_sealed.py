@@ -1,4 +1,4 @@
-"""What every storage transformer promises, and what this one is for."""
+"""The conformance tests; keys and exchanged chunks."""
 
 import os
 
@@ -29,19 +29,19 @@ def store():
     return store
 
 
-def test_another_key_is_refused(store, monkeypatch):
+def test_another_key_is_rejected(store, monkeypatch):
     monkeypatch.setenv("ACME_SEALED_TEST", "another")
     with pytest.raises(zarr.errors.ZarrError, match="signature"):
         zarr.open_array(store, mode="r")[...]
 
 
-def test_chunks_cannot_change_places(store):
+def test_chunks_cannot_be_exchanged(store):
     store.set("c/0", bytes(store.get("c/1")))
     with pytest.raises(zarr.errors.ZarrError, match="signature"):
         zarr.open_array(store, mode="r")[...]
 
 
-def test_without_a_key_nothing_is_read(store, monkeypatch):
+def test_reading_requires_a_key(store, monkeypatch):
     monkeypatch.delenv("ACME_SEALED_TEST")
     with pytest.raises(zarr.errors.ZarrError, match="ACME_SEALED_TEST"):
         zarr.open_array(store, mode="r")[...]

@@ -1,4 +1,4 @@
-"""What every codec promises, and what this one writes for ever."""
+"""The conformance tests; fixed bytes."""
 
 from acme_xor import Xor
 from zarr_conformance.kit import BytesToBytesCodecTests
@@ -10,5 +10,5 @@ class TestXor(BytesToBytesCodecTests):
     bad_configurations = [{"key": 256}, {"key": 1.5}]
 
 
-def test_bytes_that_stay_readable_for_ever():
+def test_encoded_bytes_never_change():
     assert Xor(0x0F).decode(b"\x0f\xf0\x00", 3) == b"\x00\xff\x0f"

@@ -13,9 +13,8 @@ from zarr_core.extension import ArrayRepresentation, ArrayToArrayCodec
 class Delta2(ArrayToArrayCodec):
     """Second differences along one dimension, modulo the size of the integers.
 
-    The first element along the dimension stays as it is, the second becomes its
-    difference from the first.  Clocks that tick evenly become zeros, which any
-    compressor behind this codec makes vanish.
+    The first element along the dimension is not changed.  Regular timestamps become
+    zeros, which compress well.
 
     Parameters
     ----------
@@ -28,14 +27,18 @@ class Delta2(ArrayToArrayCodec):
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
         kind = decoded.data_type.numpy_dtype.kind
         if kind not in "iu":
-            raise ValueError("only integers have exact differences")
+            raise ValueError(f"requires integers, not {decoded.data_type.numpy_dtype}")
         if not -len(decoded.shape) <= self.axis < len(decoded.shape):
-            raise ValueError(f"there is no dimension {self.axis}")
+            raise ValueError(
+                f"axis {self.axis} is out of bounds for {len(decoded.shape)} dimensions"
+            )
         return decoded
 
-    def encode(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def encode(
+        self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation
+    ) -> np.ndarray[Any, Any]:
         for _ in range(2):
-            # Integers of NumPy wrap around, and so nothing is ever lost.
+            # Integers of NumPy wrap around, so the differences are exact.
             array = np.diff(array, axis=self.axis, prepend=_zero(array, self.axis))
         return array
 

@@ -1,4 +1,4 @@
-"""Bridge ``acme-encodings``: encodings of Python that make text of bytes, as codecs."""
+"""Bridge ``acme-encodings``: encodings of Python from bytes to text, as codecs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = ("base64", "hex")
 
 
 def providers() -> Iterator[Provider]:
-    """Everything that is offered; called when nobody else has a name, and imports none of it."""
+    """Return the providers without importing code; called for names without an entry point."""
     for name in _NAMES:
         yield Provider(
             kind="codec",

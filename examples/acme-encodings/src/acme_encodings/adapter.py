@@ -1,4 +1,4 @@
-"""What Python registers as an encoding, as a class of codecs."""
+"""Codec classes for encodings of Python."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EncodingCodec(BytesToBytesCodec):
-    """A codec without configuration; a subclass says which encoding it is."""
+    """A codec without configuration; a subclass sets the encoding."""
 
     encoding: ClassVar[CodecInfo]
 
-    def encode(self, data: Buffer) -> bytes:
+    def encode(self, data: Buffer, decoded_size: int | None) -> bytes:
         return self._converted(self.encoding.encode, data)
 
     def decode(self, data: Buffer, decoded_size: int | None) -> bytes:
-        # No check of sizes beforehand: of these encodings none makes more bytes than it is given.
+        # Sizes are not checked first: the output of these decoders is never larger than the input.
         try:
             return self._converted(self.encoding.decode, data)
         except ValueError as error:  # binascii.Error is one
@@ -34,6 +34,6 @@ class EncodingCodec(BytesToBytesCodec):
 
 
 def codec_of(provider: Provider, found: Callable[[], CodecInfo]) -> type[EncodingCodec]:
-    """The codec for what the target of a provider names; called when it is first used."""
+    """Create the codec for a provider, on first use."""
     title = provider.name.removeprefix("python.").title()
     return type(f"{title}Codec", (EncodingCodec,), {"encoding": found()})

@@ -40,17 +40,17 @@ class Fixed(DataType):
         return np.dtype("int64")
 
     def fill_value_from_json(self, value: JSON) -> np.ndarray[Any, Any]:
-        # A string, because a number of JSON would be read as binary by most readers.
-        if not isinstance(value, str) or len(value) > 24:  # no number of 64 bits is longer
+        # A string, because most readers convert JSON numbers to binary floating-point.
+        if not isinstance(value, str) or len(value) > 24:  # 64-bit numbers are shorter
             raise ValueError(f'must be a decimal number as a string, such as "1.25", not {value!r}')
         try:
             number = Decimal(value)
             counted = number.scaleb(self.digits) if number.is_finite() else None
             whole = None if counted is None or counted.adjusted() > 19 else int(counted)
         except ArithmeticError as error:
-            raise ValueError(f"{value!r} is no decimal number") from error
+            raise ValueError(f"{value!r} is not a decimal number") from error
         if whole is None or whole != counted or not -_LARGEST - 1 <= whole <= _LARGEST:
-            raise ValueError(f"{value!r} does not fit 64 bits with {self.digits} digits")
+            raise ValueError(f"{value!r} does not fit in 64 bits with {self.digits} digits")
         return np.array(whole, "int64")
 
     def fill_value_to_json(self, value: np.ndarray[Any, Any]) -> JSON:

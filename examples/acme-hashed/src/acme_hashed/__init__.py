@@ -13,12 +13,12 @@ _LONGEST = 19  # digits of the largest index
 
 @dataclass(frozen=True, slots=True)
 class Hashed(ChunkKeyEncoding):
-    """The keys of the ``default`` encoding, spread over folders by their SHA-256.
+    """The keys of the ``default`` encoding, below prefixes from their SHA-256.
 
     Parameters
     ----------
     digits : int
-        Hexadecimal digits of the digest that are used: 2 make 256 folders.
+        Number of hexadecimal digits of the digest: 2 give 256 prefixes.
     """
 
     digits: int = 2
@@ -32,7 +32,7 @@ class Hashed(ChunkKeyEncoding):
         return ExtensionDefinition("acme.hashed", {"digits": self.digits})
 
     def encode(self, chunk: tuple[int, ...]) -> str:
-        # Not hash(): of text it differs from process to process, and none is promised to last.
+        # Not hash(): it depends on the process and on the version of Python.
         key = "/".join(["c", *map(str, chunk)])
         return f"{sha256(key.encode()).hexdigest()[: self.digits]}/{key}"
 
@@ -41,7 +41,7 @@ class Hashed(ChunkKeyEncoding):
         if len(numbers) != ndim or not all(_is_number(number) for number in numbers):
             return None
         chunk = tuple(map(int, numbers))
-        # A wrong digest, other letters than "c", zeros in front: no chunk is looked for there.
+        # A wrong digest, another letter than "c" and leading zeros are not chunk keys.
         return chunk if self.encode(chunk) == key else None
 
 

@@ -1,11 +1,11 @@
-"""Hooks of a house that wants units on its arrays, besides a record of what it uses."""
+"""Hooks of an organization: a validation rule, preferred providers, and counts of extensions."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from zarr_core.extension import Problem, hookimpl
+from zarr_core.extension import ValidationProblem, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,16 +14,18 @@ if TYPE_CHECKING:
 
 
 class Hooks:
-    """One object of this class is made when the first node is opened."""
+    """An object of this class is created when the first node is opened."""
 
     def __init__(self) -> None:
         self.used: Counter[str] = Counter()
 
     @hookimpl
-    def zarr_check_metadata(self, document: Mapping[str, JSON]) -> list[Problem]:
+    def zarr_check_metadata(self, document: Mapping[str, JSON]) -> list[ValidationProblem]:
         attributes = document.get("attributes")
         if isinstance(attributes, dict) and attributes.get("units") == "":
-            return [Problem("/attributes/units", "must not be empty: a rule of this house")]
+            return [
+                ValidationProblem("/attributes/units", "must not be empty (rule of acme-hooks)")
+            ]
         return []
 
     @hookimpl

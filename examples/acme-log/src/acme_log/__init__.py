@@ -1,4 +1,4 @@
-"""Store ``acme-log``: one file to which records are only ever appended."""
+"""Store ``acme-log``: one append-only file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from zarr_core.extension import (
+    ByteReader,
     Store,
     StoreError,
     StoreKeyError,
     StoreReadError,
     StoreReadOnlyError,
-    ValueReader,
     check_key,
     check_prefix,
-    key_lock,
 )
+from zarr_core.tools import key_lock
 
 from acme_log.records import Entry, Log, append, identity, locked, record
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Self
 
-    from zarr_core.extension import Buffer, ByteRange, Change, Pieces
+    from zarr_core.extension import Buffer, Buffers, ByteRange, Change
 
 _SCHEME = "acme-log://"
 
 
 class LogStore(Store):
-    """Keys and values in a log; any number of threads and processes may use it at once.
+    """Keys and values in a log; threads and processes can use it at the same time.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The file; it is made when something is written.
+        The file; it is created by the first write.
     read_only : bool
-        Refuse changes, and do not make the file.
+        Reject changes, and do not create the file.
     """
 
     def __init__(self, path: str | os.PathLike[str], read_only: bool = False) -> None:
@@ -48,12 +48,14 @@ class LogStore(Store):
 
     @classmethod
     def from_url(cls, url: str, *, read_only: bool = False, **options: Any) -> Self:
-        """Make a store from ``acme-log:///absolute/path``, or a path that ends in ``.acme-log``."""
+        """Create a store from ``acme-log:///absolute/path``, or a path that ends in ``.acme-log``."""
         if options:
-            raise StoreError(f"there is no option {', '.join(options)}", store=url)
+            raise StoreError(f"an acme-log store has no options {', '.join(options)}", store=url)
         path = unquote(url.removeprefix(_SCHEME)) if url.startswith(_SCHEME) else url
         if url.startswith(_SCHEME) and not path.startswith("/"):
-            raise StoreError(f"the URL needs an absolute path, as in {_SCHEME}/data/x", store=url)
+            raise StoreError(
+                f"the URL must contain an absolute path, such as {_SCHEME}/data/x", store=url
+            )
         return cls(path, read_only)
 
     @property
@@ -69,7 +71,7 @@ class LogStore(Store):
         with self._naming(key):
             return log.value(entry)
 
-    def open_value(self, key: str, first: ByteRange | None = None) -> ValueReader | None:
+    def open_value(self, key: str, first: ByteRange | None = None) -> ByteReader | None:
         log, entry = self._find(key)
         return None if log is None or entry is None else LogReader(self, key, log, entry)
 
@@ -80,14 +82,14 @@ class LogStore(Store):
         entry = self._find(key)[1]
         return None if entry is None else entry.size
 
-    def version(self, key: str) -> str | None:
-        """Give the place of the value, where never another one was."""
+    def generation(self, key: str) -> str | None:
+        """Return the position of the value, which is unique because values are not overwritten."""
         log, entry = self._find(key)
-        return None if log is None or entry is None else log.version(entry)
+        return None if log is None or entry is None else log.generation(entry)
 
     # --- writeable ---
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         self._check_to_change(_checked(key))
         self._append(key, lambda log: [record(key, _joined(value))])
 
@@ -108,39 +110,39 @@ class LogStore(Store):
         self.erase_values(list(self.list_prefix(prefix)))
 
     def update(self, key: str, change: Change) -> None:
-        """Read, change and write a value; once more if another process was faster."""
+        """Read, change and write a value; start again if another process changed it."""
         self._check_to_change(_checked(key))
         with key_lock(self.url, key):
             while True:
-                # The file is not locked meanwhile: changes of other keys need not wait.
+                # The file is not locked here, so changes of other keys do not wait.
                 log, entry = self._find(key)
                 value = change(LogReader(self, key, log, entry) if log and entry else None)
-                if isinstance(value, ValueReader) or (value is None and entry is None):
+                if isinstance(value, ByteReader) or (value is None and entry is None):
                     return
                 new = record(key, None if value is None else _joined(value))
                 if self._swap(key, (log, entry), new):
                     return
 
     def _swap(self, key: str, old: tuple[Log | None, Entry | None], new: bytes) -> bool:
-        def make(log: Log) -> list[bytes] | None:
-            # In another file, another value may have the same place.
+        def records(log: Log) -> list[bytes] | None:
+            # In another file, another value may have the same position.
             same = log.entries.get(key) == old[1] and old[0] in (log, None)
             return [new] if same else None
 
-        return self._append(key, make)
+        return self._append(key, records)
 
     def compact(self) -> None:
-        """Leave out what was replaced or erased; nobody need close the store meanwhile.
+        """Remove the records of replaced and erased values, also while others use the store.
 
         Raises
         ------
         StoreReadError
-            If a value is damaged; then all stays as it is.
+            If a value is damaged; then the file is not changed.
         """
         self._check_to_change("")
         with self._naming("", StoreError), locked(self.path) as descriptor:
             log = self._scanned()
-            # The lock is on the old file, so no two processes do this at once.
+            # The lock is on the old file, so only one process does this.
             new = os.open(f"{self.path}.new", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
             try:
                 os.fchmod(new, os.fstat(descriptor).st_mode & 0o7777)
@@ -152,13 +154,13 @@ class LogStore(Store):
                 os.close(new)
             os.replace(f"{self.path}.new", self.path)
 
-    def _append(self, key: str, make: Callable[[Log], list[bytes] | None]) -> bool:
-        """Append what is made of the present state; whether it was anything but None."""
+    def _append(self, key: str, create: Callable[[Log], list[bytes] | None]) -> bool:
+        """Append the records that a function returns for the current log, unless it is None."""
         with self._naming(key, StoreError):
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
             with locked(self.path) as descriptor:
                 log = self._scanned()
-                records = make(log)
+                records = create(log)
                 if records:
                     append(descriptor, log.end, records)
                 return records is not None
@@ -174,22 +176,13 @@ class LogStore(Store):
     # --- the object ---
 
     def close(self) -> None:
-        """Close the file; readers of values keep it open, and who uses the store opens it."""
+        """Close the file; readers keep it open, and the next access opens it again."""
         self._log = None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LogStore) and other.path == self.path
-
-    def __hash__(self) -> int:
-        return hash(self.path)
-
-    def __repr__(self) -> str:
-        return f"LogStore({self.path!r}{', read_only=True' if self.read_only else ''})"
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, bool]]:
         return type(self), (self.path, self.read_only)
 
-    # --- inside ---
+    # --- implementation ---
 
     def _find(self, key: str) -> tuple[Log | None, Entry | None]:
         _checked(key)
@@ -198,7 +191,7 @@ class LogStore(Store):
         return log, log.entries.get(key) if log else None
 
     def _current(self) -> Log | None:
-        """The log as it is now, or None if there is no file."""
+        """Return the current log, or None if there is no file."""
         log = self._log
         try:
             status = os.stat(self.path)
@@ -207,14 +200,14 @@ class LogStore(Store):
             try:
                 return self._scanned()
             except StoreReadError:
-                # Someone may just be replacing what a killed one left behind.
+                # A writer may be replacing an incomplete record at this moment.
                 with locked(self.path, to_write=False):
                     return self._scanned()
         except FileNotFoundError:
             return None
 
     def _scanned(self) -> Log:
-        with key_lock((_SCHEME, self.path), ""):  # threads take turns, forked ones as well
+        with key_lock((_SCHEME, self.path), ""):  # for threads; also in forked processes
             log = self._log
             if log is None or log.identity != identity(os.stat(self.path)):
                 log = Log(self.path)
@@ -224,7 +217,7 @@ class LogStore(Store):
 
     def _check_to_change(self, key: str) -> None:
         if self.read_only:
-            raise StoreReadOnlyError("the store was opened for reading", store=self, key=key)
+            raise StoreReadOnlyError("the store is read-only", store=self, key=key)
 
     @contextmanager
     def _naming(self, key: str, kind: type[StoreError] = StoreReadError) -> Iterator[None]:
@@ -236,12 +229,12 @@ class LogStore(Store):
             raise kind(error.strerror or str(error), self, key) from error
 
 
-class LogReader(ValueReader):
-    """A value where it lies; nothing ever overwrites it.  Parts of it have no checksum."""
+class LogReader(ByteReader):
+    """Reads a value from the file.  Checksums are not verified for parts."""
 
     def __init__(self, store: LogStore, key: str, log: Log, entry: Entry) -> None:
         self._store, self._key, self._log, self._entry = store, key, log, entry
-        self.version = log.version(entry)
+        self.generation = log.generation(entry)
 
     @property
     def size(self) -> int:
@@ -250,9 +243,12 @@ class LogReader(ValueReader):
     def read_into(self, parts: Sequence[tuple[int, memoryview]]) -> None:
         for start, buffer in parts:
             if start < 0 or start + len(buffer) > self.size:
-                reason = f"bytes {start} to {start + len(buffer)} of a value of {self.size} bytes"
+                reason = (
+                    f"cannot read bytes {start} to {start + len(buffer)}: "
+                    f"the value has {self.size} bytes"
+                )
                 raise StoreReadError(reason, self._store, self._key)
-            with self._store._naming(self._key):  # noqa: SLF001 - they are one
+            with self._store._naming(self._key):  # noqa: SLF001 - of this module
                 self._log.read_into(self._entry.start + start, buffer)
 
 
@@ -265,5 +261,5 @@ def _checked(key: str) -> str:
     return key
 
 
-def _joined(value: Pieces) -> Buffer:
+def _joined(value: Buffers) -> Buffer:
     return value if isinstance(value, bytes | bytearray | memoryview) else b"".join(value)

@@ -1,4 +1,4 @@
-"""The file: records one after the other, each with checksums, the last of a key valid."""
+"""The file: records with checksums; the last record of a key is valid."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from zarr_core.extension import Buffer
 
 _MAGIC = b"acmelog1"
-# Checksums of what follows in the head, of the key, of the value; lengths of both.
+# Checksums of the rest of the head, of the key and of the value; lengths of both.
 _HEAD = struct.Struct("<IIIIQ")
 _ERASED = 2**64 - 1  # in place of the length of a value
-_MOST_KEYS = 256  # bytes; a key of more is read separately
+_MOST_KEYS = 256  # bytes; longer keys are read separately
 
 
 class Entry(NamedTuple):
-    """Where a value lies in the file."""
+    """Position of a value in the file."""
 
     start: int
     size: int
@@ -33,12 +33,12 @@ class Entry(NamedTuple):
 
 
 class Log:
-    """An open file, with what was found in it up to now.
+    """An open file and the records that were read from it.
 
     Parameters
     ----------
     path : str
-        Of the file; it need not be that any more if a shorter one has taken its place.
+        Of the file when it was opened; a shorter file may have replaced it.
     """
 
     def __init__(self, path: str) -> None:
@@ -49,18 +49,18 @@ class Log:
         self.end = 0
 
     def catch_up(self) -> None:
-        """Find the records that were added; one that is not complete is none.
+        """Read the records that were appended; an incomplete record is ignored.
 
         Raises
         ------
         StoreReadError
-            If there is something else: then no record behind it can be found.
+            If the file is not a log, or a record is damaged.
         """
         size = os.fstat(self.descriptor).st_size
         if not self.end:
             begins = os.pread(self.descriptor, len(_MAGIC), 0)
             if not _MAGIC.startswith(begins):
-                raise StoreReadError("is no log")
+                raise StoreReadError("is not a log of acme-log")
             if begins != _MAGIC:
                 return
             self.end = len(_MAGIC)
@@ -73,12 +73,12 @@ class Log:
             return False
         checksum, key_checksum, value_checksum, key_size, value_size = _HEAD.unpack_from(data)
         if checksum != crc32(data[4 : _HEAD.size]):
-            if self._only_zeros():  # a file has grown, and then the power failed
+            if self._only_zeros():  # the file was extended before a power failure
                 return False
             raise StoreReadError(f"is damaged at byte {self.end}")
         start = self.end + _HEAD.size + key_size
         end = start if value_size == _ERASED else start + value_size
-        if end > size:  # who wrote it was killed, or is writing still
+        if end > size:  # the writer was killed, or is still writing
             return False
         name = data[_HEAD.size : _HEAD.size + key_size]
         if key_size > _MOST_KEYS:
@@ -88,7 +88,7 @@ class Log:
         key = _key(name)
         if value_size == _ERASED:
             self.entries.pop(key, None)
-        else:  # in one step: other threads are looking
+        else:  # one assignment: other threads read this
             self.entries[key] = Entry(start, value_size, value_checksum)
         self.end = end
         return True
@@ -101,12 +101,12 @@ class Log:
             at += len(data)
         return True
 
-    def version(self, entry: Entry) -> str:
-        """A word for a value that no other one ever has."""
+    def generation(self, entry: Entry) -> str:
+        """Return a string that is unique for a value."""
         return "-".join(map(str, (*self.identity, *entry)))
 
     def read_into(self, start: int, buffer: memoryview) -> None:
-        """Fill a buffer from a place in the file."""
+        """Fill a buffer from a position in the file."""
         while buffer:
             count = os.preadv(self.descriptor, [buffer], start)
             if not count:
@@ -114,11 +114,11 @@ class Log:
             buffer, start = buffer[count:], start + count
 
     def value(self, entry: Entry) -> bytearray:
-        """A whole value, which its checksum agrees with."""
+        """Read a whole value and verify its checksum."""
         value = bytearray(entry.size)
         self.read_into(entry.start, memoryview(value))
         if crc32(value) != entry.checksum:
-            raise StoreReadError("is damaged: its checksum is another one")
+            raise StoreReadError("is damaged: the checksum does not match")
         return value
 
 
@@ -126,11 +126,11 @@ def _key(name: bytes) -> str:
     try:
         return check_key(name.decode())
     except ValueError as error:
-        raise StoreReadError("has a record of what is no key") from error
+        raise StoreReadError("has a record with an invalid key") from error
 
 
 def record(key: str, value: Buffer | None) -> bytes:
-    """What is appended to set a key, or with None to erase it."""
+    """Return the record that sets a key, or erases it if the value is None."""
     name = key.encode()
     size, checksum = (_ERASED, 0) if value is None else (len(value), crc32(value))
     head = _HEAD.pack(0, crc32(name), checksum, len(name), size)
@@ -138,9 +138,9 @@ def record(key: str, value: Buffer | None) -> bytes:
 
 
 def append(descriptor: int, end: int, records: Sequence[bytes]) -> None:
-    """Write records where the last good one ends; all of them, or none.
+    """Write all records or none after the last complete one.
 
-    Whatever lies behind that place has been left by someone who was killed.
+    An incomplete record of a killed writer is removed.
     """
     os.ftruncate(descriptor, end)
     content = memoryview(b"".join(records if end else [_MAGIC, *records]))
@@ -149,33 +149,33 @@ def append(descriptor: int, end: int, records: Sequence[bytes]) -> None:
         while content:
             count = os.pwrite(descriptor, content, at)
             content, at = content[count:], at + count
-    except BaseException:  # no room on the disk, or Ctrl-C
+    except BaseException:  # the disk is full, or Ctrl-C
         os.ftruncate(descriptor, end)
         raise
 
 
 @contextmanager
 def locked(path: str, to_write: bool = True) -> Iterator[int]:
-    """The file, while nobody else writes; made if it is to be written and not there."""
+    """Lock the file, and create it first if it is missing and ``to_write`` is true."""
     flags = os.O_RDWR | os.O_CREAT if to_write else os.O_RDONLY
     while True:
         descriptor = os.open(path, flags | os.O_CLOEXEC, 0o666)
         try:
-            # Each has opened the file for itself, so this excludes threads as well.
+            # Each call opens the file, so the lock also excludes threads.
             fcntl.flock(descriptor, fcntl.LOCK_EX if to_write else fcntl.LOCK_SH)
             current = None
             with suppress(FileNotFoundError):
                 current = identity(os.stat(path))
-            # While this one waited, a shorter file may have taken the place of the old.
+            # A shorter file may have replaced this one in the meantime.
             if current == identity(os.fstat(descriptor)):
                 yield descriptor
                 return
         finally:
-            # Closing alone would not do: a forked child may have a copy.
+            # Closing does not release the lock if a forked child has a copy.
             fcntl.flock(descriptor, fcntl.LOCK_UN)
             os.close(descriptor)
 
 
 def identity(status: os.stat_result) -> tuple[int, int]:
-    """What tells a file from others, whatever its name."""
+    """Return the identity of a file, independent of its name."""
     return status.st_dev, status.st_ino

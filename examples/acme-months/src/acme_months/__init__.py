@@ -1,4 +1,4 @@
-"""Chunk grid ``acme.months``: a chunk for every month, or year, of a series in time."""
+"""Chunk grid ``acme.months``: one chunk for each month or year of a time series."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zarr_core.extension import (
     ChunkGrid,
     ExtensionConfigurationError,
     ExtensionDefinition,
-    Problem,
+    ValidationProblem,
 )
 
 Indices = np.ndarray[Any, np.dtype[np.intp]]
@@ -24,23 +24,23 @@ _LAST = np.datetime64("9999-12-31")
 
 
 class CalendarAxis(ChunkAxis):
-    """Chunks that end where months or years do; the last is whole, even beyond the array.
+    """Chunks of months or years; the last is a whole one, also beyond the end of the array.
 
     Parameters
     ----------
     size : int
         Length of the dimension, in elements.
     unit : {"month", "year"}
-        What a chunk holds; the first holds what is left of it on the first day.
+        Length of a chunk; the first contains the rest of the month or year.
     first : numpy.datetime64
         The day of the first element.
     per_day : int
-        Elements a day.
+        Number of elements per day.
     """
 
     def __init__(self, size: int, unit: Unit, first: np.datetime64, per_day: int) -> None:
         if size > (_days(_LAST - first) + 1) * per_day:
-            raise ValueError(f"{size} elements from {first} on end after the year 9999")
+            raise ValueError(f"{size} elements from {first} end after the year 9999")
         self._first, self._per_day = first, per_day
         self._unit = np.dtype(_UNITS[unit])
         self._first_unit = int(first.astype(self._unit).astype(np.int64))
@@ -63,7 +63,7 @@ class CalendarAxis(ChunkAxis):
 
 
 class EvenAxis(ChunkAxis):
-    """Chunks of one length, as in a regular grid."""
+    """Chunks of equal length, as in a regular grid."""
 
     uniform: int
 
@@ -85,19 +85,19 @@ class EvenAxis(ChunkAxis):
 
 @dataclass(frozen=True, slots=True)
 class Months(ChunkGrid):
-    """A grid of which some dimensions are time.
+    """A grid in which some dimensions are time.
 
-    Where chunks end depends on the calendar alone, never on the length of the array.
-    So it can grow by any number of elements, and the grid need not know.
+    Chunk edges depend on the calendar only, not on the length of the array, so arrays can
+    grow by any number of elements.
 
     Parameters
     ----------
     lengths : tuple of (int, "month" or "year")
-        How each dimension is cut.
+        Length of the chunks along each dimension.
     start : datetime.date
         The day of the first element.
     steps_per_day : int
-        Elements a day.
+        Number of elements per day.
     """
 
     lengths: tuple[int | Unit, ...]
@@ -109,8 +109,8 @@ class Months(ChunkGrid):
         given: Any = definition.configuration
         try:
             start = date.fromisoformat(given["start"])
-        except ValueError as error:  # 30 February: no schema knows the calendar
-            problem = Problem("/configuration/start", str(error))
+        except ValueError as error:  # such as 30 February, which a schema cannot detect
+            problem = ValidationProblem("/configuration/start", str(error))
             raise ExtensionConfigurationError(
                 "chunk_grid", definition.name, "", [problem]
             ) from error
@@ -126,7 +126,7 @@ class Months(ChunkGrid):
 
     def axes(self, shape: tuple[int, ...]) -> tuple[ChunkAxis, ...]:
         if len(shape) != len(self.lengths):
-            raise ValueError(f"{len(self.lengths)} lengths of chunks do not cut shape {shape}")
+            raise ValueError(f"{len(self.lengths)} chunk lengths do not match shape {shape}")
         first = np.datetime64(self.start)
         return tuple(
             EvenAxis(size, part)

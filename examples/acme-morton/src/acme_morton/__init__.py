@@ -1,4 +1,4 @@
-"""Codec ``acme.morton``: elements of a chunk in Morton order, neighbours close to each other."""
+"""Codec ``acme.morton``: elements of a chunk in Morton order, with neighbors close to each other."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MortonCodec(ArrayToArrayCodec):
-    """The same elements in another order; the shape is that of the chunk, of any lengths."""
+    """The same elements in another order; the shape does not change."""
 
     def encoded_representation(self, decoded: ArrayRepresentation) -> ArrayRepresentation:
         return decoded
 
-    def encode(self, array: Array) -> Array:
+    def encode(self, array: Array, decoded: ArrayRepresentation) -> Array:
         encoded: Array = array.reshape(-1)[_order(array.shape)]
         return encoded.reshape(array.shape)
 
@@ -30,9 +30,9 @@ class MortonCodec(ArrayToArrayCodec):
         return chunk.reshape(decoded.shape)
 
 
-@lru_cache(maxsize=8)  # eight bytes an element; the chunks of an array have one shape
+@lru_cache(maxsize=8)  # 8 bytes per element; the chunks of an array have one shape
 def _order(shape: tuple[int, ...]) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Which element comes first, second, ...: that of which the bits, interleaved, are least."""
+    """Return the indices of elements, sorted by the interleaved bits of their coordinates."""
     codes = np.zeros(shape, np.uint64)
     place = 0
     for bit in range(max((length - 1).bit_length() for length in (1, *shape))):

@@ -1,4 +1,4 @@
-"""Chunk memory layout of the draft of 2022: Morton order, as the codec has it."""
+"""Chunk memory layout of the draft of 2022: Morton order, by the codec."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ URI = "https://acme.example/layouts/morton/1.0"
 
 @dataclass(frozen=True, slots=True)
 class MortonLayout(ChunkMemoryLayout):
-    """What ``chunk_memory_layout`` names in the draft is a codec, the first, in version 3."""
+    """A ``chunk_memory_layout`` of the draft, which is the first codec in version 3."""
 
     @classmethod
     def from_definition(cls, definition: ExtensionDefinition) -> MortonLayout:
-        # In the draft, members stand beside the URI; a type is demanded, the rest is ours.
+        # In the draft, members are next to the URI; only the type is required.
         if definition.configuration != {"type": "morton"}:
             raise ValueError('must have the type "morton" and nothing else')
         return cls()
@@ -26,4 +26,4 @@ class MortonLayout(ChunkMemoryLayout):
         return ExtensionDefinition(URI, {"type": "morton"})
 
     def codec(self, ndim: int) -> MortonCodec | None:
-        return MortonCodec() if ndim > 1 else None  # of one dimension, nothing moves
+        return MortonCodec() if ndim > 1 else None  # one dimension has one order

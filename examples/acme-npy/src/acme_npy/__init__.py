@@ -1,4 +1,4 @@
-"""Format ``acme-npy``: folders of ``.npy`` files, each a block of one array."""
+"""Format ``acme-npy``: directories of ``.npy`` files, each a block of one array."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from zarr_core.extension import (
     GroupMetadata,
     MetadataValidationError,
     NodeNotFoundError,
-    Problem,
-    Schema,
     Store,
+    ValidationProblem,
+)
+from zarr_core.tools import (
+    Schema,
     json_pointer,
     make_extension,
     package_schema,
@@ -26,14 +28,14 @@ from zarr_core.extension import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from zarr_core.extension import Pieces, ValueReader
+    from zarr_core.extension import Buffers, ByteReader
 
     Node = ArrayMetadata | GroupMetadata
 
 _DOCUMENT = "blocks.json"
 _BLOCK = re.compile(r"[0-9]+(\.[0-9]+)*\.npy", re.ASCII).fullmatch
 _CODECS = (ExtensionDefinition("acme.npy"),)
-# Found by its name: zarr-grids has it, and is not imported.
+# Found by name in zarr-grids, which is not imported.
 _KEYS = ExtensionDefinition(
     "suffix",
     {
@@ -44,16 +46,16 @@ _KEYS = ExtensionDefinition(
 
 
 class Npy(Format):
-    """A document ``blocks.json`` in every folder; beside that of an array its blocks."""
+    """Each node is a directory with ``blocks.json``; that of an array also contains the blocks."""
 
     name: ClassVar[str] = "acme-npy"
     zarr_format: ClassVar[int] = 3
-    marks: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
-    document_names: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
+    detection_keys: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
+    metadata_keys: ClassVar[tuple[str, ...]] = (_DOCUMENT,)
     chunk_key_encoding: ClassVar[ExtensionDefinition] = _KEYS
     compressors: ClassVar[tuple[ExtensionDefinition, ...] | None] = ()
 
-    # --- documents ---
+    # --- metadata documents ---
 
     def from_json(self, document: JSON, where: str) -> Node:
         problems = _schema().problems(document)
@@ -64,7 +66,9 @@ class Npy(Format):
         if "shape" not in found:
             return GroupMetadata(attributes=attributes, document=found)
         if len(found["blocks"]) != len(found["shape"]):
-            problem = Problem("/blocks", f"must have {len(found['shape'])} lengths, as /shape has")
+            problem = ValidationProblem(
+                "/blocks", f"must have {len(found['shape'])} items, as /shape has"
+            )
             raise MetadataValidationError(where, [problem])
         return ArrayMetadata(
             shape=tuple(found["shape"]),
@@ -80,7 +84,7 @@ class Npy(Format):
     def to_json(self, metadata: Node) -> JSON:
         old = metadata.document or {}
         members: dict[str, JSON] = {"attributes": metadata.attributes}
-        problems = _without_words(metadata)
+        problems = _unsupported(metadata)
         if problems:
             raise MetadataValidationError("node of the format acme-npy", problems)
         if isinstance(metadata, ArrayMetadata):
@@ -111,7 +115,7 @@ class Npy(Format):
         where = f"{store} {_key(path)!r}"
         changed: list[Node] = []
 
-        def change_document(reader: ValueReader | None) -> Pieces:
+        def change_document(reader: ByteReader | None) -> Buffers:
             if reader is None:
                 raise NodeNotFoundError(where, "the node has been removed")
             old = self._parsed(bytes(reader.read(0, reader.size)), where)
@@ -127,7 +131,7 @@ class Npy(Format):
 
     # --- keys ---
 
-    def foreign_key(self, store: Store, path: str) -> str | None:
+    def unmanaged_key(self, store: Store, path: str) -> str | None:
         keys = list(store.list_prefix(self.chunk_prefix(path)))
         nodes = {key.removesuffix(_DOCUMENT) for key in keys if f"/{key}".endswith(f"/{_DOCUMENT}")}
         for key in keys:
@@ -147,18 +151,20 @@ def _schema() -> Schema:
 
 def _fill_value(document: Any, where: str) -> JSON:
     data_type = make_extension("data_type", ExtensionDefinition(document["dtype"]))
-    assert data_type is not None, "data types are never left out"
+    assert data_type is not None, "data types are never ignored"
     zero: JSON = data_type.fill_value_to_json(data_type.default_fill_value())
     value: JSON = document.get("fill_value", zero)
     try:
         data_type.fill_value_from_json(value)
     except ValueError as error:
-        raise MetadataValidationError(where, [Problem("/fill_value", str(error))]) from error
+        raise MetadataValidationError(
+            where, [ValidationProblem("/fill_value", str(error))]
+        ) from error
     return value
 
 
-def _without_words(metadata: Node) -> list[Problem]:
-    """What the format cannot say, by the members of version 3."""
+def _unsupported(metadata: Node) -> list[ValidationProblem]:
+    """Return the members of version 3 that the format does not support."""
     found: dict[str, Any] = {json_pointer(name): True for name in metadata.additional_fields}
     if isinstance(metadata, GroupMetadata):
         found["/consolidated_metadata"] = metadata.consolidated is not None
@@ -171,12 +177,14 @@ def _without_words(metadata: Node) -> list[Problem]:
             "/chunk_grid": metadata.chunk_grid.name != "regular",
             "/chunk_key_encoding": (keys.name, keys.configuration)
             != (_KEYS.name, _KEYS.configuration),
-            # The codec "bytes" is what new arrays have; the elements are the same.
+            # New arrays have the codec "bytes"; the elements are the same.
             "/codecs": [codec.name for codec in codecs] not in (["acme.npy"], ["bytes"]),
             "/storage_transformers": metadata.storage_transformers,
             "/dimension_names": metadata.dimension_names is not None,
             "/chunk_memory_layout": metadata.chunk_memory_layout is not None,
         }
     return [
-        Problem(where, "the format acme-npy has no words for it") for where in found if found[where]
+        ValidationProblem(where, "is not supported by the format acme-npy")
+        for where in found
+        if found[where]
     ]

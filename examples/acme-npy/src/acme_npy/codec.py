@@ -1,4 +1,4 @@
-"""Codec ``acme.npy``: a chunk as a file of NumPy, which ``numpy.load`` reads."""
+"""Codec ``acme.npy``: a chunk as a ``.npy`` file, which ``numpy.load`` can read."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MAGIC = b"\x93NUMPY"
-_LONGEST = 1 << 12  # bytes of a header; those of so many dimensions as NumPy has are shorter
-# Python's own notation, in the order in which everyone writes it; nothing is evaluated.
+_LONGEST = 1 << 12  # bytes of a header; even those with 64 dimensions are shorter
+# A Python expression with the usual order of keys; it is not evaluated.
 _HEADER = re.compile(
     rb"\{'descr': '([<>|=])([biufc][0-9]+)', 'fortran_order': (True|False), "
     rb"'shape': \(((?:[0-9]+, ?)*[0-9]*)\), \} *\n?"
@@ -26,15 +26,16 @@ _HEADER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NpyCodec(ArrayToBytesCodec):
-    """Files of version 1.0 in C order are written; all that hold numbers are read.
+    """Writes files of version 1.0 in C order; reads all files with numbers.
 
-    A file may hold less than the chunk, as where an array ends.  The rest is filled.
+    A file may be smaller than the chunk, for example at the end of the array.  The rest of
+    the chunk has the fill value.
     """
 
     def check(self, decoded: ArrayRepresentation) -> None:
         dtype = decoded.data_type.numpy_dtype
         if dtype.kind not in "biufc" or decoded.data_type.unused_bits:
-            raise ValueError(f"only numbers are kept in .npy files, not {dtype}")
+            raise ValueError(f"requires a data type of numbers, not {dtype}")
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Sequence[Buffer]:
         elements = np.asarray(array, order="C")
@@ -46,11 +47,13 @@ class NpyCodec(ArrayToBytesCodec):
         dtype = decoded.data_type.numpy_dtype
         start, order, kind, fortran, shape = _parsed(data)
         if kind != dtype.str[1:]:
-            raise ChunkDecodeError(f"holds {kind}, the array {dtype.str[1:]}")
+            raise ChunkDecodeError(f"has data type {kind}, but the array has {dtype.str[1:]}")
         if len(shape) != len(decoded.shape) or any(map(int.__gt__, shape, decoded.shape)):
-            raise ChunkDecodeError(f"has shape {shape}, the chunk {decoded.shape}")
+            raise ChunkDecodeError(f"has shape {shape}, but the chunk has {decoded.shape}")
         if len(data) - start != prod(shape) * dtype.itemsize:
-            raise ChunkDecodeError(f"has {len(data) - start} bytes for shape {shape} of {kind}")
+            raise ChunkDecodeError(
+                f"has {len(data) - start} bytes, which do not match shape {shape} of {kind}"
+            )
         found = np.frombuffer(data, order + kind, offset=start)
         found = found.reshape(shape, order="F" if fortran else "C")
         if shape == decoded.shape:
@@ -61,15 +64,15 @@ class NpyCodec(ArrayToBytesCodec):
 
 
 def _parsed(data: Buffer) -> tuple[int, str, str, bool, tuple[int, ...]]:
-    """Where elements begin, their byte order, their type, their order, their shape."""
+    """Return the start of the elements, byte order, type, whether in Fortran order, and shape."""
     head = bytes(data[:12])
-    start = 10 if head[6:7] == b"\1" else 12  # versions 2 and 3 have a longer length
+    start = 10 if head[6:7] == b"\1" else 12  # versions 2 and 3 have a larger length field
     end = start + int.from_bytes(head[8:start], "little")
     if not head.startswith(_MAGIC) or end - start > _LONGEST:
-        raise ChunkDecodeError("is no .npy file")
+        raise ChunkDecodeError("is not a .npy file")
     match = _HEADER(bytes(data[start:end]))
     if match is None:
-        raise ChunkDecodeError("is a .npy file of something else than numbers")
+        raise ChunkDecodeError("is a .npy file whose elements are not numbers")
     order, kind, fortran, shape = (part.decode() for part in match.groups())
     lengths = tuple(int(length) for length in shape.split(",") if length.strip())
     return end, order, kind, fortran == "True", lengths

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_core.extension import (
     Buffer,
-    BufferReader,
+    BufferByteReader,
+    Buffers,
+    ByteReader,
     ExtensionDefinition,
-    Pieces,
     StorageTransformer,
     Store,
     StoreError,
     StoreReadError,
-    ValueReader,
 )
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ _SIZE = 32  # bytes of a SHA-256
 
 @dataclass(frozen=True, slots=True)
 class Sealed(StorageTransformer):
-    """Ends every chunk with a signature, which only who has the secret can make.
+    """Appends a signature to each chunk.
 
     Parameters
     ----------
     variable : str
-        The environment variable that holds the secret; metadata never does.
+        The environment variable with the secret key.
     """
 
     variable: str
@@ -70,17 +70,17 @@ class SealedStore(Store):
         value = self.store.get(key)
         return None if value is None else self._opened(key, value)
 
-    def set(self, key: str, value: Pieces) -> None:
+    def set(self, key: str, value: Buffers) -> None:
         self.store.set(key, self._sealed(key, value))
 
     def update(self, key: str, change: Change) -> None:
-        # Left to the store behind, which knows how to exclude others.
-        def sealed(reader: ValueReader | None) -> Pieces | ValueReader | None:
-            old = reader and BufferReader(self._opened(key, reader.read(0, reader.size)))
+        # The inner store excludes concurrent changes.
+        def sealed(reader: ByteReader | None) -> Buffers | ByteReader | None:
+            old = reader and BufferByteReader(self._opened(key, reader.read(0, reader.size)))
             new = change(old)
             if new is None:
                 return None
-            return reader if isinstance(new, ValueReader) else self._sealed(key, new)
+            return reader if isinstance(new, ByteReader) else self._sealed(key, new)
 
         self.store.update(key, sealed)
 
@@ -90,7 +90,7 @@ class SealedStore(Store):
     def list_prefix(self, prefix: str) -> Iterator[str]:
         return self.store.list_prefix(prefix)
 
-    def _sealed(self, key: str, value: Pieces) -> bytes:
+    def _sealed(self, key: str, value: Buffers) -> bytes:
         buffers = [value] if isinstance(value, bytes | bytearray | memoryview) else value
         content = b"".join(buffers)
         return content + self._signature(key, content)
@@ -98,10 +98,14 @@ class SealedStore(Store):
     def _opened(self, key: str, value: Buffer) -> bytes:
         content, stored = bytes(value)[:-_SIZE], bytes(value)[-_SIZE:]
         if not hmac.compare_digest(self._signature(key, content), stored):
-            raise StoreReadError("the signature is wrong: changed, or another key", self, key)
+            raise StoreReadError(
+                "the signature does not match: the chunk was changed, or signed with another key",
+                self,
+                key,
+            )
         return content
 
     def _signature(self, key: str, content: bytes) -> bytes:
-        # The name is signed too, or chunks could change places; NUL is in no key.
+        # The key is also signed, so chunks cannot be exchanged; keys do not contain NUL.
         name = key.removeprefix(self.prefix).encode(errors="surrogatepass")
         return hmac.digest(self._secret, name + b"\0" + content, "sha256")

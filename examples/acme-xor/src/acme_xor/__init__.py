@@ -1,4 +1,4 @@
-"""Codec ``acme.xor``: every byte combined with a key by exclusive or."""
+"""Codec ``acme.xor``: exclusive or of each byte with a key."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Xor(BytesToBytesCodec):
 
     key: int = 90
 
-    def encode(self, data: Buffer) -> bytes:
+    def encode(self, data: Buffer, decoded_size: int | None) -> bytes:
         return bytes(data).translate(bytes(byte ^ self.key for byte in range(256)))
 
     def decode(self, data: Buffer, decoded_size: int | None) -> bytes:
-        return self.encode(data)
+        return self.encode(data, decoded_size)
 
     def encoded_size(self, decoded_size: int) -> int:
         return decoded_size
