@@ -1,4 +1,5 @@
-# `make` alone says what there is.  Every target does its own set-up, once, in $(VENV).
+# `make` alone lists the targets.  Each target installs what it needs, once, in $(VENV).
+# Only `make servers` installs anything outside this folder.
 
 PYTHON ?= $(shell for p in python3 python python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -15,32 +16,46 @@ TYPED := benchmarks demo scripts
 COVERING := tests/registry_rules/ tests/zarr-core/
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-.PHONY: help demo test pytest lint types format bench docs schemas packages old-writers servers clean
+# The tests of zarr-core need few packages; `make pytest` installs no more if PYTEST names only them.
+CORE := $(addprefix packages/zarr-,core codecs conformance copy dtypes formats grids sharding stores)
+TESTS := $(strip $(foreach word,$(PYTEST),$(if $(findstring /,$(word)),$(word))))
+OTHER_TESTS := $(filter-out tests/zarr-core tests/zarr-core/%,$(TESTS))
+ONLY_CORE := $(and $(TESTS),$(if $(OTHER_TESTS),,yes))
+
+.PHONY: help demo test test-long pytest lint types format bench docs schemas packages wheels \
+    old-writers servers clean
 
 help:
-	@echo "make demo      write real data with this library, read it back with others, draw it"
-	@echo "make test      style, types, imports, tests with coverage"
-	@echo "make pytest    tests only; PYTEST='tests/zarr-core -x' for some of them"
-	@echo "make lint      style and imports only"
-	@echo "make types     types only"
-	@echo "make format    put the code into the common form"
-	@echo "make bench     compare the speed with other libraries (BENCH='--quick' for less)"
-	@echo "make docs      make the site of the documentation in build/docs"
-	@echo "make old-writers  set up the libraries that wrote older formats; the tests do it, too"
-	@echo "make servers   install the servers, the browser, zarrita that tests use; the tests do it, too"
-	@echo "make schemas   publish the packages' JSON Schemas in schemas/"
-	@echo "make clean     remove what the above have made"
+	@echo "make demo         write real data with this library, read it with others, draw it"
+	@echo "make test         style, types, imports, tests with coverage"
+	@echo "make test-long    the same, with the tests that take long"
+	@echo "make pytest       tests only; PYTEST='tests/zarr-core -x' for some of them"
+	@echo "make servers      install the servers and the browser that tests use: with pip and npm in"
+	@echo "                  .servers, the rest with apt if this runs as root"
+	@echo "make old-writers  install the libraries that wrote older formats; make test does it, too"
+	@echo "make lint         style and imports only"
+	@echo "make types        types only"
+	@echo "make format       put the code into the common form"
+	@echo "make bench        compare the speed with other libraries (BENCH='--quick' for less)"
+	@echo "make wheels       build wheels and source distributions of all packages in dist"
+	@echo "make docs         build the documentation in build/docs"
+	@echo "make schemas      publish the packages' JSON Schemas in schemas/"
+	@echo "make clean        remove everything that these targets create"
 	@echo
-	@echo "PYTHON=python3.13 VENV=.venv-3.13 choose another Python; it must be 3.11 or newer."
+	@echo "PYTHON=python3.13 VENV=.venv-3.13 selects another Python, 3.11 or newer."
+	@echo "Tests whose server is not installed are skipped."
 
 demo: $(VENV)/.demo
 	@$(BIN)/python -m demo
 
-test: lint types $(VENV)/.old-writers $(VENV)/.servers
+test: lint types $(VENV)/.old-writers
 	@$(BIN)/python -m pytest $(PYTEST) $(COVERING) --cov --cov-report=term --cov-fail-under=95
 	@$(BIN)/python -m pytest $(PYTEST) $(filter-out $(COVERING),$(wildcard tests/*/))
 
-pytest: $(VENV)/.test $(VENV)/.old-writers $(VENV)/.servers
+test-long: export ZARR_CORE_SLOW_TESTS = 1
+test-long: test
+
+pytest: $(if $(ONLY_CORE),$(VENV)/.core,$(VENV)/.test $(VENV)/.old-writers)
 	@$(BIN)/python -m pytest $(PYTEST)
 
 lint: $(VENV)/.dev
@@ -66,7 +81,10 @@ docs: $(VENV)/.docs
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "build/docs/index.html"
 
-# Tries again what could not be made before.
+wheels: $(VENV)/.wheels
+	@$(BIN)/python scripts/build_wheels.py dist
+
+# Unlike the stamp below, this retries what failed before.
 old-writers: $(VENV)/.python
 	@$(BIN)/python scripts/old_writers.py
 
@@ -88,10 +106,25 @@ $(VENV)/.python:
 	@$(PIP) install --quiet --upgrade "pip>=25.1"
 	@touch $@
 
+$(VENV)/.build: $(VENV)/.python
+	@$(PIP) install --quiet --group build
+	@touch $@
+
 # Entry points are read when a package is installed, so a changed pyproject.toml installs it again.
-$(VENV)/.packages: $(VENV)/.python $(PROJECTS)
+$(VENV)/.packages: $(VENV)/.build $(PROJECTS)
 	@echo "installing $(notdir $(PACKAGES))"
-	@$(PIP) install --quiet $(foreach package,$(PACKAGES),--editable $(package))
+	@$(PIP) install --quiet --no-build-isolation $(foreach package,$(PACKAGES),--editable $(package))
+	@touch $@
+
+$(VENV)/.core: $(VENV)/.build $(PROJECTS) pyproject.toml
+	@echo "installing $(notdir $(CORE)) with what the tests of zarr-core need"
+	@$(PIP) install --quiet --no-build-isolation --group test-core \
+	    $(foreach package,$(CORE),--editable $(package))
+	@touch $@
+
+$(VENV)/.wheels: $(VENV)/.build pyproject.toml
+	@echo "installing what builds and checks packages"
+	@$(PIP) install --quiet --group wheels
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.packages pyproject.toml
@@ -107,20 +140,14 @@ $(VENV)/.docs: $(VENV)/.packages pyproject.toml
 $(VENV)/.test: $(VENV)/.packages pyproject.toml
 	@echo "installing what the tests need"
 	@$(PIP) install --quiet --group test
-	@touch $@ $(VENV)/.demo $(VENV)/.docs
+	@touch $@ $(VENV)/.core $(VENV)/.demo $(VENV)/.docs
 
 $(VENV)/.dev: $(VENV)/.packages pyproject.toml
 	@echo "installing what development needs"
 	@$(PIP) install --quiet --group dev
-	@touch $@ $(VENV)/.test $(VENV)/.demo $(VENV)/.docs
+	@touch $@ $(VENV)/.test $(VENV)/.core $(VENV)/.demo $(VENV)/.docs
 
 # Libraries that wrote older formats, in .venv-zarr2, .venv-zarr1, .venv-zarr1.0, whatever $(VENV).
 $(VENV)/.old-writers: $(VENV)/.python scripts/old_writers.py
-	@$(BIN)/python scripts/old_writers.py
-	@touch $@
-
-# Redis, PostgreSQL, S3 and others on loopback, in .servers, whatever $(VENV).
-$(VENV)/.servers: $(VENV)/.python scripts/install_servers.py
-	@$(BIN)/python scripts/install_servers.py
-	@$(PIP) install --quiet berkeleydb 2>/dev/null || echo "left out: berkeleydb, which needs libdb-dev and a compiler"
+	@$(BIN)/python scripts/old_writers.py --optional
 	@touch $@

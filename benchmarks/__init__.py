@@ -1,1 +1,1 @@
-"""Compares this library with the other Zarr libraries, interleaved in one run."""
+"""Compare this library with other Zarr libraries, interleaved in one run."""

@@ -27,22 +27,22 @@ def _arguments() -> argparse.Namespace:
         "--quick", action="store_true", help="a selection of cases, in less than two minutes"
     )
     parser.add_argument(
-        "--only", metavar="PATTERN", help="cases whose name this regular expression finds"
+        "--only", metavar="PATTERN", help="cases whose name matches this regular expression"
     )
     parser.add_argument("--rounds", type=int, default=5, help="samples of each library (5)")
     parser.add_argument(
         "--libraries", metavar="NAMES", help="a comma-separated selection of libraries"
     )
-    parser.add_argument("--no-memory", action="store_true", help="leave out the peak memory")
+    parser.add_argument("--no-memory", action="store_true", help="do not measure the peak memory")
     parser.add_argument("--wide", action="store_true", help="also show the time of every library")
     parser.add_argument(
         "--markdown", metavar="FILE", type=Path, help="write the table as Markdown, too"
     )
     parser.add_argument(
-        "--json", metavar="FILE", type=Path, help="where everything measured goes (results/)"
+        "--json", metavar="FILE", type=Path, help="write all measurements to this file (results/)"
     )
     parser.add_argument(
-        "--directory", type=Path, help="where arrays are written (a temporary directory)"
+        "--directory", type=Path, help="directory for arrays (a temporary directory)"
     )
     parser.add_argument("--list", action="store_true", help="only print the names of the cases")
     return parser.parse_args()

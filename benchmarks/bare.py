@@ -1,4 +1,4 @@
-"""The barest calls that do what a store of this library does, with the same promises.
+"""Direct calls that are equivalent to stores of this library, with the same guarantees.
 
 A value is old or new, never half; a missing one is ``None``; several threads may call at
 once.  What the stores check besides (the grammar of keys, links that lead out of a
@@ -30,7 +30,7 @@ Part = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """One function an operation; None for what there is none of."""
+    """One function for each operation; None if it is not supported."""
 
     get: Callable[[str], Any]
     into: Callable[[str, memoryview], Any]
@@ -45,7 +45,7 @@ class Bare:
 
 
 def parts_of_values(get: Callable[[str], Any]) -> tuple[Any, Any, Any, Any]:
-    """What is done with parts where values are read whole: into, part, parts, two reads."""
+    """Operations on parts for stores that read whole values: into, part, parts, two reads."""
 
     def into(key: str, buffer: memoryview) -> int | None:
         value = get(key)
@@ -148,7 +148,7 @@ def files(folder: Path) -> Bare:
         path = top + key
         try:
             os.unlink(path)
-            os.rmdir(os.path.dirname(path))  # an empty directory is no key
+            os.rmdir(os.path.dirname(path))  # an empty directory is not a key
         except OSError:
             pass
 
@@ -209,7 +209,7 @@ def archive(path: Path) -> Bare:
 
 
 def memory_cache(read: Callable[[str], Any]) -> Bare:
-    """An ordered dictionary under a lock; what was used last is its end."""
+    """An ordered dictionary with a lock; the last item is the most recently used."""
     held: OrderedDict[str, bytes] = OrderedDict()
     lock = threading.Lock()
 
@@ -237,7 +237,7 @@ _BLOCK = 1 << 16  # bytes that have a checksum
 def disk_cache(folder: Path, read: Callable[[str], Any]) -> Bare:
     """Files named by digests of keys, checksums of 64 KiB each at their beginnings.
 
-    What was used longest ago is to leave first, so a file says when that was, to a second.
+    The least recently used files are removed first, so a file stores that time in seconds.
     """
     folder.mkdir()
 

@@ -1,4 +1,4 @@
-"""What each codec does, by the barest calls of the library that it uses.
+"""Direct calls of the libraries of codecs.
 
 A bare call is given the same memory as the codec, gives the same elements or bytes, trusts
 everything: lengths, types, what follows the end.  Where no library does the work it is the
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 numcodecs: Any = import_module("numcodecs")  # has no types
 
 STRING = np.dtypes.StringDType()
-"""What elements that are ``text`` are in memory; numcodecs knows objects only."""
+"""Elements of ``text`` in memory; numcodecs supports only objects."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A codec and the bare calls that do what it does.
+    """A codec and the equivalent direct calls.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Every codec that works by itself rather than by other codecs."""
+    """Return all codecs that do not consist of other codecs."""
     yield from compressors()
     yield from checksums()
     yield from rearranging()
@@ -124,7 +124,7 @@ def zstd(name: str, configuration: dict[str, Any]) -> Case:
 
 def deflating() -> Iterator[Case]:
     deflate: Any = import_module("deflate") if find_spec("deflate") else None
-    follows = "is asked what follows the stream"
+    follows = "checks for data after the stream"
     for name in ("gzip", "numcodecs.gzip"):
         if deflate is None:
             yield Case(
@@ -152,12 +152,12 @@ def deflating() -> Iterator[Case]:
 
 @dataclass(frozen=True)
 class Sized:
-    """A decoder that is told how many bytes come out."""
+    """A decoder that requires the decoded size."""
 
     call: Callable[[Any, int], Any]
 
     def __call__(self, data: Any) -> Any:
-        raise TypeError("to be bound to a size first")
+        raise TypeError("requires a size")
 
     def bound(self, size: int) -> Callable[[Any], Any]:
         call = self.call
@@ -255,14 +255,14 @@ def numbers() -> Iterator[Case]:
         lambda array: np.rint(array).astype("i2"),
         lambda array, _: array.astype("f4"),
         {"data_type": "int16"},
-        note="refuses numbers out of range, NaN",
+        note="rejects numbers out of range, NaN",
     )
     yield Case(
         "scale_offset",
         lambda array: (array - np.float32(5)) * np.float32(0.5),
         lambda array, _: array / np.float32(0.5) + np.float32(5),
         {"offset": 5, "scale": 0.5},
-        note="refuses what overflows",
+        note="rejects values that overflow",
     )
     yield Case(
         "numcodecs.astype",
@@ -296,7 +296,7 @@ def numbers() -> Iterator[Case]:
 def compressed_numbers() -> Iterator[Case]:
     if find_spec("zfpy"):
         zfpy: Any = import_module("zfpy")
-        cut = "finds out whether the stream was cut short"
+        cut = "checks for a truncated stream"
         yield Case(
             "zfp",
             lambda array: zfpy.compress_numpy(array, write_header=False),
@@ -332,7 +332,7 @@ def compressed_numbers() -> Iterator[Case]:
 
 
 def any_length() -> Iterator[Case]:
-    """Beside the objects of numcodecs, which know no strings of NumPy: turning them counts."""
+    """Codecs of numcodecs for objects; the conversion from strings of NumPy is included."""
     texts, arrays = numcodecs.VLenUTF8(), numcodecs.VLenArray("<i4")
     octets = numcodecs.VLenBytes()
     yield Case(

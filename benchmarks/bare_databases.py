@@ -1,4 +1,4 @@
-"""The barest calls of databases, with the promises of ``benchmarks.bare``."""
+"""Direct calls of databases, with the same guarantees as in ``benchmarks.bare``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from benchmarks.bare import Part
 
-_BLOB = 1 << 16  # bytes from which a part of a value is read where it lies
+_BLOB = 1 << 16  # bytes; parts of larger values are read without the rest
 
 
 def sqlite(path: Path) -> Bare:
-    """One table in write-ahead mode, a connection a thread, each statement a transaction."""
+    """One table in write-ahead mode, one connection per thread, each statement is a transaction."""
     own = threading.local()
 
     def connect() -> sqlite3.Connection:
@@ -93,7 +93,7 @@ def sqlite(path: Path) -> Bare:
 
 
 def lmdb(path: Path, *, sync: bool) -> Bare:
-    """One environment, as ``lmdb.open`` makes it; each call a transaction."""
+    """One environment of ``lmdb.open``; each call is a transaction."""
     library: Any = import_module("lmdb")
     environment = library.open(str(path), map_size=1 << 30, sync=sync, metasync=sync)
     begin = environment.begin
@@ -155,13 +155,13 @@ def lmdb(path: Path, *, sync: bool) -> Bare:
 
 
 def dbm_dumb(path: Path) -> Bare:
-    """``dbm.dumb``, opened once; told after every change to store its index."""
+    """``dbm.dumb``, opened once; the index is stored after every change."""
     database = dbm.dumb.open(str(path), "c")  # noqa: SIM115 - as long as the process
     return _dbm(lambda: database, threading.Lock(), database.sync)
 
 
 def dbm_sqlite(path: Path) -> Bare:
-    """``dbm.sqlite3``, whose databases stay with their thread: one a thread."""
+    """``dbm.sqlite3``, with one database object per thread."""
     module: Any = import_module("dbm.sqlite3")
     own = threading.local()
 
@@ -176,7 +176,7 @@ def dbm_sqlite(path: Path) -> Bare:
 
 
 def berkeley(path: Path) -> Bare:
-    """A tree of Berkeley DB, opened once; told after every change to store it."""
+    """A B-tree of Berkeley DB, opened once; synchronized after every change."""
     database: Any = import_module("berkeleydb").btopen(str(path), "c")
     return _dbm(lambda: database, threading.Lock(), database.sync)
 

@@ -51,7 +51,7 @@ CODECS: dict[str, list[dict[str, Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What our time may be, as ratios."""
+    """Limits of our time, as ratios."""
 
     to_best: float
     """To the fastest peer (for writes: the fastest that replaces atomically)."""
@@ -129,11 +129,11 @@ class Case:
         return json.dumps(document).encode()
 
     def data(self) -> np.ndarray:
-        """Return what the array holds, read-only."""
+        """Return the values of the array, read-only."""
         return _field(self.shape)
 
     def selections(self) -> list[Any]:
-        """Return what one call of the operation after the other selects, the same in every run."""
+        """Return the selections of successive calls, the same in every run."""
         draw = np.random.default_rng(7)
         if self.operation == "slab":
             # Planes across the first axis touch whole rows of chunks, those across the last
@@ -161,7 +161,7 @@ class Case:
 
 @cache
 def _field(shape: tuple[int, ...]) -> np.ndarray:
-    """Return a smooth field with noise, rounded, so that compressors have real work to do."""
+    """Return a smooth field with noise, rounded, which compresses like real data."""
     noise = np.random.default_rng(3).normal(scale=0.05, size=shape).astype("float32")
     for axis, length in enumerate(shape):
         wave = 10 * np.sin(np.linspace(0, 9 * (axis + 1), length, dtype="float32"))
@@ -234,11 +234,11 @@ QUICK = (
     "points 3d 32K lz4 plain disk",
     "points 3d 32K lz4 shard disk",
 )
-"""The names of a short run's cases."""
+"""The names of the cases of a short run."""
 
 
 def measures_memory(case: Case) -> bool:
-    """Whether the peak memory of a case is taken, which costs a process for each library."""
+    """Whether the peak memory of a case is measured, in one process for each library."""
     return (
         case.place == "disk"
         and case.operation in ("read", "write")

@@ -1,11 +1,11 @@
 """What a codec adds to its library: ``python -m benchmarks.codecs``.
 
-Every codec of zarr-codecs encodes and decodes one chunk, and beside it the library, or NumPy
-where there is none, does the same by the barest call there is.  They take turns.  The
-difference is what the codec costs for each chunk: checks of what was stored, views, names.
+Every codec of zarr-codecs, and a direct call of its library (or NumPy), encode and decode one
+chunk in turn.  The difference is the overhead of the codec for each chunk: validation, views,
+names.
 
-Both are given the memory that the engine gives to codecs.  Each is as fast as it was in the
-fastest tenth of its turns: what else the machine does makes either slower.
+Both use the memory that the engine passes to codecs.  The result is the tenth percentile of
+the times, because other processes make both slower.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ from zarr_core.extension import (
     ArrayToArrayCodec,
     BytesToBytesCodec,
     ExtensionDefinition,
-    data_type_for,
-    make_extension,
 )
+from zarr_core.tools import data_type_for, make_extension
 
 from benchmarks.bare_codecs import STRING, Case, Sized, cases
 
@@ -45,7 +44,7 @@ DATA_TYPES = {"text": "string", "octets": "bytes", "arrays": "v2.object"}
 
 
 def chunk(dtype: str, nbytes: int) -> Any:
-    """Elements of so many bytes, of which compressors can make less."""
+    """Compressible elements with this number of bytes."""
     count = nbytes // (8 if dtype in DATA_TYPES else np.dtype(dtype).itemsize)
     if dtype in DATA_TYPES:
         kind: Any = {"text": "a{}".format, "octets": lambda n: b"a%d" % n}.get(dtype)
@@ -67,7 +66,7 @@ def seconds(call: Callable[[], object], count: int) -> float:
 
 
 def compare(ours: Callable[[], object], bare: Callable[[], object]) -> tuple[float, float]:
-    """Microseconds of the bare call, and what ours takes more."""
+    """Microseconds of the direct call, and the overhead of the codec."""
     for call in (bare, ours):
         call()
     count = max(1, int(SAMPLE / max(seconds(bare, 3), 1e-7)))
@@ -89,7 +88,7 @@ def compare(ours: Callable[[], object], bare: Callable[[], object]) -> tuple[flo
 
 
 def steady(times: list[float]) -> float:
-    """The time that a tenth of the samples do not reach: the least may be luck of the clock."""
+    """The tenth percentile of the samples, which is more reliable than the minimum."""
     return sorted(times)[len(times) // 10]
 
 
@@ -107,16 +106,14 @@ def measure(case: Case, nbytes: int) -> list[tuple[float, float] | None]:
         return measure_bytes(case, codec.resolve(decoded), memoryview(array.tobytes()))
     frozen = array.view()
     frozen.flags.writeable = False
-    further: tuple[Any, ...] = (decoded,)
     if isinstance(codec, ArrayToArrayCodec):
         codec.encoded_representation(decoded)
-        further = ()
     else:
         codec.check(decoded)
-    stored = codec.encode(frozen, *further)
+    stored = codec.encode(frozen, decoded)
     bare_stored = case.encode(array)
     return [
-        compare(partial(codec.encode, frozen, *further), partial(case.encode, array)),
+        compare(partial(codec.encode, frozen, decoded), partial(case.encode, array)),
         compare(
             partial(codec.decode, stored, decoded), partial(case.decode, bare_stored, array.shape)
         ),
@@ -128,7 +125,7 @@ def measure_bytes(
     case: Case, codec: BytesToBytesCodec, data: memoryview
 ) -> list[tuple[float, float] | None]:
     encoded, bare_encoded, out = (
-        bytes(codec.encode(data)),
+        bytes(codec.encode(data, len(data))),
         bytes(case.encode(data)),
         bytearray(data),
     )
@@ -152,7 +149,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.codecs", description=__doc__)
     parser.add_argument("--only", metavar="TEXT", default="", help="codecs whose name has this")
     parser.add_argument(
-        "--without", metavar="MODULE", action="append", default=[], help="as if it were not there"
+        "--without",
+        metavar="MODULE",
+        action="append",
+        default=[],
+        help="treat a module as not installed",
     )
     options = parser.parse_args()
     for module in options.without:
@@ -180,7 +181,7 @@ def main() -> None:
         print(f"| `{case.name}` | " + " | ".join(cells) + f" | {case.note} |", flush=True)
     print(f"\n{within} of {total} within {LIMIT:.0f} microseconds")
     names = {point.name for point in entry_points(group="zarr_core.codec")}
-    print("not measured, made of other codecs: " + ", ".join(sorted(names - seen)))
+    print("not measured, consist of other codecs: " + ", ".join(sorted(names - seen)))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ _LISTINGS = ("list", "list_prefix", "list_dir")
 
 
 class FarStore(WrapperStore[MemoryStore]):
-    """A store of zarr-python as if far away."""
+    """A store of zarr-python with latency."""
 
     def with_read_only(self, read_only: bool = False) -> FarStore:
         return type(self)(self._store.with_read_only(read_only))
@@ -66,14 +66,14 @@ def near(folder: str, ours: bool) -> Any:
 
 
 def far(folder: str, ours: bool) -> Any:
-    """A new store far away."""
+    """A new store with latency."""
     if ours:
-        return FaultyStore(OurMemoryStore(), latency=LATENCY, requests=64)
+        return FaultyStore(OurMemoryStore(), latency=LATENCY, max_concurrency=64)
     return FarStore(MemoryStore())
 
 
 def write(ds: Any, store: Any, ours: bool, **options: Any) -> None:
-    """Write a dataset by one of the two."""
+    """Write a dataset with one of the engines."""
     if ours:
         to_zarr(ds, store, **options)
     else:
@@ -81,7 +81,7 @@ def write(ds: Any, store: Any, ours: bool, **options: Any) -> None:
 
 
 def opened(store: Any, ours: bool, **options: Any) -> Any:
-    """Open what was written."""
+    """Open a written dataset."""
     return xr.open_dataset(store, engine="zarr_core" if ours else "zarr", **options)
 
 
@@ -102,7 +102,7 @@ def datasets() -> tuple[Any, Any]:
 
 
 def cases(place: Any, zarr_format: int) -> dict[str, tuple[Any, Any]]:
-    """What is prepared, and what is timed: functions of a store, and of who."""
+    """Return the preparation and the timed function of each case."""
     many, large = datasets()
     new = {"zarr_format": zarr_format}
     chunked: dict[str, Any] = {"encoding": {"a": {"chunks": (4, 128, 128)}}}
@@ -112,7 +112,7 @@ def cases(place: Any, zarr_format: int) -> dict[str, tuple[Any, Any]]:
         write(ds, store, ours, **new, **options)
 
     def nothing(store: Any, ours: bool) -> None:
-        """Leave the store as it is."""
+        """Do not change the store."""
 
     there = partial(written, many)
     found: dict[str, tuple[Any, Any]] = {
@@ -129,7 +129,7 @@ def cases(place: Any, zarr_format: int) -> dict[str, tuple[Any, Any]]:
         "open and load": (there, lambda s, ours: opened(s, ours).load()),
     }  # fmt: skip
     if place is far or zarr_format == 2:
-        return found  # where latency is nearly all; where the two compress otherwise
+        return found  # latency dominates
     stored = partial(written, large, **chunked)
     parts = large.chunk(t=4, y=128, x=128)
     return found | {
@@ -142,7 +142,7 @@ def cases(place: Any, zarr_format: int) -> dict[str, tuple[Any, Any]]:
 
 
 def least(place: Any, prepare: Any, work: Any, times: int) -> tuple[float, float]:
-    """Milliseconds that the two take: ours, theirs."""
+    """Return the milliseconds of both engines: ours, theirs."""
     best = [float("inf"), float("inf")]
     for number in range(times):
         for who in (0, 1) if number % 2 else (1, 0):

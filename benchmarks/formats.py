@@ -1,4 +1,4 @@
-"""Version 2 beside version 3: ``python -m benchmarks.formats``.
+"""Compare version 2 with version 3: ``python -m benchmarks.formats``.
 
 The same values with the same codecs in both formats, read by this library in both, and
 in version 2 by the others.  zarr-python 2 cannot be installed beside zarr-python 3; it
@@ -40,7 +40,7 @@ COMPRESSORS: dict[str, Any] = {
 OPERATIONS = ("open", "whole", "slab", "chunk")
 SECONDS = 0.15
 
-# Reads one order a line from standard input, answers with the seconds of one repetition.
+# Reads one operation per line from standard input, and prints the seconds of a repetition.
 WORKER = """
 import json, sys, time
 import zarr
@@ -72,7 +72,7 @@ ACTIONS = """{
 
 
 def timed(action: Action) -> float:
-    """Seconds that one repetition takes, the best of many."""
+    """Return the seconds of the fastest repetition."""
     action()
     best, count, end = 1e9, 0, time.perf_counter() + SECONDS
     while count < 3 or time.perf_counter() < end:
@@ -84,7 +84,7 @@ def timed(action: Action) -> float:
 
 
 def actions(opened: Callable[[], Any], read: Callable[[Any, Any], object], chunk: int) -> Any:
-    """The operations, for a library that opens and reads in these ways."""
+    """Return the operations of a library."""
     array = opened()
     return {
         "open": opened,
@@ -108,7 +108,7 @@ class ZarrPython2:
         )
 
     def seconds(self, operation: str, place: str, chunk: int) -> float:
-        """Seconds that one repetition of an operation takes."""
+        """Return the seconds of one repetition of an operation."""
         order = json.dumps({"operation": operation, "place": place, "chunk": chunk})
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -123,14 +123,14 @@ class ZarrPython2:
 
 
 def interpreter() -> str | None:
-    """The Python that has zarr-python 2, if there is one."""
+    """Return the Python interpreter with zarr-python 2, if there is one."""
     named = os.environ.get("ZARR_CORE_ZARR2_PYTHON")
     beside = ROOT / ".venv-zarr2" / "bin" / "python"
     return named or (str(beside) if beside.exists() else None)
 
 
 def libraries(new: str, old: str, chunk: int, older: ZarrPython2 | None) -> dict[str, Any]:
-    """For each library, a function from the name of an operation to its seconds."""
+    """Return, for each library, a function that measures an operation."""
     import tensorstore
     import zarr
 
@@ -160,7 +160,9 @@ def main() -> None:
     options = parser.parse_args()
     python = interpreter()
     if python is None:
-        print("without zarr-python 2: ZARR_CORE_ZARR2_PYTHON names no interpreter", file=sys.stderr)
+        print(
+            "without zarr-python 2: ZARR_CORE_ZARR2_PYTHON is not an interpreter", file=sys.stderr
+        )
     older = None if python is None else ZarrPython2(python)
     rng = np.random.default_rng(0)
     values = rng.integers(-3, 4, SHAPE).cumsum(axis=1).astype("int32")
@@ -196,7 +198,7 @@ def main() -> None:
 
 
 def report(rows: list[tuple[str, dict[str, float]]], names: list[str]) -> str:
-    """The table, as Markdown: the time of version 2, and its ratio to that of each other."""
+    """Return the table as Markdown: times of version 2, and ratios to the others."""
     others = names[1:]
     lines = [
         "| case | v2, µs | " + " | ".join(f"/ {name}" for name in others) + " |",

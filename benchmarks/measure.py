@@ -1,4 +1,4 @@
-"""Takes the time of one case, or the peak of its memory."""
+"""Measure the time or the peak memory of one case."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 10.0
-"""Seconds that the rounds of one case may take, if three rounds are enough for that."""
+"""Maximum seconds for one case, except for the first three rounds."""
 
 
 @dataclass(slots=True)
 class Result:
-    """What was measured of one case."""
+    """Measurements of one case."""
 
     case: Case
     samples: dict[str, list[float]] = field(default_factory=dict)
-    """Seconds of one operation: for each library one number a round."""
+    """Seconds of one operation, for each library and round."""
     peaks: dict[str, float] = field(default_factory=dict)
-    """Bytes above what was there before the operation."""
+    """Additional bytes during the operation."""
     skipped: dict[str, str] = field(default_factory=dict)
 
     def seconds(self, name: str) -> float:
         return statistics.median(self.samples[name])
 
     def ratio(self, name: str, to: str) -> float:
-        """Return the median of the ratios of each round, which slow spells of the machine leave alone."""
+        """Return the median of the ratios of each round."""
         pairs = zip(self.samples[name], self.samples[to], strict=True)
         return statistics.median(a / b for a, b in pairs)
 
 
 @dataclass(slots=True)
 class _Contender:
-    """One library at work on one case."""
+    """One library that runs one case."""
 
     library: Library
     once: Callable[[], object]
@@ -79,7 +79,7 @@ class _Contender:
 
 
 class WrongValuesError(Exception):
-    """A library gave other values than were written."""
+    """A library returned values that differ from the written ones."""
 
 
 def take_times(
@@ -126,7 +126,7 @@ def take_times(
 
 
 def _store(case: Case, directory: Path, libraries: Sequence[Library]) -> Path:
-    """Write the array that every library reads, unless it is there from an earlier case."""
+    """Write the array that all libraries read, unless an earlier case wrote it."""
     layout = "shard" if case.sharded else "plain"
     place = directory / f"{case.ndim}d-{case.chunk}-{case.codec}-{layout}"
     if not place.exists():
@@ -162,7 +162,7 @@ def _contender(case: Case, library: Library, stored: Path, directory: Path) -> _
 
 
 def _writer(case: Case, library: Library, directory: Path) -> _Contender:
-    """Return a writer into an empty array, or for ``rewrite`` over what it wrote before."""
+    """Return a function that writes to an empty array, or overwrites one for ``rewrite``."""
     value = case.data()
     current: list[Any] = [None]
 
@@ -201,7 +201,7 @@ def _check(case: Case, library: Library, got: np.ndarray, expected: np.ndarray) 
 
 
 def take_peaks(result: Result, names: Sequence[str], directory: Path) -> None:
-    """Measure the peak memory of a case, each library in a fresh process.
+    """Measure the peak memory of a case, each library in a new process.
 
     The array must be in ``directory``, where :func:`take_times` leaves it.
     """
@@ -225,7 +225,7 @@ def take_peaks(result: Result, names: Sequence[str], directory: Path) -> None:
 
 
 def _peak(arguments: Sequence[str]) -> float:
-    """Return the peak of this process's memory during one operation, above what it was before."""
+    """Return the additional peak memory of this process during one operation."""
     name, operation, ndim, chunk, codec, layout, stored = arguments
     case = Case(operation, int(ndim), chunk, codec, layout == "shard", "disk")  # type: ignore[arg-type] # our own words
     library = LIBRARIES[name]()
@@ -235,7 +235,7 @@ def _peak(arguments: Sequence[str]) -> float:
             _empty(case, place := Path(scratch) / "array")
         array = library.open(place if case.writes else Path(stored))
         before = _resident("VmRSS")
-        # The peak so far belongs to the preparation: start it afresh.
+        # Reset the peak, which includes the preparation.
         Path("/proc/self/clear_refs").write_text("5")
         if case.writes:
             library.write(array, value)

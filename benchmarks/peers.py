@@ -1,4 +1,4 @@
-"""The libraries that are compared, each behind the same few verbs."""
+"""The compared libraries, with a common interface."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BASELINE = "zarr"
 
 
 class Library(Protocol):
-    """What a library must be able to do here.
+    """Interface of a library.
 
     A *place* is where an array lives: the path of a directory, or whatever the library
     itself uses as a store in memory.
@@ -27,16 +27,16 @@ class Library(Protocol):
 
     name: str
     atomic: bool
-    """Whether a stored object is replaced as a whole, so that a killed writer tears nothing."""
+    """Whether a stored object is replaced as a whole, so that a killed writer leaves complete chunks."""
 
     def lacks(self, case: Case) -> str | None:
-        """Return why the library cannot take part in a case, or None."""
+        """Return why the library does not support a case, or None."""
 
     def memory(self, values: Mapping[str, bytes]) -> Any:
-        """Return a new store in memory that holds ``values``."""
+        """Return a new store in memory with ``values``."""
 
     def active(self) -> AbstractContextManager[object]:
-        """Settings that must be in force while the library works."""
+        """Return the context in which the library runs."""
 
     def open(self, place: Any) -> Any: ...
     def read(self, array: Any, selection: Any) -> np.ndarray: ...
@@ -98,7 +98,7 @@ class ZarrPython:
     def lacks(self, case: Case) -> str | None:
         if self._pipeline.startswith("zarrs."):
             if case.place == "memory":
-                return "the pipeline knows no store in memory"
+                return "the pipeline does not support stores in memory"
             if case.operation == "points":
                 return "falls back to zarr-python's own pipeline"
         return None
@@ -164,7 +164,7 @@ class Zarrista:
         array.store_array_subset(..., value)
 
     def points(self, array: Any, coordinates: tuple[np.ndarray, ...]) -> np.ndarray:
-        # It has no selection by coordinates: this is what its users write.
+        # It does not support selection by coordinates, so users write a loop.
         out = np.empty(coordinates[0].shape, "float32")
         for i, point in enumerate(zip(*(c.tolist() for c in coordinates), strict=True)):
             out[i] = array.retrieve_array_subset(point).to_numpy().item()
@@ -172,7 +172,7 @@ class Zarrista:
 
 
 class TensorStore:
-    """tensorstore, without its cache (the default) and without fsync, which nobody else does."""
+    """tensorstore, without its cache (the default) and without fsync, as in the other libraries."""
 
     name = "tensorstore"
     atomic = True
@@ -227,7 +227,7 @@ LIBRARIES: dict[str, Callable[[], Library]] = {
 
 
 def installed() -> tuple[list[Library], dict[str, str]]:
-    """Return the libraries that are here, then why the others are not."""
+    """Return the available libraries, and the reasons for the others."""
     here: list[Library] = []
     absent: dict[str, str] = {}
     for name, make in LIBRARIES.items():

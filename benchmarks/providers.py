@@ -1,4 +1,4 @@
-"""Providers of the same codec side by side: ``python -m benchmarks.providers``.
+"""Compare providers of the same codec: ``python -m benchmarks.providers``.
 
 Every provider of a codec that has alternatives, those too, encodes a chunk at
 some levels, then decodes what it wrote: megabytes a second of the chunk, best of several,
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import zarr_core as zarr
-from zarr_core.extension import ExtensionDefinition, ZarrError, make_extension
+from zarr_core.extension import ExtensionDefinition, ZarrError
+from zarr_core.tools import make_extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,14 +36,14 @@ SECONDS = 0.3
 
 
 def chunk(nbytes: int) -> bytes:
-    """A wave with some noise, to one decimal, as measurements are."""
+    """A wave with noise, rounded to one decimal."""
     count = nbytes // 4
     noise = np.random.default_rng(0).normal(size=count)
     return (np.sin(np.arange(count) / 50) * 100 + noise).round(1).astype("f4").tobytes()
 
 
 def rate(call: Callable[[], object], nbytes: int) -> float:
-    """Megabytes a second of the best call."""
+    """Return the megabytes per second of the fastest call."""
     best, end = 9.0, time.perf_counter() + SECONDS
     while (start := time.perf_counter()) < end:
         call()
@@ -65,13 +66,13 @@ def rows(name: str, data: bytes) -> list[str]:
                 except ZarrError as error:
                     found.append(f"| `{name}` | `{line.choice}` | {error} |")
                     continue
-            encoded = bytes(codec.encode(data))
+            encoded = bytes(codec.encode(data, len(data)))
             assert codec.decode(encoded, len(data)) == data
             cells = [
                 f"`{name}`",
                 " ".join(str(value) for value in configuration.values()),
                 f"`{line.choice}`",
-                f"{rate(lambda c=codec: c.encode(data), len(data)):,.0f}",  # type: ignore[misc] # bound at once
+                f"{rate(lambda c=codec: c.encode(data, len(data)), len(data)):,.0f}",  # type: ignore[misc] # bound at once
                 f"{rate(lambda c=codec, e=encoded: c.decode(e, len(data)), len(data)):,.0f}",  # type: ignore[misc] # bound at once
                 f"{100 * len(encoded) / len(data):.1f}",
             ]
@@ -84,11 +85,15 @@ def main() -> None:
     parser.add_argument("--only", metavar="TEXT", default="", help="codecs whose name has this")
     parser.add_argument("--size", metavar="KIB", type=int, default=1024, help="of the chunk (1024)")
     parser.add_argument(
-        "--without", metavar="MODULE", action="append", default=[], help="as if it were not there"
+        "--without",
+        metavar="MODULE",
+        action="append",
+        default=[],
+        help="treat a module as not installed",
     )
     options = parser.parse_args()
     for module in options.without:
-        sys.modules[module] = cast("ModuleType", None)  # what makes an import fail
+        sys.modules[module] = cast("ModuleType", None)  # imports fail
     data = chunk(options.size << 10)
     print("| codec | level | provider | encodes MB/s | decodes MB/s | bytes of 100 |")
     print("|---|---|---|---:|---:|---:|")

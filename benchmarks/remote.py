@@ -1,4 +1,4 @@
-"""The command ``python -m benchmarks.remote``: object stores behind a network's latency.
+"""The command ``python -m benchmarks.remote``: object stores with network latency.
 
 A server of S3 on the loopback interface, and a proxy that lets each request wait, both in
 processes of their own, started as the tests start them.
@@ -40,9 +40,9 @@ SERVERS = {"seaweed": SeaweedServer, "moto": MotoServer}
 
 
 class Peer(Protocol):
-    """A library at work on the hierarchies that were written for all.
+    """A library that reads the common hierarchies.
 
-    Verbs are left out where a library has nothing of the kind.
+    Operations that a library does not support are omitted.
     """
 
     name: str
@@ -178,7 +178,7 @@ class TensorStore:
 
 
 def _peers(service: _Service, tuned: int) -> list[Any]:
-    """All that are installed, as they are by default, then with so many requests in flight."""
+    """Return the installed libraries, with defaults and with `tuned` concurrent requests."""
     makers: list[Callable[[], Any]] = [partial(Ours, service)]
     for requests in (None, tuned):
         makers += [
@@ -195,7 +195,7 @@ def _peers(service: _Service, tuned: int) -> list[Any]:
     return peers
 
 
-# --- what is stored ---
+# --- data ---
 
 
 def _field(shape: tuple[int, ...]) -> np.ndarray:
@@ -203,7 +203,7 @@ def _field(shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _fill(store: Any) -> None:
-    """Write what all read; directly, without latency."""
+    """Write the common hierarchies, without latency."""
     import zarr_core
 
     zarr_core.create_array(
@@ -226,7 +226,7 @@ def _fill(store: Any) -> None:
 
 
 def _cases(values: np.ndarray, sharded: np.ndarray) -> dict[str, tuple[float | None, Any]]:
-    """The limit of the ratio to the best peer, and what to do: a verb, made ready outside the clock."""
+    """Return the limit of the ratio to the best library and the operation of each case."""
 
     def read(path: str, selection: Any, expected: np.ndarray) -> Any:
         def ready(peer: Any) -> Any:
@@ -287,7 +287,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--latency", type=float, default=0.02, help="seconds a request (0.02)")
     parser.add_argument("--rounds", type=int, default=3, help="samples of each library (3)")
     parser.add_argument("--server", choices=SERVERS, default="seaweed")
-    parser.add_argument("--requests", type=int, default=64, help="in flight, for tuned peers (64)")
+    parser.add_argument(
+        "--requests", type=int, default=64, help="concurrent requests of tuned peers (64)"
+    )
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--markdown", type=Path, help="write the table as Markdown, too")
     return parser.parse_args()
@@ -300,7 +302,7 @@ def main() -> None:
     with _served(options.server, options.latency) as (service, proxy):
         peers = _peers(service, options.requests)
         others = [peer.name for peer in peers if peer.name != OURS]
-        rows.append(["case", "ours", "requests", "in flight", *others])
+        rows.append(["case", "ours", "requests", "concurrent", *others])
         for name, (limit, ready) in _cases(_field(SHAPE), _field(SHARDED)).items():
             if options.only not in name:
                 continue
@@ -332,7 +334,7 @@ def main() -> None:
                 for peer in others
             ]
             ours = f"{statistics.median(samples[OURS]) * 1e3:.0f} ms"
-            rows.append([name, ours, str(traffic.requests), str(traffic.most_in_flight), *cells])
+            rows.append([name, ours, str(traffic.requests), str(traffic.most_concurrent), *cells])
             tuned = {peer for peer in ratios if peer.endswith(f" {options.requests}")}
             if limit and ratios:
                 usual = {peer: ratio for peer, ratio in ratios.items() if peer not in tuned}
@@ -340,9 +342,7 @@ def main() -> None:
                 kept = "kept" if usual[best] <= limit else "NOT KEPT"
                 line = f"{name}: {usual[best]:.2f} of {best}, limit {limit}: {kept}"
                 most = max(ratios[peer] for peer in tuned) if tuned else 0
-                verdicts.append(
-                    f"{line}; told of {options.requests} requests in flight: {most:.2f}"
-                )
+                verdicts.append(f"{line}; with {options.requests} concurrent requests: {most:.2f}")
     print(as_text(rows))
     print(*verdicts, sep="\n")
     used = ("zarr-core", "zarr", "tensorstore", "obstore", "s3fs")

@@ -1,4 +1,4 @@
-"""Turns results into a table."""
+"""Tables of benchmark results."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Row = list[str]
 def table(results: Sequence[Result], atomic: frozenset[str], wide: bool) -> list[Row]:
     """Return a heading and a row for each case, as text.
 
-    Ratios are our time by theirs, below 1 where we are faster; ``!`` marks those above
-    the limit of their case.
+    Ratios are our time divided by theirs; below 1 is faster. ``!`` marks ratios above the limit
+    of their case.
 
     Parameters
     ----------
     atomic : frozenset of str
-        The libraries that replace stored objects as a whole.
+        Libraries that replace stored objects atomically.
     wide : bool
-        Whether the time of every library is shown.
+        Whether to show the time of every library.
     """
     names = [name for name in _names(results) if name != OURS]
     ours = any(OURS in result.samples for result in results)
@@ -85,7 +85,7 @@ def _ours(result: Result, atomic: frozenset[str]) -> Row:
 
 
 def fastest(result: Result, among: frozenset[str] | None = None) -> str | None:
-    """Return the peer that is hardest on us."""
+    """Return the peer with the largest ratio of our time to theirs."""
     peers = [name for name in result.samples if name != OURS and (among is None or name in among)]
     if OURS not in result.samples or not peers:
         return None
@@ -93,7 +93,7 @@ def fastest(result: Result, among: frozenset[str] | None = None) -> str | None:
 
 
 def verdict(results: Sequence[Result], atomic: frozenset[str]) -> list[str]:
-    """Return one line for each operation: how many cases keep their limits, and the middle and worst ratio."""
+    """Return one line for each operation: cases within the limit, median and worst ratio."""
     lines = []
     for operation in dict.fromkeys(result.case.operation for result in results):
         ratios = []
@@ -110,23 +110,23 @@ def verdict(results: Sequence[Result], atomic: frozenset[str]) -> list[str]:
                 ratios.append(ratio)
                 kept += fast
         if ratios:
-            middle, worst = statistics.median(ratios), max(ratios)
+            median, worst = statistics.median(ratios), max(ratios)
             lines.append(
                 f"{operation}: {kept} of {len(ratios)} within the limit; "
-                f"to the best peer {middle:.2f} in the middle, {worst:.2f} at worst"
+                f"ratio to the best peer: median {median:.2f}, worst {worst:.2f}"
             )
     for operation in ("read", "write"):
         measured = [r for r in results if OURS in r.peaks and r.case.operation == operation]
         if measured:
             returned = operation == "read"
             above = max(r.peaks[OURS] - returned * r.case.nbytes for r in measured) / 2**20
-            what = "more than what is returned" if returned else "more than what is given"
+            what = "more than the result" if returned else "more than its argument"
             lines.append(f"memory: a {operation} takes at most {above:.0f} MiB {what}")
     return lines
 
 
 def as_text(rows: Sequence[Row]) -> str:
-    """Lay a table out in columns."""
+    """Return the table as text with aligned columns."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -137,14 +137,14 @@ def as_text(rows: Sequence[Row]) -> str:
 
 
 def as_markdown(rows: Sequence[Row]) -> str:
-    """Lay a table out in Markdown."""
+    """Return the table in Markdown."""
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     lines.insert(1, "|---" + "|---:" * (len(rows[0]) - 1) + "|")
     return "\n".join(lines)
 
 
 def as_json(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return everything that was measured: seconds of every sample, bytes of every peak."""
+    """Return all measurements: the seconds of every sample, the bytes of every peak."""
     return [
         {
             "case": result.case.name,

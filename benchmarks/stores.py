@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 SIZES = {"100 B": 100, "4 KiB": 1 << 12, "64 KiB": 1 << 16, "1 MiB": 1 << 20}
 LIMIT = 1.1
-"""As many times the bare call's time a store may take."""
+"""Maximum ratio of the time of a store to the direct call."""
 KEYS = 64  # at most, and of all values together
 NBYTES = 1 << 22
 LISTED = 1000  # keys
@@ -54,7 +54,7 @@ MOST = 2.0  # seconds for one pair of calls
 
 
 def cases(root: Path) -> dict[str, Callable[[], Pair]]:
-    """What makes a store, and the calls that do what it does, by the name of its kind."""
+    """Return functions that create each store and its direct calls."""
     for name in ("bare", "temporary"):
         (root / name).mkdir()
     made: dict[str, Callable[[], Pair]] = {
@@ -103,7 +103,7 @@ def _disk_cache(root: Path) -> Pair:
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation, and what it is called with: each in turn."""
+    """One operation and its successive arguments."""
 
     name: str
     ours: Callable[..., object]
@@ -111,18 +111,18 @@ class Operation:
     arguments: Sequence[Arguments]
     bare_arguments: Sequence[Arguments] | None = None
     prepare: Callable[[], object] | None = None
-    """What to do before each sample, which then calls once with each of the arguments."""
+    """Preparation of each sample, which makes one call for each argument."""
 
 
 def operations(store: Store, it: Bare, size: int) -> Iterator[Operation]:
-    """What a store can do with values of a size."""
+    """Return the operations of a store with values of a size."""
     number = max(4, min(KEYS, NBYTES // size))
     keys = [f"field/c/{size}/{index}" for index in range(number)]
     value = os.urandom(size)
     length = min(PART, size // 2)
     middle = ByteRange(size // 2, length)
 
-    # Of caches only hits are measured: what is below has all values.
+    # For caches, only hits are measured: the inner store has all values.
     below = store.inner if isinstance(store, LRUCacheStore | DiskCacheStore) else store
 
     def fill() -> None:
@@ -141,7 +141,7 @@ def operations(store: Store, it: Bare, size: int) -> Iterator[Operation]:
     fresh = count()
 
     def numbered(call: Callable[[str, bytes], object]) -> Callable[[str, bytes], object]:
-        # An archive keeps every value that it was given, so each has a name of its own.
+        # An archive keeps overwritten values, so each value has a new name.
         return lambda key, value: call(f"{key}.{next(fresh)}", value)
 
     fill()
@@ -178,7 +178,7 @@ def operations(store: Store, it: Bare, size: int) -> Iterator[Operation]:
 
 
 def listing(store: Store, it: Bare) -> Operation:
-    """List keys of which each prefix has some."""
+    """List keys with several prefixes."""
     for index in range(LISTED):
         key = f"listed/c/{index // 100}/{index}"
         for each in (store, it):
@@ -194,7 +194,7 @@ def listing(store: Store, it: Bare) -> Operation:
 
 
 def seconds(call: Callable[..., object], arguments: Sequence[Arguments]) -> float:
-    """Processor time of one call, in the middle of many: others use the machine as well."""
+    """Return the processor time of one call."""
     start = time.thread_time()
     for each in arguments:
         call(*each)
@@ -202,7 +202,7 @@ def seconds(call: Callable[..., object], arguments: Sequence[Arguments]) -> floa
 
 
 def compare(it: Operation) -> tuple[float, float]:
-    """Microseconds of the bare call, and of ours."""
+    """Return the microseconds of the direct call and of ours."""
     theirs = it.bare_arguments or it.arguments
     if it.prepare is not None:
         it.prepare()
@@ -220,7 +220,7 @@ def compare(it: Operation) -> tuple[float, float]:
 
 
 def show(theirs: float, ours: float) -> str:
-    """A cell of the table."""
+    """Return a cell of the table."""
     ratio = ours / theirs
     return f"{theirs:.2f} {ours - theirs:+.2f} ({ratio:.2f}{'!' if ratio > LIMIT else ''})"
 
@@ -229,8 +229,10 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stores", description=__doc__)
     parser.add_argument("--only", metavar="TEXT", default="", help="stores whose name has this")
-    parser.add_argument("--operation", metavar="TEXT", default="", help="the same of operations")
-    parser.add_argument("--directory", metavar="PATH", help="where to make the stores")
+    parser.add_argument(
+        "--operation", metavar="TEXT", default="", help="operations whose name has this"
+    )
+    parser.add_argument("--directory", metavar="PATH", help="directory for the stores")
     options = parser.parse_args()
     print("microseconds of the bare call, how many more the store takes, the ratio of the two\n")
     print("| store | operation | " + " | ".join(SIZES) + " |")
@@ -245,7 +247,7 @@ def main() -> None:
 
 
 def rows(store: Store, it: Bare, only: str) -> Iterator[str]:
-    """The lines of one store."""
+    """Yield the lines of one store."""
     cells: dict[str, list[str]] = {}
     for size in SIZES.values():
         for operation in operations(store, it, size):

@@ -1,4 +1,4 @@
-"""How fast Dask reads or writes arrays through this library, beside zarr-python.
+"""Compare reading and writing of arrays by Dask with this library and with zarr-python.
 
 ``python -m benchmarks.with_dask [FOLDER]``; a folder in memory, if none is given.
 """
@@ -30,7 +30,7 @@ ZSTD: Any = {"name": "zstd", "configuration": {"level": 0, "checksum": True}}
 
 
 def field() -> np.ndarray[Any, Any]:
-    """200 MiB that compress about as measurements do."""
+    """200 MiB that compress like measurements."""
     y, x = np.mgrid[0:4096, 0:6400]
     noise = np.random.default_rng(0).normal(0, 3, x.shape)
     made: np.ndarray[Any, Any] = np.round(1000 * np.sin(x / 50) * np.cos(y / 70) + noise)
@@ -38,7 +38,7 @@ def field() -> np.ndarray[Any, Any]:
 
 
 def best(*calls: Callable[[], object]) -> list[float]:
-    """Seconds of the fastest round of each, taken in turns."""
+    """Return the seconds of the fastest round of each, measured in turn."""
     seconds: list[list[float]] = [[] for _ in calls]
     for _ in range(ROUNDS):
         for call, mine in zip(calls, seconds, strict=True):
@@ -49,7 +49,7 @@ def best(*calls: Callable[[], object]) -> list[float]:
 
 
 def measure(folder: Path, x: Any, layout: dict[str, Any]) -> dict[str, list[float]]:
-    """Seconds of this library, seconds of zarr-python, for each operation."""
+    """Return the seconds of this library and of zarr-python for each operation."""
     ours, theirs = str(folder / "ours.zarr"), str(folder / "theirs.zarr")
     untyped: Any = da
 
@@ -79,7 +79,7 @@ def measure(folder: Path, x: Any, layout: dict[str, Any]) -> dict[str, list[floa
 
 
 def main() -> None:
-    """Measure everything, print a table."""
+    """Measure all cases and print a table."""
     folder = sys.argv[1] if len(sys.argv) > 1 else "/dev/shm"
     untyped: Any = da
     x = untyped.from_array(field(), chunks=BLOCKS)

@@ -1,10 +1,10 @@
-"""Write the page about what implementations do, from the results of a run.
+"""Generate docs/conformance.md from the results of a run.
 
     zarr-conformance run --impl all --json results.json
     python scripts/document_conformance.py --keep results.json
 
-keeps of the results what the page takes, in ``docs/conformance.json``.  Without arguments the page
-is written from that, with ``--check`` it is learnt whether it is in step.
+store the results for the page in ``docs/conformance.json``. Without arguments, the script writes
+the page from this file. With ``--check``, it checks that the page is up to date.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ import conformance_page
 from zarr_conformance.clauses.clause import clauses, specifications
 from zarr_conformance.corpus.build import all_cases
 from zarr_conformance.corpus.case import Reject
-from zarr_conformance.reporting.files import read_results
-from zarr_conformance.reporting.plain import short
-from zarr_conformance.reporting.results import digest
-from zarr_conformance.reporting.summary import STRENGTHS, broken_by, strength
+from zarr_conformance.report.files import read_results
+from zarr_conformance.report.results import corpus_digest
+from zarr_conformance.report.summary import STRENGTHS, failed_clauses, strength
+from zarr_conformance.report.text import truncate
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = ROOT / "docs" / "conformance.json"
+RESULTS = ROOT / "docs" / "conformance.json"
 PAGE = ROOT / "docs" / "conformance.md"
-WRONG = ("fail", "crash")
+FAILED = ("fail", "crash")
 
 
-def kept(files: list[Path], date: str) -> dict[str, Any]:
-    """What the page takes of results, each file of one run or several."""
+def page_results(files: list[Path], date: str) -> dict[str, Any]:
+    """Return the results for the page, from files with one or more runs."""
     corpus = list(all_cases())
     by_id = {case.id: case for case in corpus}
     runs = [_run(run, by_id) for run in read_results(files, corpus)]
     runs.sort(key=lambda it: conformance_page.ORDER.index(it["name"]))
-    return {"date": date, "corpus": digest(corpus), "cases": len(corpus), "runs": runs}
+    return {"date": date, "corpus": corpus_digest(corpus), "cases": len(corpus), "runs": runs}
 
 
 def _run(run: Any, cases: dict[str, Any]) -> dict[str, Any]:
-    """One implementation: numbers for each text, what is wrong with a reason each."""
-    judged: dict[str, set[str]] = {}
+    """Return the results of one implementation: numbers by specification, failures with reasons."""
+    tested: dict[str, set[str]] = {}
     broken: dict[str, set[str]] = {}
     grades: dict[str, Counter[str]] = {}
-    wrong: dict[str, dict[str, str]] = {}
+    failures: dict[str, dict[str, str]] = {}
     for result in run.results:
         case = cases[result.case]
         text = result.case.split("/")[0]
@@ -54,18 +54,18 @@ def _run(run: Any, cases: dict[str, Any]) -> dict[str, Any]:
         if result.grade == "unsupported":
             continue
         for name in case.clauses:
-            judged.setdefault(clauses()[name].specification, set()).add(name)
-        if result.grade in WRONG:
-            hurt = broken_by(result, case)
-            for name in hurt:
+            tested.setdefault(clauses()[name].specification, set()).add(name)
+        if result.grade in FAILED:
+            failed = failed_clauses(result, case)
+            for name in failed:
                 broken.setdefault(clauses()[name].specification, set()).add(name)
-            kind = "lacking" if hurt != case.clauses else _came(result, case)
+            kind = "unsupported" if failed != case.clauses else _outcome(result, case)
             reason = " ".join(result.reason.split())
-            wrong.setdefault(kind, {})[result.case] = short(reason, 84)
+            failures.setdefault(kind, {})[result.case] = truncate(reason, 84)
     numbers = {
         text: {
-            group: [len(_of(judged, text, group) - broken.get(text, set())),
-                    len(_of(judged, text, group))]
+            group: [len(_of(tested, text, group) - broken.get(text, set())),
+                    len(_of(tested, text, group))]
             for group in STRENGTHS
         }
         for text in specifications()
@@ -77,17 +77,17 @@ def _run(run: Any, cases: dict[str, Any]) -> dict[str, Any]:
         "clauses": numbers,
         "cases": {text: dict(sorted(found.items())) for text, found in grades.items()},
         "probe": {it.case: it.grade for it in run.results if it.case in shown},
-        "wrong": wrong,
+        "failures": failures,
     }
 
 
-def _came(result: Any, case: Any) -> str:
-    """What came instead of what had to come, in a word."""
+def _outcome(result: Any, case: Any) -> str:
+    """Return the kind of failure."""
     if result.grade == "crash":
         return "crash"
     if isinstance(case.expect, Reject):
         return "accepted"
-    return "refused" if result.observed.get("outcome") == "error" else "wrong"
+    return "rejected" if result.observed.get("outcome") == "error" else "wrong"
 
 
 def _of(found: dict[str, set[str]], text: str, group: str) -> set[str]:
@@ -95,19 +95,21 @@ def _of(found: dict[str, set[str]], text: str, group: str) -> set[str]:
 
 
 def main() -> int:
-    """Write, keep or check, as the command line says."""
+    """Write or check the page, or store results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--keep", type=Path, nargs="+", metavar="F", help="results of runs")
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if not in step")
-    asked = parser.parse_args()
-    if asked.keep:
-        told = kept(asked.keep, datetime.date.today().isoformat())
-        KEPT.write_text(json.dumps(told, indent=0, ensure_ascii=False) + "\n", "utf-8")
-    text = conformance_page.page(json.loads(KEPT.read_text("utf-8")))
-    if not asked.check:
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; fail if the page is not up to date"
+    )
+    args = parser.parse_args()
+    if args.keep:
+        results = page_results(args.keep, datetime.date.today().isoformat())
+        RESULTS.write_text(json.dumps(results, indent=0, ensure_ascii=False) + "\n", "utf-8")
+    text = conformance_page.page(json.loads(RESULTS.read_text("utf-8")))
+    if not args.check:
         PAGE.write_text(text, "utf-8")
     elif not PAGE.exists() or PAGE.read_text("utf-8") != text:
-        print(f"{PAGE.relative_to(ROOT)} is not what docs/conformance.json says.")
+        print(f"{PAGE.relative_to(ROOT)} is not up to date with docs/conformance.json.")
         print("Run: python scripts/document_conformance.py")
         return 1
     return 0

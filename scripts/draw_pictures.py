@@ -1,6 +1,6 @@
-"""Draws the pictures of docs/looking-at-data.md from what its own snippets make.
+"""Draw the pictures of docs/looking-at-data.md from the output of its snippets.
 
-Run it after a change of what notebooks show; it needs Chromium.
+Run it after a change of what notebooks show; it needs zarr-display and Chromium.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ section{{padding:14px 18px;font:13px system-ui,"DejaVu Sans",sans-serif;flex:1}}
 
 
 def main() -> None:
-    """Run the snippets, then have a browser draw what they made."""
+    """Run the snippets and draw their output with a browser."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         raise SystemExit("Chromium is not installed")
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def snippets(text: str) -> dict[str, Any]:
-    """Run the Python of a document; what it defines."""
+    """Run the Python code of a document; return its names."""
     names: dict[str, Any] = {}
     for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         examples = doctest.DocTestParser().get_examples(block)

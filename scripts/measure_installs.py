@@ -1,6 +1,6 @@
-"""Measure what a selective installation takes: packages, disk, time of import.
+"""Measure the packages, disk space and import time of selective installations.
 
-Builds the wheels of this workspace, installs each set into an empty environment, prints a
+Build the wheels of this workspace, install each set into an empty environment, and print a
 table in Markdown.  ``python scripts/measure_installs.py [--python PYTHON] [FOLDER]``; the folder
 keeps the environments.
 """
@@ -15,22 +15,26 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from build_wheels import build
+
 READS = {
     "zarr_core": "import zarr_core; zarr_core.open({path!r}, mode='r')[0]",
     "zarr": "import zarr; zarr.open({path!r}, mode='r')[0]",
     "tensorstore": "import tensorstore as ts; ts.open({{'driver': 'zarr3', 'kvstore': "
     "{{'driver': 'file', 'path': {path!r}}}}}).result()[0].read().result()",
 }
-"""For each library a program that reads an element of an array; raw, so that all sets can."""
+"""A program for each library that reads one element of an uncompressed array."""
 SETS = {
-    "the core alone": ("zarr_core", ["zarr-core"]),
-    "version 3 as others write it": ("zarr_core", ["zarr-core", "zarr-codecs", "zarr-sharding"]),
-    "the same, from S3 too": (
+    "core only": ("zarr_core", ["zarr-core"]),
+    "version 3 as written by other libraries": (
+        "zarr_core",
+        ["zarr-core", "zarr-codecs", "zarr-sharding"],
+    ),
+    "the same, and S3": (
         "zarr_core",
         ["zarr-core", "zarr-codecs", "zarr-sharding", "zarr-stores[object]"],
     ),
-    "everything Zarr has been": (
+    "all formats and data types": (
         "zarr_core",
         ["zarr-core", "zarr-codecs", "zarr-sharding", "zarr-formats", "zarr-dtypes", "zarr-grids"],
     ),
@@ -67,7 +71,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.folder or Path(temporary)
         wheels = folder / "wheels"
-        run(sys.executable, *PIP, "wheel", "--no-deps", "-w", wheels, *ROOT.glob("packages/*/"))
+        build(wheels)
         print("| | packages | on disk | import | import and read an element |")
         print("|---|---|---|---|---|")
         array = folder / "array.zarr"
@@ -91,7 +95,7 @@ def main() -> int:
 
 
 def times(python: Path, *programs: str) -> list[float]:
-    """Medians of processor time in seconds, of the programs in turn."""
+    """Return the median processor time of programs in seconds."""
     told = "import resource; use = resource.getrusage(resource.RUSAGE_SELF); print(use.ru_utime + use.ru_stime)"
     seconds = [
         [float(run(python, "-c", f"{program}\n{told}")) for program in programs]
@@ -101,7 +105,7 @@ def times(python: Path, *programs: str) -> list[float]:
 
 
 def run(*command: object) -> str:
-    """What a command prints."""
+    """Return the output of a command."""
     done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
     return done.stdout
 

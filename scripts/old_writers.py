@@ -1,8 +1,9 @@
-"""Makes environments with the libraries that wrote the data of old, beside that of the tests.
+"""Creates virtual environments with the libraries that wrote older formats.
 
-Run from the root of the repository, with the names of environments or without (all that tests
-use).  An environment that is there with the right versions is left alone.  Where no Python
-fits, or where an optional one cannot be built, this says so; the tests that need it are skipped.
+Arguments are names of environments; without any, those that tests use are created, in the root
+of the repository.  An environment that has the right versions is left alone.  This reports each
+that cannot be created, and why; tests that need it are skipped.  The exit status is 1 if one of
+them is required, unless ``--optional`` is given.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 STAMP = ".requirements"
 
-# These say which Python they need in ways that pip of their time does not understand,
-# so all of them are pinned.  zarr-python 1 is compiled, by what is installed before it.
+# Old versions of pip cannot read the Python requirements of newer releases, so all are
+# pinned.  zarr-python 1 is compiled with the packages that are installed before it.
 FOR_PYTHON_36 = (
     "pip==21.3.1",
     "setuptools==59.6.0 wheel==0.37.1 setuptools_scm==6.4.2 packaging==21.3 pyparsing==3.0.9"
@@ -29,18 +30,18 @@ FOR_PYTHON_36 = (
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A library of old with all that it needs.
+    """An old library with its dependencies.
 
     Parameters
     ----------
     pythons : tuple of str
-        Versions of Python that it runs on, the best first.
+        Supported versions of Python, the best first.
     steps : tuple of str
-        What pip installs, one call after the other.
+        Arguments of successive calls of pip.
     required : bool
-        Whether tests without it are worth nothing.
+        Whether the tests require it.
     usual : bool
-        Whether tests use it; else it only makes fixtures.
+        Whether tests use it; otherwise it only creates fixtures.
     """
 
     pythons: tuple[str, ...]
@@ -80,12 +81,25 @@ ENVIRONMENTS = {
 }
 
 
+def pyenv_versions() -> list[Path]:
+    """List the folders in which pyenv keeps interpreters.
+
+    pyenv may be installed for another user, so ``~/.pyenv`` and its variable are not enough:
+    its program, or the interpreter that runs this, may tell as well.
+    """
+    roots = [Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")]
+    roots += [Path(it).resolve().parents[1] for it in [shutil.which("pyenv")] if it]
+    found = [root / "versions" for root in roots]
+    found += [folder for folder in Path(sys.base_prefix).parents if folder.name == "versions"]
+    return list(dict.fromkeys(found))
+
+
 def find_python(versions: tuple[str, ...]) -> str | None:
     """Find the first interpreter that works, on the path or among those of pyenv."""
-    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     for version in versions:
         places: list[str | Path] = [f"python{version}"]
-        places += sorted(pyenv.glob(f"{version}.*/bin/python"), reverse=True)
+        for folder in pyenv_versions():
+            places += sorted(folder.glob(f"{version}.*/bin/python"), reverse=True)
         if version == "{}.{}".format(*sys.version_info):
             places.append(sys.executable)
         for place in places:
@@ -102,7 +116,7 @@ def find_python(versions: tuple[str, ...]) -> str | None:
 
 
 def make(name: str) -> str | None:
-    """Make one environment.
+    """Create one environment.
 
     Returns
     -------
@@ -116,7 +130,9 @@ def make(name: str) -> str | None:
         return None
     python = find_python(environment.pythons)
     if python is None:
-        return f"no Python {' or '.join(environment.pythons)} was found"
+        wanted_python = " or ".join(environment.pythons)
+        looked = ", ".join(map(str, pyenv_versions()))
+        return f"Python {wanted_python} is neither on PATH nor in {looked}"
     print(f"setting up {name} with {python}", flush=True)
     shutil.rmtree(place, ignore_errors=True)
     pip = [str(place / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
@@ -130,8 +146,9 @@ def make(name: str) -> str | None:
     return None
 
 
-def main(names: list[str]) -> int:
-    """Make the environments that are asked for, two at a time."""
+def main(arguments: list[str]) -> int:
+    """Create the requested environments, two at a time."""
+    names = [name for name in arguments if name != "--optional"]
     names = names or [name for name, environment in ENVIRONMENTS.items() if environment.usual]
     failed = False
     with ThreadPoolExecutor(2) as pool:
@@ -140,9 +157,10 @@ def main(names: list[str]) -> int:
                 continue
             required = ENVIRONMENTS[name].required
             failed |= required
-            outcome = "it is needed" if required else "tests that need it are skipped"
-            print(f"{name} could not be made, {outcome}: {problem}", file=sys.stderr)
-    return int(failed)
+            print(
+                f"{name} is not created, tests that need it are skipped: {problem}", file=sys.stderr
+            )
+    return int(failed and "--optional" not in arguments)
 
 
 if __name__ == "__main__":

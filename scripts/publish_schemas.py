@@ -47,7 +47,7 @@ def sources(root: Path) -> dict[Path, Path]:
 
 
 def differences(root: Path) -> list[str]:
-    """List what is not in step, as sentences."""
+    """Return messages about differences."""
     target = root / "schemas"
     found = sources(root)
     published = {
@@ -67,7 +67,7 @@ def differences(root: Path) -> list[str]:
 
 
 def publish(root: Path) -> None:
-    """Make ``schemas`` what the packages say."""
+    """Copy the schemas of the packages to ``schemas``."""
     target = root / "schemas"
     target.mkdir(exist_ok=True)
     for entry in target.iterdir():
@@ -79,9 +79,11 @@ def publish(root: Path) -> None:
 
 
 def main() -> int:
-    """Publish or check, as the command line says."""
+    """Publish or check the schemas."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if not in step")
+    parser.add_argument(
+        "--check", action="store_true", help="fail if the folder is not up to date; do not write it"
+    )
     if not parser.parse_args().check:
         publish(ROOT)
     found = differences(ROOT)
