@@ -507,3 +507,50 @@ def test_entries_in_any_order_are_kept(rep, index_of, reindexed):
     changed = codec.partial_encode(BufferByteReader(data), decoded, box((9, 11)), values[:2])
     values[9:11] = values[:2]
     np.testing.assert_array_equal(codec.decode(joined(changed), decoded), values)
+
+
+# --- inner chunks that the store copies ---
+
+
+@pytest.mark.parametrize("location", ["start", "end"])
+def test_part_of_a_large_shard_in_a_local_store_takes_little_memory(tmp_path, location):
+    chunk, count = 1 << 20, 256
+    index_codecs = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    codec = ShardingCodec((chunk,), ["bytes"], index_codecs, index_location=location)
+    array = zarr.create_array(
+        tmp_path, shape=chunk * count, chunks=chunk * count, dtype="u1", serializer=codec,
+        compressors=[], fill_value=9,
+    )  # fmt: skip
+    first = 16 * count if location == "start" else 0
+    offsets = np.arange(count, dtype="<u8") * chunk + first
+    index = np.stack([offsets, np.full(count, chunk, "<u8")], 1)
+    path = tmp_path / "c" / "0"
+    path.parent.mkdir()
+    with path.open("wb") as file:
+        file.truncate((16 + chunk) * count)  # zeros that take no space
+        file.seek(0 if location == "start" else chunk * count)
+        file.write(index.tobytes())
+
+    def write():
+        array[chunk * 100 + 5 : chunk * 101 + 5] = 7
+
+    peak, _ = peak_of(write)
+    assert peak < 6 * chunk
+    assert path.stat().st_size == (16 + chunk) * count  # what was replaced is gone
+    assert [*path.parent.iterdir()] == [path]
+    for start, expected in ((100 * chunk, [0] * 5 + [7] * 5), (101 * chunk, [7] * 5 + [0] * 5)):
+        assert array[start : start + 10].tolist() == expected
+    assert array[:5].tolist() == array[-5:].tolist() == [0] * 5
+
+
+def test_parts_of_shards_in_a_local_store_agree_with_numpy(tmp_path):
+    random = np.random.default_rng(1)
+    values = random.integers(1, 255, (512, 1024), np.uint8)
+    array = zarr.create_array(
+        tmp_path, data=values, chunks=(64, 128), shards=(256, 1024), compressors="crc32c"
+    )
+    for _ in range(8):
+        (top, bottom), (left, right) = (np.sort(random.integers(0, n, 2)) for n in values.shape)
+        value = random.integers(0, 2, (bottom - top, right - left), np.uint8)
+        array[top:bottom, left:right] = values[top:bottom, left:right] = value
+        assert np.array_equal(array[:], values)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     Encoded: TypeAlias = Buffers | None
 
 _MANY_BUFFERS = 1024  # that a system call writes
+_REFERENCE_BYTES = 1 << 16  # mean length of parts that the store copies
 _SMALL_BYTES = 1 << 10  # mean length of buffers that are joined
 
 
@@ -318,9 +319,14 @@ class EncodedChunks:
         moved = np.repeat(starts - positions, np.diff(firsts, append=len(offsets)))
         entries[:, 0] = offsets - moved
         nbytes = int(sizes.sum())
-        extents = zip(starts.tolist(), positions.tolist(), sizes.tolist(), strict=True)
+        extents = [*zip(starts.tolist(), positions.tolist(), sizes.tolist(), strict=True)]
         if isinstance(reader, BufferByteReader):
             return cls([reader.read(at, size) for at, _, size in extents], nbytes, numbers, entries)
+        if nbytes >= _REFERENCE_BYTES * len(extents):
+            references = [reader.reference(at, size) for at, _, size in extents]
+            buffers = [it for it in references if it is not None]
+            if len(buffers) == len(extents):
+                return cls(buffers, nbytes, numbers, entries)
         memory = np.empty(nbytes, np.uint8).data
         reader.read_into([(at, memory[first : first + size]) for at, first, size in extents])
         return cls([memory], nbytes, numbers, entries)
