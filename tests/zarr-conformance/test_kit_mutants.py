@@ -22,7 +22,7 @@ CREATE = "return store_new(store, _key(path), lambda: self._bytes(metadata))"
 NO_CHILDREN = "    def child_names(self, store, path): return iter(())\n\n"
 HOOK = "    @hookimpl\n    def zarr_check_metadata"
 SELECT = "    @hookimpl\n    def zarr_select_provider(self, providers): return providers[0]\n\n"
-SUPPLY = "    @hookimpl\n    def zarr_supply_extension(self, kind): return kind\n\n"
+SUPPLY = "    @hookimpl\n    def zarr_supply_extension(self, extension_point): return extension_point\n\n"
 FALLBACK = "    @hookimpl\n    def zarr_choose_fallback(self, fallbacks): return fallbacks\n\n"
 USED = "    @hookimpl\n    def zarr_extension_used(self, provider): provider.module[9]\n\n"
 
@@ -132,7 +132,7 @@ MUTANTS = [
     ("display", "most: int", "cut: int", "chunks_have_a_map"),
     ("bridge", 'distribution="', 'distribution="no-such-', "it_says_who_provides_what"),
     ("bridge", '("crc32",', '("crc32", "crc32",', "it_says_who_provides_what"),
-    ("bridge", 'kind="codec",', 'kind="codec", version=__import__("uuid").uuid4().hex,', "it_says_the_same_each_time"),
+    ("bridge", 'extension_point="codec",', 'extension_point="codec", version=__import__("uuid").uuid4().hex,', "it_says_the_same_each_time"),
     ("bridge", 'f"zlib:{function}"', '__import__("colorsys").__name__ + ":rgb_to_hsv"', "it_imports_nothing_of_it"),
     ("bridge", "return type(", "return found or type(", "what_it_has_to_offer_is_there"),
     ("bridge", "= bytes(data)[:-_SIZE]", "= bytes(data)[-_SIZE:]", "contents_come_back"),

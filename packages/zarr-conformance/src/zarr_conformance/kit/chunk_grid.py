@@ -28,7 +28,7 @@ class ChunkGridTests(ExtensionTests):
     ...     cases = [({"lengths": [1, 4, 9]}, (14,))]
     """
 
-    kind = "chunk_grid"
+    extension_point = "chunk_grid"
 
     cases: ClassVar[Sequence[tuple[Mapping[str, Any], tuple[int, ...]]]] = ()
     """Configurations, each with the shape of a small array that it cuts."""

@@ -28,7 +28,7 @@ class ChunkKeyEncodingTests(ExtensionTests):
     ...     configurations = [{}, {"digits": 3}]
     """
 
-    kind = "chunk_key_encoding"
+    extension_point = "chunk_key_encoding"
 
     def dimensions(self, configuration: Mapping[str, Any]) -> range:
         """Numbers of dimensions that a configuration has keys for."""

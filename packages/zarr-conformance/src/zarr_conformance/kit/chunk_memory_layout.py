@@ -17,7 +17,7 @@ from zarr_core.extension import (
 from zarr_core.tools import CodecChain
 
 from zarr_conformance.kit.array_to_array import ArrayToArrayCodecTests
-from zarr_conformance.kit.codec import make_data_type
+from zarr_conformance.kit.codec import create_data_type
 from zarr_conformance.kit.examples import check_examples
 from zarr_conformance.kit.extension import ExtensionTests
 
@@ -39,7 +39,7 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
     ...     configurations = [{"type": "morton"}]
     """
 
-    kind = "chunk_memory_layout"
+    extension_point = "chunk_memory_layout"
     may_be_left_out = False
 
     make = ExtensionTests.make
@@ -78,7 +78,7 @@ class ChunkMemoryLayoutTests(ArrayToArrayCodecTests):
     def test_elements_are_moved_and_nothing_else(self, configuration: Mapping[str, Any]) -> None:
         """The codec gives the elements that it was given, of any shape, in one order."""
         layout = self.make(configuration)
-        data_type = make_data_type("int32")
+        data_type = create_data_type("int32")
 
         def check(shape: tuple[int, ...]) -> None:
             codec = layout.codec(len(shape))

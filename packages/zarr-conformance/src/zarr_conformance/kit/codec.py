@@ -1,4 +1,4 @@
-"""What every codec has to keep, of whichever of the three kinds."""
+"""Tests for codecs of all three kinds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
 from zarr_core.extension import ArrayRepresentation, ChunkDecodeError, Codec, ExtensionDefinition
-from zarr_core.tools import CodecChain, PreparedCodecChain, make_extension
+from zarr_core.tools import CodecChain, PreparedCodecChain, create_extension
 
 from zarr_conformance.kit import values
 from zarr_conformance.kit.examples import check_examples
@@ -38,7 +38,7 @@ NUMBERS = (
 class CodecTests(ExtensionTests):
     """The common part of the three kinds of codec; inherit from the class of your kind."""
 
-    kind = "codec"
+    extension_point = "codec"
     may_be_left_out = True
     data_types: ClassVar[Sequence[Any]] = NUMBERS
     """Data types that the codec encodes: names, or definitions as in metadata."""
@@ -67,11 +67,11 @@ class CodecTests(ExtensionTests):
         """Whether what came back is right; a codec that loses something says how much."""
         return values.identical(decoded, original)
 
-    # --- what a kind says ---
+    # --- defined by the class of each kind of codec ---
 
     def codecs(self, configuration: Mapping[str, Any], serializer: Any) -> list[Any]:
         """The whole list of codecs in which this one is tested."""
-        raise TypeError(f"{type(self).__name__} inherits from the class of no kind of codec")
+        raise TypeError(f"{type(self).__name__} does not inherit from the class of a kind of codec")
 
     def chain(self, configuration: Mapping[str, Any], serializer: Any, ndim: int) -> CodecChain:
         """The same, made, for chunks of so many dimensions."""
@@ -79,7 +79,7 @@ class CodecTests(ExtensionTests):
 
     def arguments(self, configuration: Mapping[str, Any], serializer: Any) -> dict[str, Any]:
         """The same as arguments of ``create_array``."""
-        raise TypeError(f"{type(self).__name__} inherits from the class of no kind of codec")
+        raise TypeError(f"{type(self).__name__} does not inherit from the class of a kind of codec")
 
     def create(
         self, configuration: Mapping[str, Any], serializer: Any, **options: Any
@@ -199,7 +199,7 @@ class CodecTests(ExtensionTests):
         @st.composite
         def cases(draw: Callable[[Any], Any]) -> tuple[PreparedCodecChain, Array]:
             named = draw(st.sampled_from(list(self.data_types_of(configuration))))
-            data_type = make_data_type(named)
+            data_type = create_data_type(named)
             shape = draw(self.shapes(configuration))
             serializer = draw(st.sampled_from(serializers(data_type)))
             decoded = ArrayRepresentation(
@@ -233,7 +233,9 @@ class CodecTests(ExtensionTests):
     def _whole(self, configuration: Mapping[str, Any], least: int) -> SearchStrategy[Any]:
         @st.composite
         def wholes(draw: Callable[[Any], Any]) -> Any:
-            data_type = make_data_type(draw(st.sampled_from([*self.data_types_of(configuration)])))
+            data_type = create_data_type(
+                draw(st.sampled_from([*self.data_types_of(configuration)]))
+            )
             chunk = draw(self.shapes(configuration).filter(lambda shape: len(shape) >= least))
             shape = tuple(2 * length + (length > 1) for length in chunk)
             serializer = draw(st.sampled_from(serializers(data_type)))
@@ -256,9 +258,9 @@ class CodecTests(ExtensionTests):
             assert self.same(np.asarray(array[...]), changed), f"after writing {part}"
 
 
-def make_data_type(named: Any) -> DataType:
+def create_data_type(named: Any) -> DataType:
     """A data type by its name or definition."""
-    found = make_extension("data_type", ExtensionDefinition.from_json(named), "kit")
+    found = create_extension("data_type", ExtensionDefinition.from_json(named), "kit")
     assert found is not None
     made: DataType = found
     return made

@@ -35,7 +35,7 @@ class DataTypeTests(ExtensionTests):
     ...     fill_values = [0, "1.25"]
     """
 
-    kind = "data_type"
+    extension_point = "data_type"
 
     fill_values: ClassVar[Sequence[Any]] = ()
     """Fill values in JSON, in the form in which the data type writes them."""

@@ -100,7 +100,7 @@ class DisplayTests:
         if self.extension is None:
             lines = [
                 line
-                for line in zarr.installed_extensions(kind="display", names=["default"])
+                for line in zarr.installed_extensions(extension_point="display", names=["default"])
                 if line.distribution == self.distribution
             ]
             assert lines, (

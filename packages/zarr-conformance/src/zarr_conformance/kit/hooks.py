@@ -14,7 +14,7 @@ import pytest
 import zarr_core as zarr
 from hypothesis import strategies as st
 from zarr_core.extension import ExtensionDefinition, MetadataValidationError, Provider, hookimpl
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_conformance.kit import documents
 from zarr_conformance.kit.codec import switching_often
@@ -25,7 +25,13 @@ from zarr_conformance.kit.sample_documents import check_problems, some_documents
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_KINDS = ("codec", "data_type", "chunk_grid", "chunk_key_encoding", "storage_transformer")
+_EXTENSION_POINTS = (
+    "codec",
+    "data_type",
+    "chunk_grid",
+    "chunk_key_encoding",
+    "storage_transformer",
+)
 (_MARK,) = vars(hookimpl(lambda: None))  # the attribute by which pluggy knows a hook
 
 
@@ -134,17 +140,17 @@ class HooksTests:
 
     def test_names_are_supplied(self) -> None:
         """The code that ``supplied`` promises is there, and makes what the document asks for."""
-        for kind, definition in self.supplied:
+        for extension_point, definition in self.supplied:
             read = ExtensionDefinition.from_json(definition)
-            assert make_extension(kind, read, "kit") is not None
+            assert create_extension(extension_point, read, "kit") is not None
 
     def test_other_names_are_left_to_others(self, plugin: object) -> None:
         """``zarr_supply_extension`` gives a class or None for any name, always the same."""
 
         def check(case: tuple[str, str, dict[str, Any]]) -> None:
-            kind, name, configuration = case
+            extension_point, name, configuration = case
             definition = ExtensionDefinition(name, configuration)
-            ask = {"kind": kind, "definition": definition}
+            ask = {"extension_point": extension_point, "definition": definition}
             found = _call(plugin, "zarr_supply_extension", **ask)
             assert found is None or isinstance(found, type), f"{found!r} is not a class"
             assert found == _call(plugin, "zarr_supply_extension", **ask), "another class each time"
@@ -152,19 +158,27 @@ class HooksTests:
         known = [ExtensionDefinition.from_json(it).name for _, it in self.supplied]
         names = st.text(min_size=1) | st.sampled_from([*known, "gzip", "acme.x", "r7", "."])
         members = st.dictionaries(st.text(max_size=3), st.none() | st.integers() | st.text())
-        check_examples(check, st.tuples(st.sampled_from(_KINDS), names, members), self.examples)
+        check_examples(
+            check, st.tuples(st.sampled_from(_EXTENSION_POINTS), names, members), self.examples
+        )
 
     def test_the_order_of_providers_decides_nothing(self, plugin: object) -> None:
         """``zarr_select_provider`` gives one of them or None, whichever comes first."""
         ours = {self.name, type(plugin).__module__.partition(".")[0].replace("_", "-")}
         distributions = sorted({*ours, "acme-codecs", "other", "zarr-codecs"})
-        for kind in _KINDS:
-            everybody = [Provider(kind, "x", f"m{n}:X", it) for n, it in enumerate(distributions)]
+        for extension_point in _EXTENSION_POINTS:
+            everybody = [
+                Provider(extension_point, "x", f"m{n}:X", it) for n, it in enumerate(distributions)
+            ]
             for count in (2, 3):
                 answers: dict[frozenset[Provider], set[Provider | None]] = {}
                 for some in permutations(everybody, count):
                     found = _call(
-                        plugin, "zarr_select_provider", kind=kind, name="x", providers=[*some]
+                        plugin,
+                        "zarr_select_provider",
+                        extension_point=extension_point,
+                        name="x",
+                        providers=[*some],
                     )
                     assert found is None or found in some, f"{found!r} is not one of the providers"
                     answers.setdefault(frozenset(some), set()).add(found)
@@ -187,13 +201,13 @@ class HooksTests:
         """``zarr_extension_used`` fails at nothing; many nodes are opened at once."""
 
         def tell(number: int) -> None:
-            for kind in (*_KINDS, "extension", "chunk_memory_layout"):
+            for extension_point in (*_EXTENSION_POINTS, "extension", "chunk_memory_layout"):
                 name = f"acme.x{number % 3}"
-                provider = Provider(kind, name, "m:X", "acme-x", "1.0")
+                provider = Provider(extension_point, name, "m:X", "acme-x", "1.0")
                 _call(
                     plugin,
                     "zarr_extension_used",
-                    where="" if number % 2 else "kit", kind=kind, name=name, provider=provider,
+                    where="" if number % 2 else "kit", extension_point=extension_point, name=name, provider=provider,
                 )  # fmt: skip
 
         with switching_often(), ThreadPoolExecutor(8) as pool:

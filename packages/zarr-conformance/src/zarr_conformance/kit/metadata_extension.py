@@ -33,7 +33,7 @@ class MetadataExtensionTests(ExtensionTests):
     ...     contradictions = [({"start": [0], "step": [1]}, {"shape": (4, 3)})]
     """
 
-    kind = "extension"
+    extension_point = "extension"
     may_be_left_out = True
 
     nodes: ClassVar[Sequence[Literal["array", "group"]]] = ("array", "group")

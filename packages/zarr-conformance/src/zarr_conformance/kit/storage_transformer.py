@@ -28,7 +28,7 @@ class StorageTransformerTests(ExtensionTests):
     ...     detects_damage = True
     """
 
-    kind = "storage_transformer"
+    extension_point = "storage_transformer"
     may_be_left_out = True
 
     shape: ClassVar[tuple[int, ...]] = (10, 7)

@@ -26,7 +26,7 @@ from zarr_core.hierarchy.array_view import (
 from zarr_core.hierarchy.coerce import as_array, elements_of, one_object
 from zarr_core.hierarchy.node import Node
 from zarr_core.metadata.array import ArrayMetadata
-from zarr_core.registry.resolve import require
+from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
 
@@ -193,7 +193,8 @@ class Array(Node[ArrayMetadata]):
         stored = self.stored
         with override_extensions(stored.extensions):
             return tuple(
-                require("codec", definition, stored.location) for definition in definitions
+                require_extension("codec", definition, stored.location)
+                for definition in definitions
             )
 
     @property

@@ -21,7 +21,7 @@ from zarr_core.metadata.validation_problem import ValidationProblem, json_pointe
 from zarr_core.names import located
 from zarr_core.registry import hooks
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import make, reason
+from zarr_core.registry.resolve import create_extension, reason
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Node(Generic[M]):
     def update_additional_fields(self, fields: Mapping[str, JSON]) -> Self:
         """Set members of the document that the specification does not define; keep the others.
 
-        For extensions of kind ``extension`` (v3.1, "Additional fields"), which may object.
+        For extensions of the extension point ``extension`` (v3.1, "Additional fields"), which may object.
 
         Parameters
         ----------
@@ -261,7 +261,9 @@ def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
     problems = hooks.check_metadata(where, document)
     for name, value in members.items():
         try:
-            extension = make("extension", _definition(name, value), where, json_pointer(name))
+            extension = create_extension(
+                "extension", _definition(name, value), where, json_pointer(name)
+            )
         except ExtensionConfigurationError as error:
             raise _located(error, json_pointer(name), value) from error
         if extension is not None:
@@ -308,4 +310,6 @@ def _located(
         if not isinstance(value, dict):  # see _definition
             rest = rest.removeprefix("/value")
         problems.append(ValidationProblem(pointer + rest, problem.message))
-    return ExtensionConfigurationError(error.kind, error.extension_name, error.where, problems)
+    return ExtensionConfigurationError(
+        error.extension_point, error.extension_name, error.where, problems
+    )

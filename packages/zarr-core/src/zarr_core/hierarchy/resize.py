@@ -12,7 +12,7 @@ from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy.coerce import elements_of
 from zarr_core.hierarchy.node import update_metadata
 from zarr_core.interfaces.selection import BasicIndexer
-from zarr_core.registry.resolve import require
+from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
 
@@ -95,7 +95,7 @@ def _resized(array: Array, metadata: ArrayMetadata, shape: tuple[int, ...]) -> A
     where = handle.location
     with override_extensions(handle.extensions):
         # The stored grid: the array may have been resized concurrently.
-        grid = require("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+        grid = require_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
         resized = grid.resized(shape)
         new = metadata.replace(shape=shape)
         if resized is not grid:

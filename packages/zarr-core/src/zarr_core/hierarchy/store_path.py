@@ -137,7 +137,7 @@ def _from_object(place: object, read_only: bool) -> Store | None:
     """The store for an object of another library, if an installed store supports it."""
     if not (modules := [*_modules(place)]):
         return None
-    from zarr_core.registry.listing import names  # slow to import
+    from zarr_core.registry.extension_names import names  # slow to import
 
     known = set(names("store"))
     for name in modules:
@@ -181,7 +181,7 @@ def _from_path(text: str, read_only: bool, options: dict[str, Any]) -> Store:
     # For speed: other suffixes do not need the installed stores.
     if suffix not in ("", ".zarr"):
         _check_metadata_key(text)
-        from zarr_core.registry.listing import is_provided  # slow to import
+        from zarr_core.registry.extension_names import is_provided  # slow to import
 
         missing = None if os.path.isdir(text) else _SUFFIXES.get(suffix)
         name = suffix[1:] if is_provided("store", suffix[1:]) else missing
@@ -248,7 +248,7 @@ def _name_in(url: str) -> str:
     scheme = url.partition("://")[0]
     name, plus, _ = scheme.partition("+")
     if plus:
-        from zarr_core.registry.listing import is_provided  # slow to import
+        from zarr_core.registry.extension_names import is_provided  # slow to import
 
         return scheme if is_provided("store", scheme) else name
     return scheme

@@ -17,7 +17,7 @@ from zarr_core.normalize.chunk_shapes import chunk_and_shard_shape
 from zarr_core.normalize.codecs import is_auto, parse_codec_chain, parse_codecs, sharded
 from zarr_core.normalize.data_types import parse_data_type
 from zarr_core.normalize.definitions import parse_definition
-from zarr_core.registry.resolve import require
+from zarr_core.registry.resolve import require_extension
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,7 +114,7 @@ def _resolved(
     fill_value: np.ndarray[Any, Any],
 ) -> tuple[ExtensionDefinition, ...]:
     """Definitions of the codecs in which every default is explicit."""
-    chunk_grid = require("chunk_grid", grid, WHERE, "/chunk_grid")
+    chunk_grid = require_extension("chunk_grid", grid, WHERE, "/chunk_grid")
     try:
         axes = chunk_grid.axes(shape)
     except ValueError as error:
@@ -132,7 +132,7 @@ def _grid(lengths: Lengths) -> ExtensionDefinition:
     if not any(isinstance(item, list) for item in shape):
         return ExtensionDefinition("regular", {"chunk_shape": shape})
     grid = ExtensionDefinition("rectilinear", {"kind": "inline", "chunk_shapes": shape})
-    resolved: ExtensionDefinition = require(
+    resolved: ExtensionDefinition = require_extension(
         "chunk_grid", grid, WHERE, "/chunk_grid"
     ).to_definition()
     return resolved

@@ -14,8 +14,8 @@ from zarr_core.errors import (
 )
 from zarr_core.interfaces.codec import ArrayToBytesCodec, BytesToBytesCodec, Codec
 from zarr_core.normalize.definitions import parse_definition
-from zarr_core.registry.listing import is_provided
-from zarr_core.registry.resolve import make
+from zarr_core.registry.extension_names import is_provided
+from zarr_core.registry.resolve import create_extension
 from zarr_core.strictjson import plain
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def codec(name: str, /, **configuration: Any) -> ExtensionDefinition:
         raise ExtensionConfigurationError("codec", name, "", error.problems) from error
     assert isinstance(document, dict)
     definition = ExtensionDefinition(name, document)
-    make("codec", definition, complete=False)
+    create_extension("codec", definition, complete=False)
     return definition
 
 
@@ -136,7 +136,7 @@ def _is_instance(definition: ExtensionDefinition, interface: type[Codec]) -> boo
     The codec is created because one class can implement codecs of any interface.
     """
     try:
-        return isinstance(make("codec", definition, complete=False), interface)
+        return isinstance(create_extension("codec", definition, complete=False), interface)
     except ExtensionError:
         return False
 
