@@ -33,7 +33,7 @@ def test_a_key_says_which_chunk_it_is(chunk):
 
 
 @pytest.mark.parametrize("chunk", [(), (3,), (4, 5)])
-def test_affixes_make_the_same_keys(chunk):
+def test_affixes_match_encode(chunk):
     affixes = N5Encoding().affixes(len(chunk))
     if len(chunk) > 1:
         assert affixes is None

@@ -65,7 +65,7 @@ class BridgeTests:
         (point,) = entry_points(group="zarr_core.bridge", name=self.name)
         return point.load()
 
-    def test_it_says_who_provides_what(self, bridge: Any) -> None:
+    def test_providers_are_valid(self, bridge: Any) -> None:
         """Every item is a Provider with extension point, name, code and distribution."""
         found = list(bridge())
         for provider in found:
@@ -85,11 +85,11 @@ class BridgeTests:
         twice = {name for name in names if names.count(name) > 1}
         assert not twice, f"offered twice, so that neither can be used: {sorted(twice)}"
 
-    def test_it_says_the_same_each_time(self, bridge: Any) -> None:
+    def test_providers_are_deterministic(self, bridge: Any) -> None:
         """It is asked again whenever something may have been installed."""
         assert set(bridge()) == set(bridge())
 
-    def test_what_it_has_to_offer_is_there(self, bridge: Any) -> None:
+    def test_providers_load(self, bridge: Any) -> None:
         """And can be loaded: the adapter makes a class of that extension point."""
         found = {(provider.extension_point, provider.name): provider for provider in bridge()}
         assert self.offered, "say in `offered` what is to be offered"
@@ -98,7 +98,7 @@ class BridgeTests:
         for item in self.offered:
             assert isinstance(found[item].load(), type)
 
-    def test_it_imports_nothing_of_it(self, bridge: Any) -> None:
+    def test_bridge_does_not_import_library(self, bridge: Any) -> None:
         """Listing is for all names at once; each is imported when it is used."""
         foreign = {
             place.partition(":")[0]
@@ -116,7 +116,7 @@ class BridgeTests:
         assert run.returncode == 0, run.stderr
         assert not run.stdout.split(), f"imported by listing: {run.stdout.strip()}"
 
-    def test_names_lead_to_it(self, bridge: Any) -> None:
+    def test_names_resolve_to_bridge(self, bridge: Any) -> None:
         """By the name in metadata its extension is found, unless somebody else has the name."""
         if self.extension is not None:
             pytest.skip("the function is given: it need not be installed")

@@ -104,7 +104,7 @@ class CodecTests(ExtensionTests):
 
     # --- tests ---
 
-    def test_chunks_come_back(self, configuration: Mapping[str, Any]) -> None:
+    def test_chunk_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """Decoding gives what was encoded, for all shapes, data types and byte orders."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
@@ -124,7 +124,7 @@ class CodecTests(ExtensionTests):
 
         check_examples(check, self._cases(configuration), self.examples)
 
-    def test_chunks_in_any_layout_come_back(self, configuration: Mapping[str, Any]) -> None:
+    def test_memory_layout_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """Elements need not lie one after the other in memory, and may be read only."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
@@ -138,7 +138,7 @@ class CodecTests(ExtensionTests):
 
         check_examples(check, self._cases(configuration), max(self.examples // 3, 3))
 
-    def test_damaged_chunks_are_refused(self, configuration: Mapping[str, Any]) -> None:
+    def test_damaged_chunk_raises(self, configuration: Mapping[str, Any]) -> None:
         """Bytes that are cut, flipped or gone give ChunkDecodeError, or a whole chunk."""
 
         def check(case: tuple[PreparedCodecChain, Array]) -> None:
@@ -161,7 +161,7 @@ class CodecTests(ExtensionTests):
 
         check_examples(check, self._cases(configuration), 3)
 
-    def test_threads_may_share_a_codec(self, configuration: Mapping[str, Any]) -> None:
+    def test_thread_safety(self, configuration: Mapping[str, Any]) -> None:
         """One object encodes and decodes many chunks at once."""
         samples: list[tuple[PreparedCodecChain, Array]] = []
         check_examples(samples.append, self._cases(configuration), 8)
@@ -176,11 +176,11 @@ class CodecTests(ExtensionTests):
         with switching_often(), ThreadPoolExecutor(8) as pool:
             assert all(pool.map(work, samples * 4)), "chunks were mixed up between threads"
 
-    def test_arrays_are_written_and_read(self, configuration: Mapping[str, Any]) -> None:
+    def test_array_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """Whole and in parts, and again by who opens the array later."""
         self._use(*self._array(configuration, sharded=False))
 
-    def test_shards_are_written_and_read(self, configuration: Mapping[str, Any]) -> None:
+    def test_shard_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """The codec works on the inner chunks of shards."""
         if find_spec("zarr_sharding") is None:
             pytest.skip("zarr-sharding is not installed: pip install zarr-sharding")

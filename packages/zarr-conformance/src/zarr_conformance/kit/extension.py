@@ -113,7 +113,7 @@ class ExtensionTests:
 
     # --- found by name ---
 
-    def test_it_is_installed(self) -> None:
+    def test_is_installed(self) -> None:
         """An entry point provides the name without conflicts."""
         if self.extension is not None:
             pytest.skip("the class is given: it need not be installed")
@@ -121,9 +121,7 @@ class ExtensionTests:
 
     # --- configuration ---
 
-    def test_the_configuration_is_read_as_it_was_written(
-        self, configuration: Mapping[str, Any]
-    ) -> None:
+    def test_definition_round_trip(self, configuration: Mapping[str, Any]) -> None:
         """What the extension writes makes the same extension, and is plain JSON."""
         made = self.make(configuration)
         definition = self.written(made, configuration)
@@ -135,7 +133,7 @@ class ExtensionTests:
         assert type(again) is type(made) or definition.name != self.name
         assert self.written(again, read) == definition
 
-    def test_what_is_given_is_what_is_written(self, configuration: Mapping[str, Any]) -> None:
+    def test_configuration_is_preserved(self, configuration: Mapping[str, Any]) -> None:
         """No member that was given is lost or replaced."""
         definition = self.written(self.make(configuration), configuration)
         text = json.dumps(dict(definition.configuration))
@@ -143,7 +141,7 @@ class ExtensionTests:
             written = json.loads(text)
             assert {name: written.get(name) for name in configuration} == dict(configuration)
 
-    def test_the_schema_accepts_what_is_written(self, configuration: Mapping[str, Any]) -> None:
+    def test_schema_accepts_configuration(self, configuration: Mapping[str, Any]) -> None:
         """The schema that ships with the extension fits what the code writes.
 
         An extension without any configuration needs none.
@@ -157,7 +155,7 @@ class ExtensionTests:
             pytest.skip("there is nothing to configure, so no schema is needed")
         assert schema.problems(dict(definition.configuration)) == []
 
-    def test_wrong_configurations_are_refused(self, configuration: Mapping[str, Any]) -> None:
+    def test_mutated_configuration_raises(self, configuration: Mapping[str, Any]) -> None:
         """An unknown member, or one of the wrong type, is a configuration error."""
         complete = dict(self.written(self.make(configuration), configuration).configuration)
         refused: dict[str, bool] = dict.fromkeys(complete, False)
@@ -171,7 +169,7 @@ class ExtensionTests:
                 'say "additionalProperties": false in the schema'
             )
 
-    def test_bad_configurations_are_refused(
+    def test_invalid_configuration_raises(
         self, bad_configuration: Mapping[str, Any] | None
     ) -> None:
         """So are those that the author lists."""
@@ -189,7 +187,7 @@ class ExtensionTests:
 
     # --- the specification ---
 
-    def test_it_does_what_its_specification_says(self) -> None:
+    def test_specification_cases_pass(self) -> None:
         """Every case of the corpus that takes the name has the outcome that its text demands."""
         if not cases_of(self.extension_point, self.name):
             pytest.skip(f"there are no cases of {self.name!r} in the corpus of zarr-conformance")
@@ -197,7 +195,7 @@ class ExtensionTests:
 
     # --- metadata ---
 
-    def test_metadata_stay_as_they_were_written(self, configuration: Mapping[str, Any]) -> None:
+    def test_metadata_is_preserved(self, configuration: Mapping[str, Any]) -> None:
         """Changing an attribute changes nothing else: spelling, flags, order of members."""
         store = self.array(configuration).store
         document = documents.read(store)
