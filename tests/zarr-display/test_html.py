@@ -104,12 +104,12 @@ class Shout(BytesToBytesCodec):
 def test_origin_is_that_of_the_codec_in_use():
     with zarr.override_extensions({"codec": {"gzip": Shout}}):
         array = zarr.create_array(shape=4, compressors=[Shout()])
-    assert [it.name for it in encoders(array)] == ["bytes", "gzip"]
-    assert "zarr-codecs " not in encoders(array)[1].origin
+    assert [it.name for it in encoders(array.stored)] == ["bytes", "gzip"]
+    assert "zarr-codecs " not in encoders(array.stored)[1].origin
     array = zarr.create_array(shape=4, compressors=["crc32c"])
     with zarr.config.set(providers={"codec.crc32c": "zarr-codecs[fastcrc]"}):
         # The array goes on with the code that it has.
-        assert encoders(array)[1].origin == "zarr_codecs"
+        assert encoders(array.stored)[1].origin == "zarr_codecs"
 
 
 def test_names_and_values_are_escaped():

@@ -10,13 +10,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr_core.errors import NodeNotFoundError, StoreError
+from zarr_core.hierarchy.node import Node
 from zarr_core.interfaces.store import Store
 from zarr_core.names import located, normalise_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from zarr_core.hierarchy.node import Node
 
 # Objects of other libraries have no type in common.
 StoreLike: TypeAlias = (
@@ -65,8 +64,6 @@ def resolve_store_path(
     NodeNameError
         If the path breaks the grammar.
     """
-    from zarr_core.hierarchy.node import Node  # circular import
-
     if synchronizer is not None:
         found, below = resolve_store_path(
             place, path, read_only=read_only, storage_options=storage_options
