@@ -268,7 +268,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
         options.setdefault("zarr_format", self.stored.format.name)
         with override_extensions(self.stored.extensions):
-            return create_array(self, name=self._child(name), **options)
+            return create_array(self, path=self._child(name), **options)
 
     create = create_dataset = create_array
 
