@@ -14,12 +14,15 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from zarr_core.errors import NodeTypeError
+from zarr_core.interfaces.keylock import key_lock
 from zarr_core.metadata.consolidated import ConsolidatedMetadata
 from zarr_core.metadata.group import GroupMetadata
 from zarr_core.names import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from zarr_core.definition import JSON
     from zarr_core.interfaces.format import Format, NodeMetadata
@@ -80,7 +83,6 @@ class ConsolidatedView:
         self._index: tuple[ConsolidatedMetadata, dict[str, list[str]]] | None = None
         self._nodes: dict[str, tuple[JSON, NodeMetadata]] = {}
         # Batches by thread, and the changes that they have to write.
-        self._lock = threading.Lock()
         self._batches: Counter[int] = Counter()
         self._process = 0
         self._pending = _Changes()
@@ -116,20 +118,19 @@ class ConsolidatedView:
         This applies to all threads.  Nested blocks of one thread write when the outermost ends.
         """
         thread = threading.get_ident()
-        with self._lock:
+        with self._guard():
             self._batches[thread] += 1
             self._process = os.getpid()
         try:
             yield
         finally:
-            with self._lock:
+            with self._guard():
                 self._batches[thread] -= 1
                 ended = not self._batches[thread]
                 if ended:
                     del self._batches[thread]
-                    changes, self._pending, self._unseen = self._pending, _Changes(), _Changes()
             if ended:
-                self._write(changes)
+                self._write_pending()
 
     def record(self, *, gone: Sequence[str] = (), there: Sequence[str] = ()) -> None:
         """Bring the copies of nodes in step with what is stored, in one write.
@@ -151,20 +152,43 @@ class ConsolidatedView:
         changes.there.update(
             (relative, None) for path in there if (relative := self._relative(path))
         )
-        with self._lock:
+        if not changes:
+            return
+        with self._guard():
+            self._pending.add(changes)
+            self._unseen.add(changes)
             # A process that was forked within a batch cannot leave it to its parent.
-            if self._batches and self._process == os.getpid():
-                self._pending.add(changes)
-                self._unseen.add(changes)
-                return
-        self._write(changes)
+            later = self._batches and self._process == os.getpid()
+        if not later:
+            self._write_pending()
+
+    def _guard(self) -> AbstractContextManager[None]:
+        """Exclude other threads from the attributes for batches; safe after a fork."""
+        return key_lock((id(self), "batch"), self.path)
+
+    def _write_pending(self) -> None:
+        # The lock is held while writing, because another thread may have taken the changes of
+        # this one: they are written when this returns.
+        with key_lock(id(self), self.path):
+            with self._guard():
+                changes, self._pending, self._unseen = self._pending, _Changes(), _Changes()
+            try:
+                self._write(changes)
+            except BaseException:
+                with self._guard():
+                    self._pending.add(changes)
+                    self._unseen.add(changes)
+                raise
 
     def _write(self, changes: _Changes) -> None:
         if not changes:
             return
 
         def change(metadata: NodeMetadata) -> NodeMetadata:
-            if not isinstance(metadata, GroupMetadata) or metadata.consolidated is None:
+            if not isinstance(metadata, GroupMetadata):
+                where = located(self._store, self.path)
+                raise NodeTypeError(where, "has become a node of the other type")
+            if metadata.consolidated is None:
                 return metadata  # someone removed it: then there is nothing to keep in step
             self.metadata = self._changed(metadata.consolidated, changes)
             return metadata.replace(consolidated=self.metadata)
@@ -175,11 +199,12 @@ class ConsolidatedView:
         """Apply changes of a batch that is not yet written, in memory."""
         if not self._unseen and (not self._pending or self.metadata is self._seen):
             return
-        with self._lock:
-            # The metadata was read again: it has none of the changes.
-            changes = self._unseen if self.metadata is self._seen else self._pending.copy()
-            self._unseen = _Changes()
-        self.metadata = self._seen = self._changed(self.metadata, changes)
+        with key_lock(id(self), self.path):
+            with self._guard():
+                # If the metadata was read again, it has none of the changes.
+                changes = self._unseen if self.metadata is self._seen else self._pending.copy()
+                self._unseen = _Changes()
+            self.metadata = self._seen = self._changed(self.metadata, changes)
 
     def _changed(self, metadata: ConsolidatedMetadata, changes: _Changes) -> ConsolidatedMetadata:
         """Return consolidated metadata with the stored documents of nodes that have changed."""
