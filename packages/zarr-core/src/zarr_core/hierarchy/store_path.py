@@ -68,7 +68,13 @@ def resolve_store_path(
         found, below = resolve_store_path(
             place, path, read_only=read_only, storage_options=storage_options
         )
-        return _synchronised(found, synchronizer), below
+        if not hasattr(synchronizer, "wrap"):
+            raise TypeError(
+                f"a {type(synchronizer).__name__} is not a synchronizer: it has no method "
+                "wrap(store); zarr_stores.synchronizers has ThreadSynchronizer and "
+                "ProcessSynchronizer"
+            )
+        return synchronizer.wrap(found), below
     below = normalise_path("" if path is None else path)
     if storage_options and not isinstance(place, str | os.PathLike):
         raise StoreError("storage_options requires a URL", store=repr(place))
@@ -90,7 +96,11 @@ def resolve_store_path(
             raise StoreError("a path is a string, not bytes", store=repr(text))
         return _from_path(text, read_only, dict(storage_options or {})), below
     if isinstance(place, Mapping):
-        _check_mapping(place)
+        if "h5py" in _modules(place):
+            raise StoreError(
+                f"cannot open a store from {_kind(place)}; zarr_import.import_hdf5 and "
+                "zarr_import.export_hdf5 copy between HDF5 and Zarr"
+            )
         from zarr_core.stores.mapping import MappingStore
 
         return MappingStore(place, read_only=read_only), below
@@ -103,31 +113,9 @@ def resolve_store_path(
     )
 
 
-def _check_mapping(place: Mapping[Any, Any]) -> None:
-    """Raise for mappings that are files of another format."""
-    for name in _modules(place):
-        if advice := _OTHER_FORMATS.get(name):
-            raise StoreError(f"cannot open a store from {_kind(place)}; {advice}")
-
-
 def _kind(place: object) -> str:
     module = type(place).__module__
     return type(place).__name__ if module == "builtins" else f"{module}.{type(place).__name__}"
-
-
-_OTHER_FORMATS = {
-    "h5py": "zarr_import.import_hdf5 and zarr_import.export_hdf5 copy between HDF5 and Zarr",
-}
-
-
-def _synchronised(store: Store, synchronizer: Any) -> Store:
-    if not hasattr(synchronizer, "wrap"):
-        raise TypeError(
-            f"a {type(synchronizer).__name__} is not a synchronizer: it has no method wrap(store); "
-            "zarr_stores.synchronizers has ThreadSynchronizer and ProcessSynchronizer"
-        )
-    wrapped: Store = synchronizer.wrap(store)
-    return wrapped
 
 
 def _from_object(place: object, read_only: bool) -> Store | None:
