@@ -61,6 +61,23 @@ def test_compute_false(tmp_path):
     assert np.array_equal(zarr.open(tmp_path), VALUES)
 
 
+def test_the_number_of_graph_layers_does_not_depend_on_the_number_of_blocks():
+    def graph(count):
+        x = da.ones(count, chunks=1) + 1
+        return zarr_dask.to_zarr(x, zarr.MemoryStore(), compute=False).__dask_graph__()
+
+    assert len(graph(10).layers) == len(graph(10_000).layers) < 6
+    materialized = [layer for layer in graph(10_000).layers.values() if layer.is_materialized()]
+    assert sum(map(len, materialized)) == 1
+
+
+def test_tasks_of_a_delayed_write_are_fused():
+    x = da.ones((100, 90), chunks=50) + 1
+    later = zarr_dask.to_zarr(x, zarr.MemoryStore(), compute=False)
+    (optimized,) = dask.optimize(later)
+    assert len(optimized.__dask_graph__()) == 4 + 1  # one task per block, and the result
+
+
 @pytest.mark.parametrize(
     ("layout", "remedy"),
     [

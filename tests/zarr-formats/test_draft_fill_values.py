@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataError, MetadataValidationError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.draft.fill_values import read_fill_value, write_fill_value
 
 NUMBERS = [
@@ -155,7 +155,7 @@ def test_a_default_is_written_out():
 
 @given(st.sampled_from(NUMBERS), st.binary(min_size=16, max_size=16))
 def test_all_bits_there_and_back(name, data):
-    data_type = make_extension("data_type", ExtensionDefinition(name))
+    data_type = create_extension("data_type", ExtensionDefinition(name))
     data = data[: data_type.item_size] if name != "bool" else bytes([data[0] & 1])
     value = np.frombuffer(data, data_type.numpy_dtype).reshape(())
     form = data_type.fill_value_to_json(value)

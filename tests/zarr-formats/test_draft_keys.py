@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.errors import ExtensionConfigurationError, NodeNameError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.draft.chunk_keys import DraftEncoding
 from zarr_formats.draft.keys import Layout
 
@@ -171,7 +171,7 @@ def test_the_example_of_the_text():
 @pytest.mark.parametrize("configuration", [{"separator": "-"}, {"scalar": "0"}, {"colour": 1}])
 def test_configurations_that_are_refused(configuration):
     with pytest.raises(ExtensionConfigurationError):
-        make_extension("chunk_key_encoding", ExtensionDefinition("v3_draft", configuration))
+        create_extension("chunk_key_encoding", ExtensionDefinition("v3_draft", configuration))
     if "colour" not in configuration:
         with pytest.raises(ExtensionConfigurationError):
             DraftEncoding.from_definition(ExtensionDefinition("v3_draft", configuration))
@@ -180,7 +180,7 @@ def test_configurations_that_are_refused(configuration):
 def test_the_definition():
     encoding = DraftEncoding(".", "c0")
     definition = encoding.to_definition()
-    assert make_extension("chunk_key_encoding", definition) == encoding
+    assert create_extension("chunk_key_encoding", definition) == encoding
     assert json.loads(json.dumps(definition.to_json())) == {
         "name": "v3_draft",
         "configuration": {"separator": ".", "scalar": "c0"},

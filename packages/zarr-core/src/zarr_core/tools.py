@@ -43,13 +43,11 @@ from zarr_core.names import (
     normalise_path,
 )
 from zarr_core.normalize.attributes import check_attributes
+from zarr_core.normalize.data_types import data_type_for
 from zarr_core.printable import escape_controls, escape_json, listed, printable_message, quoted
 from zarr_core.registry.entry_points import entry_points as installed_entry_points
-from zarr_core.registry.numpy_types import data_type_for
 from zarr_core.registry.registry import every_provider as providers_of
-from zarr_core.registry.resolve import implementation as find_implementation
-from zarr_core.registry.resolve import make as make_extension
-from zarr_core.registry.resolve import require as require_extension
+from zarr_core.registry.resolve import create_extension, find_implementation, require_extension
 from zarr_core.selection.projection import ChunkProjection, project, put, take
 from zarr_core.stores.same_location import is_within_location, path_within
 from zarr_core.strictjson import keep_nonfinite
@@ -83,6 +81,7 @@ __all__ = [
     "concurrent_map",
     "conflicting_format",
     "create_ancestors",
+    "create_extension",
     "data_type_for",
     "erase_documents",
     "erase_node",
@@ -106,7 +105,6 @@ __all__ = [
     "key_order",
     "listed",
     "located",
-    "make_extension",
     "make_room",
     "normalise_path",
     "occupied",

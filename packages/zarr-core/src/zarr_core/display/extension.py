@@ -69,7 +69,7 @@ def _with_display(use: Callable[[Display], T]) -> T | None:
     definition = ExtensionDefinition(NAME, must_understand=False)
     source = ""
     try:
-        found = resolve.implementation("display", definition)
+        found = resolve.find_implementation("display", definition)
         if found is None:
             return None
         source = f"the display extension of {found.provider}"

@@ -13,7 +13,7 @@ from zarr_core.engine.stored_node import StoredNode
 from zarr_core.interfaces.keys import check_prefix
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.registry import scope
-from zarr_core.registry.resolve import require
+from zarr_core.registry.resolve import require_extension
 from zarr_core.strictjson import identical
 
 if TYPE_CHECKING:
@@ -170,7 +170,9 @@ class StoredChunks(StoredNode[ArrayMetadata]):
 
     def _codecs_of(self, definitions: Sequence[ExtensionDefinition]) -> tuple[Codec, ...]:
         with scope.override_extensions(self.extensions):
-            return tuple(require("codec", definition, self.location) for definition in definitions)
+            return tuple(
+                require_extension("codec", definition, self.location) for definition in definitions
+            )
 
     @property
     def is_sharded(self) -> bool:

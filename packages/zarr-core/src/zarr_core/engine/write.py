@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from zarr_core.engine.prepared_chain import PreparedCodecChain
     from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import MaskIndexer, Selection
     from zarr_core.interfaces.store import Buffers
     from zarr_core.selection.projection import ChunkProjection
 
@@ -29,7 +29,7 @@ _MIN_TASK_SECONDS = 150e-6
 _MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one value
 
 
-def write(stored: StoredChunks, selection: Selection, value: Array) -> None:
+def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> None:
     """Write a selection.
 
     Parameters
@@ -97,7 +97,7 @@ def write(stored: StoredChunks, selection: Selection, value: Array) -> None:
     )
 
 
-def _erase(stored: StoredChunks, selection: Selection, value: Array) -> bool:
+def _erase(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> bool:
     """Write one value by visiting only stored chunks, if it is what missing chunks contain.
 
     Returns
@@ -136,7 +136,7 @@ def _erase(stored: StoredChunks, selection: Selection, value: Array) -> bool:
 
 
 def write_fields(
-    stored: StoredChunks, selection: Selection, value: Array, fields: str | list[str]
+    stored: StoredChunks, selection: Selection | MaskIndexer, value: Array, fields: str | list[str]
 ) -> None:
     """Write some fields of the elements of a selection; the others keep their values.
 
@@ -212,7 +212,11 @@ def _write_chunk(stored: StoredChunks, projection: ChunkProjection, value: Array
 
 
 def _update(
-    stored: StoredChunks, codecs: PreparedCodecChain, key: str, selection: Selection, value: Array
+    stored: StoredChunks,
+    codecs: PreparedCodecChain,
+    key: str,
+    selection: Selection | MaskIndexer,
+    value: Array,
 ) -> None:
     """Write a part of a chunk, and keep the rest."""
 

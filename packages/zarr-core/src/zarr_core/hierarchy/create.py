@@ -254,13 +254,18 @@ def _place(
 ) -> None:
     """Store the metadata of a new node, also in consolidated metadata of the group."""
     group = given if isinstance(given, Node) else None
+    known_group: str | None = None
     if group is not None:
         group.check_writable()
         if group.stored.consolidated is not None:
             # Whether the node exists is read from the store.
             paths = list(accumulate(path.split("/"), "{}/{}".format))
             rollback.add_cleanup(lambda: group.stored.record(gone=[path], there=paths))
-    made = place_node(place, path, format_, metadata, rollback, overwrite=overwrite)
+            # record() raises an error if it has been removed.
+            known_group = group.stored.consolidated.path
+    made = place_node(
+        place, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
+    )
     if group is not None:
         group.stored.record(gone=[path] if overwrite else [], there=[*made, path])
 

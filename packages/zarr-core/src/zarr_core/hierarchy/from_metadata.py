@@ -17,7 +17,7 @@ from zarr_core.names import located
 from zarr_core.printable import listed
 from zarr_core.registry import hooks
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import make, reason
+from zarr_core.registry.resolve import create_extension, reason
 from zarr_core.registry.scope import override_extensions
 from zarr_core.user_warning import warn
 
@@ -224,7 +224,9 @@ def validate_node(store: Store, path: str, metadata: NodeMetadata) -> None:
     problems = hooks.check_metadata(where, document)
     for name, value in members.items():
         try:
-            extension = make("extension", _definition(name, value), where, json_pointer(name))
+            extension = create_extension(
+                "extension", _definition(name, value), where, json_pointer(name)
+            )
         except ExtensionConfigurationError as error:
             raise _located(error, json_pointer(name), value) from error
         if extension is not None:
@@ -271,4 +273,6 @@ def _located(
         if not isinstance(value, dict):  # see _definition
             rest = rest.removeprefix("/value")
         problems.append(ValidationProblem(pointer + rest, problem.message))
-    return ExtensionConfigurationError(error.kind, error.extension_name, error.where, problems)
+    return ExtensionConfigurationError(
+        error.extension_point, error.extension_name, error.where, problems
+    )

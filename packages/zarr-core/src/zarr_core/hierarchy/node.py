@@ -93,7 +93,7 @@ class Node(Generic[M]):
     def update_additional_fields(self, fields: Mapping[str, JSON]) -> Self:
         """Set members of the document that the specification does not define; keep the others.
 
-        For extensions of kind ``extension`` (v3.1, "Additional fields"), which may object.
+        For extensions of the extension point ``extension`` (v3.1, "Additional fields"), which may object.
 
         Parameters
         ----------

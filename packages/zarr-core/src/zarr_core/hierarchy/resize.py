@@ -12,7 +12,7 @@ from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.errors import StoreCapabilityError
 from zarr_core.hierarchy.coerce import elements_of
 from zarr_core.interfaces.selection import BasicIndexer
-from zarr_core.registry.resolve import require
+from zarr_core.registry.resolve import require_extension
 from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
 
@@ -117,7 +117,7 @@ def resized(array: StoredArray, metadata: ArrayMetadata, shape: tuple[int, ...])
     where = array.location
     with override_extensions(array.extensions):
         # The stored grid: the array may have been resized concurrently.
-        grid = require("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+        grid = require_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
         new_grid = grid.resized(shape)
         new = metadata.replace(shape=shape)
         if new_grid is not grid:
