@@ -181,12 +181,12 @@ def create_array(
         metadata = format_.to_format(metadata, WHERE)
         resolved = resolve_cached(metadata, place, path, write_empty_chunks)
         if resolved.may_be_misread:
-            warn_of_wrong_values(resolved, place, path)
+            warn_of_wrong_values(metadata, resolved, place, path)
         resolved.check_lengths(WHERE)
         if values is not None and values is not data:
             values = as_assigned(values, data, resolved.data_type)
         stored = StoredArray(
-            place, path, format_, resolved, missing_is_error=missing_is_error,
+            place, path, format_, metadata, resolved, missing_is_error=missing_is_error,
             consolidated=store.stored.consolidated if isinstance(store, Node) else None,
         )  # fmt: skip
         array = Array(stored, result_order=result_order)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from zarr_core import names
+from zarr_core.cache import Cache
 from zarr_core.config import config as settings
 from zarr_core.engine.resolved_metadata import resolve_cached
 from zarr_core.engine.stored_array import StoredArray
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     from zarr_core.interfaces.format import Format, NodeMetadata
     from zarr_core.interfaces.store import Store
 
-_MOST_WARNED = 256
-_warned: dict[tuple[str, str], ResolvedMetadata] = {}
+_warned: Cache[tuple[str, str], ResolvedMetadata] = Cache(256)
 
 
 def node(
@@ -52,9 +52,9 @@ def node(
         write_empty_chunks, missing_is_error, order = array_settings(config)
         resolved = resolve_cached(metadata, store, path, write_empty_chunks)
         if resolved.may_be_misread:
-            warn_of_wrong_values(resolved, store, path)
+            warn_of_wrong_values(metadata, resolved, store, path)
         stored = StoredArray(
-            store, path, format_, resolved,
+            store, path, format_, metadata, resolved,
             missing_is_error=missing_is_error, consolidated=consolidated,
         )  # fmt: skip
         return Array(stored, read_only=read_only, result_order=order)
@@ -71,15 +71,14 @@ def node(
     return Group(group, read_only=read_only)
 
 
-def warn_of_wrong_values(resolved: ResolvedMetadata, store: Store, path: str) -> None:
+def warn_of_wrong_values(
+    metadata: ArrayMetadata, resolved: ResolvedMetadata, store: Store, path: str
+) -> None:
     """Warn, once for each location, of an array whose values may be wrong."""
     location = (store.url, path)
     if _warned.get(location) is resolved:
         return
-    if len(_warned) >= _MOST_WARNED:
-        _warned.clear()
-    _warned[location] = resolved
-    metadata = resolved.metadata
+    _warned.keep(location, resolved)
     # For a fallback of the data type, there is a warning of its own.
     ignored = [
         definition for definition in resolved.skipped if definition is not metadata.data_type

@@ -6,6 +6,7 @@ All formats convert their documents to this class.  It does not look up extensio
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,30 @@ class ArrayMetadata:
     fill_value_undefined: bool = False
     data_type_fallbacks: tuple[ExtensionDefinition, ...] = ()
     chunk_memory_layout: ExtensionDefinition | None = None
+    _extensions_key: bytes | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def extensions_key(self) -> bytes:
+        """A key for caches, different if extensions or the fill value differ; empty for none."""
+        key = self._extensions_key
+        if key is None:
+            points = (
+                (self.data_type, self.chunk_grid, self.chunk_key_encoding, *self.codecs),
+                self.storage_transformers,
+                self.data_type_fallbacks,
+                () if self.chunk_memory_layout is None else (self.chunk_memory_layout,),
+            )
+            content: list[Any] = [
+                [(item.name, item.configuration, item.must_understand) for item in definitions]
+                for definitions in points
+            ]
+            try:
+                # Unlike repr() and json.dumps(), it keeps the text of numbers and types of NumPy.
+                key = pickle.dumps((content, self.fill_value, self.fill_value_undefined), 4)
+            except Exception:  # a configuration that is not JSON
+                key = b""
+            object.__setattr__(self, "_extensions_key", key)
+        return key
 
     @property
     def ndim(self) -> int:
