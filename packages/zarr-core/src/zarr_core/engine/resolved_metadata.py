@@ -156,8 +156,10 @@ class _Extensions(NamedTuple):
     prepared: PreparedChains
 
 
-_resolved: Cache[Hashable, ResolvedMetadata] = Cache(1024)
-_extensions: Cache[Hashable, _Extensions] = Cache(256)
+# Limited by the bytes of the keys, which can have a million chunk lengths, and _SIZE for the rest.
+_resolved: Cache[Hashable, ResolvedMetadata] = Cache(1 << 22)
+_extensions: Cache[Hashable, _Extensions] = Cache(1 << 20)
+_SIZE = 1 << 12
 
 
 def resolve_cached(
@@ -174,7 +176,7 @@ def resolve_cached(
     if found is None:
         found = resolve_metadata(metadata, located(store, path), write_empty_chunks)
         if content:
-            _resolved.keep(key, found)
+            _resolved.keep(key, found, _SIZE + len(content))
     return found
 
 
@@ -293,7 +295,7 @@ def _find_extensions(
     )
     # A warning of a fallback names the array.
     if content and not problems and used is None:
-        _extensions.keep(key, found)
+        _extensions.keep(key, found, _SIZE + len(content))
     return found
 
 
