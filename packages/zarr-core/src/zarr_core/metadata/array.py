@@ -9,6 +9,7 @@ import dataclasses
 import pickle
 from dataclasses import dataclass, field
 from functools import cache
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import strictjson
@@ -208,7 +209,7 @@ def _from_similar(document: JSON) -> ArrayMetadata | None:
     if _similarity_key(other) != key:  # someone changed it, contrary to the documentation
         return None
     members: dict[str, Any] = {
-        name: value if name in _VARYING else other[name] for name, value in document.items()
+        intern(name): value if name in _VARYING else other[name] for name, value in document.items()
     }
     names = members.get("dimension_names")
     metadata = ArrayMetadata(
