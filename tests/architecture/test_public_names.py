@@ -31,7 +31,7 @@ NAMES = {
         SubchunkCodec ValidationProblem ValueReplacedError ZarrError check_key check_prefix
     """,
     "zarr_core.tools": """
-        CHECKPOINT_NAME ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MetadataCache
+        CHECKPOINT_NAME Cache ChunkProjection CodecChain ConsolidatedMetadata KeyOrder
         Node PreparedCodecChain Progress ProgressReporter Rollback Schema StoredArray StoredGroup WrapperReader
         allow_reserved_names check_attributes check_reserved_names codec_definition
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents

@@ -237,7 +237,7 @@ def _stored(node: _Node, metadata: ArrayMetadata) -> tuple[Store, list[str]]:
     """The keys of the stored chunks of an array, and their store."""
     try:
         array = StoredArray(
-            node.store, node.path, node.format, resolve_metadata(metadata, node.where)
+            node.store, node.path, node.format, metadata, resolve_metadata(metadata, node.where)
         )
     except ZarrError:
         # An array that was copied may have codecs that are not installed.
