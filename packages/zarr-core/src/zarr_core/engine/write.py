@@ -15,7 +15,7 @@ from zarr_core.threads import parallel_for
 
 if TYPE_CHECKING:
     from zarr_core.engine.prepared_chain import PreparedCodecChain
-    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import ByteReader
     from zarr_core.interfaces.selection import MaskIndexer, Selection
     from zarr_core.interfaces.store import Buffers
@@ -29,7 +29,7 @@ _MIN_TASK_SECONDS = 150e-6
 _MAX_ENCODED = 16  # encoded chunks that are kept when all elements have one value
 
 
-def write(stored: StoredArray, selection: Selection | MaskIndexer, value: Array) -> None:
+def write(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> None:
     """Write a selection.
 
     Parameters
@@ -97,7 +97,7 @@ def write(stored: StoredArray, selection: Selection | MaskIndexer, value: Array)
     )
 
 
-def _erase(stored: StoredArray, selection: Selection | MaskIndexer, value: Array) -> bool:
+def _erase(stored: StoredChunks, selection: Selection | MaskIndexer, value: Array) -> bool:
     """Write one value by visiting only stored chunks, if it is what missing chunks contain.
 
     Returns
@@ -136,7 +136,7 @@ def _erase(stored: StoredArray, selection: Selection | MaskIndexer, value: Array
 
 
 def write_fields(
-    stored: StoredArray, selection: Selection | MaskIndexer, value: Array, fields: str | list[str]
+    stored: StoredChunks, selection: Selection | MaskIndexer, value: Array, fields: str | list[str]
 ) -> None:
     """Write some fields of the elements of a selection; the others keep their values.
 
@@ -177,7 +177,7 @@ def write_fields(
     parallel_for(project(selection, stored.axes), work, threads=stored.threads)
 
 
-def _write_chunk(stored: StoredArray, projection: ChunkProjection, value: Array) -> None:
+def _write_chunk(stored: StoredChunks, projection: ChunkProjection, value: Array) -> None:
     """Write the projection of a selection onto one chunk."""
     chunk_coords, selection, _, is_complete, is_whole = projection
     codecs = stored.resolved.codecs_for(chunk_coords)
@@ -212,7 +212,7 @@ def _write_chunk(stored: StoredArray, projection: ChunkProjection, value: Array)
 
 
 def _update(
-    stored: StoredArray,
+    stored: StoredChunks,
     codecs: PreparedCodecChain,
     key: str,
     selection: Selection | MaskIndexer,
@@ -235,7 +235,7 @@ def _update(
 
 
 def _store(
-    stored: StoredArray, codecs: PreparedCodecChain, key: str, buffers: Buffers | None
+    stored: StoredChunks, codecs: PreparedCodecChain, key: str, buffers: Buffers | None
 ) -> None:
     store = stored.chunk_store
     if buffers is not None:
@@ -252,7 +252,7 @@ def _encode_empty(codecs: PreparedCodecChain) -> Buffers | None:
 
 
 def _located(
-    stored: StoredArray, chunk_coords: tuple[int, ...], error: CodecError | MemoryError
+    stored: StoredChunks, chunk_coords: tuple[int, ...], error: CodecError | MemoryError
 ) -> CodecError:
     """The error of a chunk, with its key."""
     where = stored.where(stored.chunk_key(chunk_coords))
