@@ -105,7 +105,7 @@ class IndexFormat:
             return self.read(reader).locate_one(number)
         low, high = self._bounds(reader.size)
         unpack = _LITTLE if self.chain.memory_dtype == "<u8" else _BIG
-        if self.chain.bytes_to_bytes:
+        if self.chain.decodes_bytes_into:
             try:
                 entries = self.chain.decode_bytes(self._stored(reader))
             except ChunkDecodeError as error:
