@@ -21,7 +21,7 @@ from zarr_core.extension import (
     OrthogonalIndexer,
 )
 from zarr_core.registry.scope import override_extensions
-from zarr_core.tools import PreparedCodecChain, make_extension
+from zarr_core.tools import PreparedCodecChain, create_extension
 from zarr_sharding import writer as writing
 from zarr_sharding.codec import ShardingCodec
 
@@ -386,7 +386,7 @@ def test_plans_of_many_inner_chunks_are_made_in_windows(rep, monkeypatch):
 
 def test_definition_of_an_inner_shard_may_be_an_instance():
     codec = ShardingCodec((8, 8), [ShardingCodec((2, 2), ["bytes"])])
-    again = make_extension(
+    again = create_extension(
         "codec", ExtensionDefinition("sharding_indexed", codec.to_configuration())
     )
     assert again.to_configuration() == codec.to_configuration()

@@ -15,7 +15,7 @@ from zarr_core.extension import (
     ChunkAxis,
     ExtensionDefinition,
 )
-from zarr_core.tools import CodecChain, PreparedCodecChain, make_extension
+from zarr_core.tools import CodecChain, PreparedCodecChain, create_extension
 
 from zarr_sharding.index import MAX_INNER_CHUNKS, IndexFormat
 
@@ -321,7 +321,7 @@ def index_format(grid: tuple[int, ...], codecs: CodecChain, at_start: bool) -> I
     """
     # "The index is an array with 64-bit unsigned integers with a shape that matches
     # the chunks per shard tuple with an appended dimension of size 2."
-    uint64 = make_extension("data_type", ExtensionDefinition("uint64"))
+    uint64 = create_extension("data_type", ExtensionDefinition("uint64"))
     assert uint64 is not None  # a data type is never ignored
     decoded = ArrayRepresentation(
         (*grid, 2), uint64, np.zeros((), np.uint64), write_empty_chunks=True

@@ -138,6 +138,9 @@ class LocalStore(Store):
         if key[: key.rfind("/") + 1] in self._known and "\\" not in key:
             try:
                 descriptor = os.open(self._root + key, local_read.OPEN_FLAGS)
+            except (FileNotFoundError, NotADirectoryError):
+                check_key(key)
+                return None
             except (OSError, ValueError):
                 pass
             else:
