@@ -155,5 +155,5 @@ def test_the_name_of_a_plugin_costs_nothing(package):
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
-def test_type_checkers_are_told_of_the_types(package):
+def test_type_checkers_find_the_types(package):
     assert (package / "py.typed").read_text() == ""

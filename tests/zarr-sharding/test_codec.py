@@ -180,12 +180,12 @@ def test_compressed_index_error_names_the_codec(rep):
     assert "crc32c'" not in message
 
 
-def test_sharded_index_is_refused(rep):
+def test_sharded_index_is_rejected(rep):
     inner = {"name": "sharding_indexed", "configuration": configuration(chunk_shape=[1, 1, 1])}
     assert "sharding_indexed" in refused(make(index_codecs=[inner]), rep((4, 4)))
 
 
-def test_index_of_terabytes_is_refused_before_any_memory_is_taken(rep):
+def test_index_of_terabytes_is_rejected_before_any_memory_is_taken(rep):
     codec = make(chunk_shape=[1, 1])
     assert "17592186044416 bytes" in refused(codec, rep((2**20, 2**20)))
 
@@ -234,7 +234,7 @@ def test_schema_and_its_examples_are_valid():
     ],
     ids=str,
 )
-def test_schema_refuses(changes):
+def test_schema_rejects(changes):
     with pytest.raises(ExtensionConfigurationError):
         make(**changes)
 
