@@ -139,7 +139,7 @@ def test_invalid_value_of_the_type(name, value):
 def test_written_metadata(dtype, value, written):
     store = store_of({}, None)
     array = zarr.create_array(
-        store, name="a", shape=2, dtype=dtype, fill_value=value, zarr_format="draft"
+        store, path="a", shape=2, dtype=dtype, fill_value=value, zarr_format="draft"
     )
     assert document_of(store, "meta/a.array.json")["fill_value"] == written
     again = np.asarray(open_a(store).fill_value)
@@ -149,7 +149,7 @@ def test_written_metadata(dtype, value, written):
 
 def test_a_default_is_written_out():
     store = store_of({}, None)
-    zarr.create_array(store, name="a", shape=2, dtype="i4", zarr_format="draft")
+    zarr.create_array(store, path="a", shape=2, dtype="i4", zarr_format="draft")
     assert document_of(store, "meta/a.array.json")["fill_value"] == 0
 
 

@@ -97,7 +97,7 @@ def test_failed_append_restores_shapes(zarr_format, requests):
     attributes = old.attrs.asdict()
     names = {"dimension_names": ["x"]} if zarr_format == 3 else {}
     new = zarr_core.create_array(
-        store, name="x", data=old[:], chunks=3, attributes=attributes, overwrite=True,
+        store, path="x", data=old[:], chunks=3, attributes=attributes, overwrite=True,
         zarr_format=zarr_format, **names,
     )  # fmt: skip
     to_zarr(line(4, 9), store, append_dim="x")

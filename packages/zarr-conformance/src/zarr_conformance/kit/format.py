@@ -49,7 +49,7 @@ class FormatTests(FormatHierarchyTests):
         """Of every data type, whole and in parts, without saying which format it is."""
         for named in self.data_types:
             store = zarr.MemoryStore()
-            array = self.array(store, name=self._path("a"), dtype=named)
+            array = self.array(store, path=self._path("a"), dtype=named)
             values = np.arange(35).reshape(5, 7).astype(array.dtype)
             array[...] = values
             again = zarr.open_array(store, path=self._path("a"), mode="r+")

@@ -45,7 +45,7 @@ class FormatHierarchyTests(FormatCase):
 
             def work(number: int, store: Any = store, path: str = path) -> int | None:
                 try:
-                    self.array(store, name=path, shape=(number + 1, 7))
+                    self.array(store, path=path, shape=(number + 1, 7))
                 except NodeExistsError:
                     return None
                 return number

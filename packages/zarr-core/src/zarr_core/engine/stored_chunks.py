@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from zarr_core.engine.read import THREADS_PAY_NBYTES, ChunkReader
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from zarr_core.registry.scope import Extensions
 
 _MAX_READERS = 256  # shapes of chunks
+_FEW_CHUNKS = 100  # that are visited without listing
 
 
 class StoredChunks(StoredNode[ArrayMetadata]):
@@ -211,6 +213,31 @@ class StoredChunks(StoredNode[ArrayMetadata]):
             chunk = coordinates(key)
             if chunk is not None:
                 yield chunk, key
+
+    def stored_chunks_in(self, boxes: Sequence[Sequence[range]]) -> list[tuple[int, ...]] | None:
+        """The stored chunks in parts of the chunk grid, if listing is the cheaper way.
+
+        Parameters
+        ----------
+        boxes : sequence of sequence of range
+            Each the grid coordinates of chunks along every dimension.
+
+        Returns
+        -------
+        list of tuple of int, or None
+            Grid coordinates.  None if visiting every chunk of the boxes is cheaper: if they are
+            few, or fewer than all stored chunks of the array.
+        """
+        count = sum(prod(part.stop - part.start for part in box) for box in boxes)
+        if count <= _FEW_CHUNKS:
+            return None
+        found = []
+        for number, (chunk, _) in enumerate(self.stored_chunks()):
+            if number == count:
+                return None
+            if any(all(map(range.__contains__, box, chunk)) for box in boxes):
+                found.append(chunk)
+        return found
 
     def stored_sizes(self) -> Iterator[tuple[tuple[int, ...], int]]:
         """Grid coordinates and stored bytes of what is stored, by listing it."""

@@ -33,9 +33,7 @@ def array(data: Any, *, store: StoreLike = None, **options: Any) -> Array:
     return create(None, store=store, data=data, **options)
 
 
-def create(
-    shape: Shape | None = None, *, store: StoreLike = None, path: str | None = None, **options: Any
-) -> Array:
+def create(shape: Shape | None = None, *, store: StoreLike = None, **options: Any) -> Array:
     """Create an array of a shape; options as for :func:`create_array`.
 
     Parameters
@@ -44,13 +42,9 @@ def create(
         Length of each dimension; that of ``data`` if not given.
     store : store-like, optional
         Where; in memory if not given.
-    path : str, optional
-        Path of the array in the store.
     **options
         Further arguments of :func:`create_array`.
     """
-    if path is not None:
-        options["name"] = path
     return create_array(store, shape=shape, **options)
 
 
@@ -134,7 +128,7 @@ def save(store: StoreLike, *arrays: Any, **named: Any) -> None:
     """
     path = named.pop("path", None)
     if len(arrays) == 1 and not named:
-        create_array(store, name=path, data=arrays[0])
+        create_array(store, path=path, data=arrays[0])
         return
     if not arrays and not named:
         raise ValueError("nothing to save: give at least one array")
@@ -193,9 +187,9 @@ def group(store: StoreLike = None, *, overwrite: bool = False, **options: Any) -
             raise error from None
 
 
-def tree(place: StoreLike, level: int | None = None, *, path: str | None = None) -> Tree:
+def tree(store: StoreLike, level: int | None = None, *, path: str | None = None) -> Tree:
     """The hierarchy below a group, to look at; as :meth:`Group.tree`."""
-    return open_group(place, path=path).tree(level)
+    return open_group(store, path=path).tree(level)
 
 
 def load(store: StoreLike, *, path: str | None = None, **options: Any) -> Any:

@@ -38,7 +38,7 @@ _MAX_NBYTES = 1 << 26  # of a chunked array that are read at once
 def create_array(
     store: StoreLike = None,
     *,
-    name: str | None = None,
+    path: str | None = None,
     shape: int | Sequence[int] | None = None,
     dtype: Any = None,
     data: Any = None,
@@ -67,7 +67,7 @@ def create_array(
     ----------
     store : store-like
         Where: a path, a URL, a store, a mapping, a group; None for memory.
-    name : str, optional
+    path : str, optional
         Path of the array in the store.  Missing parent groups are created.
     shape : int or sequence of int
         Length of each dimension; that of ``data`` if not given.
@@ -157,10 +157,10 @@ def create_array(
         if dtype is None:
             dtype = np.float64 if values is None else dtype_of(values)
         settings = array_settings(config)
-        place, path = resolve_store_path(
-            store, name, storage_options=storage_options, synchronizer=synchronizer
+        place, below = resolve_store_path(
+            store, path, storage_options=storage_options, synchronizer=synchronizer
         )
-        format_ = format_of_new(place, path, _requested_format(store, zarr_format))
+        format_ = format_of_new(place, below, _requested_format(store, zarr_format))
         if (
             isinstance(compressors, str)
             and compressors == "auto"
@@ -178,7 +178,7 @@ def create_array(
             metadata = metadata.replace(fill_value_undefined=True)
         metadata = format_.to_format(metadata, WHERE)
         stored = stored_array(
-            place, path, format_, metadata, settings, consolidated=_consolidated_of(store)
+            place, below, format_, metadata, settings, consolidated=_consolidated_of(store)
         )
         stored.resolved.check_lengths(WHERE)
         if values is not None and values is not data:
@@ -187,7 +187,7 @@ def create_array(
         if not overwrite:
             refuse_leftovers(stored)
         with Rollback() as rollback:
-            _place(store, place, path, format_, metadata, overwrite, rollback)
+            _place(store, place, below, format_, metadata, overwrite, rollback)
             if values is not None and write_data:
                 _write_values(array, values)
         return array
@@ -254,13 +254,18 @@ def _place(
 ) -> None:
     """Store the metadata of a new node, also in consolidated metadata of the group."""
     group = given if isinstance(given, Node) else None
+    known_group: str | None = None
     if group is not None:
         group.check_writable()
         if group.stored.consolidated is not None:
             # Whether the node exists is read from the store.
             paths = list(accumulate(path.split("/"), "{}/{}".format))
             rollback.add_cleanup(lambda: group.stored.record(gone=[path], there=paths))
-    made = place_node(place, path, format_, metadata, rollback, overwrite=overwrite)
+            # record() raises an error if it has been removed.
+            known_group = group.stored.consolidated.path
+    made = place_node(
+        place, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
+    )
     if group is not None:
         group.stored.record(gone=[path] if overwrite else [], there=[*made, path])
 

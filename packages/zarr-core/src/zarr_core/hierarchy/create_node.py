@@ -37,6 +37,7 @@ def place_node(
     rollback: Rollback,
     *,
     overwrite: bool,
+    known_group: str | None = None,
 ) -> list[str]:
     """Store a new node and its parent groups.
 
@@ -51,6 +52,8 @@ def place_node(
         Remembers every node that is created.
     overwrite : bool
         Whether an existing node is removed first.
+    known_group : str, optional
+        Path of a group that exists, so that its metadata, which can be large, is not read.
 
     Returns
     -------
@@ -65,7 +68,9 @@ def place_node(
     StoreReadOnlyError
         If the store is read-only.
     """
-    missing = make_room(store, path, format_, metadata, rollback, overwrite=overwrite)
+    missing = make_room(
+        store, path, format_, metadata, rollback, overwrite=overwrite, known_group=known_group
+    )
     if not rollback.create(store, path, format_, metadata):
         raise occupied(store, path)
     return missing
@@ -80,12 +85,13 @@ def make_room(
     *,
     overwrite: bool,
     existing: Container[str] = (),
+    known_group: str | None = None,
 ) -> list[str]:
     """Do what :func:`place_node` does before it stores the metadata.
 
     Parameters
     ----------
-    store, path, format_, metadata, overwrite
+    store, path, format_, metadata, overwrite, known_group
         As for :func:`place_node`.
     existing : container of str
         Reserved names that are not new, such as those of the source of a copy.
@@ -94,7 +100,7 @@ def make_room(
         raise StoreReadOnlyError(READ_ONLY, located(store, path))
     format_.check_path(path)
     validate_node(store, path, metadata)
-    missing = _missing_ancestors(store, path, format_)
+    missing = _missing_ancestors(store, path, format_, known_group)
     new = missing if _is_reserved_and_there(store, path, format_) else [path, *missing]
     check_reserved_names(format_, new, existing)
     _refuse_conflicts(store, path, format_, missing if overwrite else [path, *missing])
@@ -173,12 +179,16 @@ def occupied(store: Store, path: str) -> NodeExistsError:
     )
 
 
-def _missing_ancestors(store: Store, path: str, format_: Format) -> list[str]:
+def _missing_ancestors(
+    store: Store, path: str, format_: Format, known_group: str | None = None
+) -> list[str]:
     """The missing parent groups of a path, the nearest first."""
     parents = path.split("/")[:-1]
     missing: list[str] = []
     for depth in range(len(parents) if path else -1, -1, -1):
         ancestor = "/".join(parents[:depth])
+        if ancestor == known_group:
+            break
         found = format_.read(store, ancestor)
         if isinstance(found, ArrayMetadata):
             raise NodeExistsError(

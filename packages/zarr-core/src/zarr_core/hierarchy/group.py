@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -268,7 +268,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
         options.setdefault("zarr_format", self.stored.format.name)
         with override_extensions(self.stored.extensions):
-            return create_array(self, name=self._child(name), **options)
+            return create_array(self, path=self._child(name), **options)
 
     create = create_dataset = create_array
 
@@ -390,6 +390,41 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         return found
 
     require_dataset = require_array
+
+    @contextmanager
+    def batch(self) -> Iterator[Self]:
+        """Write consolidated metadata once, for all changes within a block.
+
+        Without it, every creation, removal and change of metadata through a group that was
+        opened with consolidated metadata writes all of that, which takes time proportional
+        to the number of nodes.
+
+        Notes
+        -----
+        Nodes and attributes themselves are stored at once.  The consolidated metadata
+        is written when the block ends, also if it raises: nodes that were created before the
+        exception are stored, and listed.  Changes by other writers are kept.  Until
+        then, those who read the consolidated metadata do not see the changes.  If the process is
+        killed within the block, :func:`zarr_core.consolidate_metadata` repairs it.
+
+        The block applies to this group, and to all nodes that were reached through the same
+        consolidated metadata, in all threads of the process.  It has no effect on a group
+        without consolidated metadata.
+
+        Examples
+        --------
+        >>> import zarr_core as zarr
+        >>> root = zarr.consolidate_metadata(zarr.create_group().store)
+        >>> with root.batch():
+        ...     for name in ("x", "y", "z"):
+        ...         array = root.create_array(name, shape=10)
+        ...         array.attrs["units"] = "m"
+        >>> [name for name in zarr.open_consolidated(root.store)]
+        ['x', 'y', 'z']
+        """
+        consolidated = self.stored.consolidated
+        with nullcontext() if consolidated is None else consolidated.batch():
+            yield self
 
     # --- moving and removing ---
 

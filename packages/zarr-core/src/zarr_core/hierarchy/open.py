@@ -247,7 +247,7 @@ def _made(
 
     if kind is Array:
         return create_array(
-            store, name=path, zarr_format=zarr_format, config=config, overwrite=overwrite,
+            store, path=path, zarr_format=zarr_format, config=config, overwrite=overwrite,
             **create,
         )  # fmt: skip
     return create_group(store, path=path, zarr_format=zarr_format, overwrite=overwrite, **create)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from zarr_core.registry.scope import override_extensions
 from zarr_core.selection import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from zarr_core.engine.stored_array import StoredArray
     from zarr_core.metadata.array import ArrayMetadata
@@ -138,24 +139,33 @@ def clear_beyond(array: StoredArray, new: StoredArray) -> None:
     shape, counts = new.metadata.shape, [axis.count for axis in new.axes]
     if all(axis.size <= length for axis, length in zip(array.axes, shape, strict=True)):
         return
-    kept, gone = [], []
-    for chunk, key in array.stored_chunks():
-        if any(number >= count for number, count in zip(chunk, counts, strict=True)):
-            gone.append(key)
-        else:
-            kept.append(chunk)
-    array.chunk_store.erase_values(gone)
+    kept = [range(min(axis.count, count)) for axis, count in zip(array.axes, counts, strict=True)]
+    whole = [range(axis.count) for axis in array.axes]
+    beyond, cut = [], []
     for dimension, (axis, length) in enumerate(zip(array.axes, shape, strict=True)):
-        if length >= axis.size or length == 0:
-            continue
-        last = axis.chunk_of(length - 1)
-        end = min(axis.start(last) + axis.length(last), axis.size)
-        if end == length:
-            continue
-        for chunk in kept:
-            if chunk[dimension] == last:
-                box = _extent(array, chunk, dimension, slice(length, end, 1))
-                array.write(box, np.broadcast_to(array.resolved.fill_value, box.shape))
+        before, after = kept[:dimension], whole[dimension + 1 :]
+        beyond.append([*before, range(kept[dimension].stop, axis.count), *after])
+        if 0 < length < axis.size:
+            last = axis.chunk_of(length - 1)
+            end = min(axis.start(last) + axis.length(last), axis.size)
+            if end > length:
+                box = [*before, range(last, last + 1), *kept[dimension + 1 :]]
+                cut.append((dimension, slice(length, end, 1), box))
+    boxes = [*beyond, *(box for _, _, box in cut)]
+    stored = array.stored_chunks_in(boxes)
+
+    def chunks_in(box: Sequence[range]) -> Iterable[tuple[int, ...]]:
+        if stored is None:  # product would list the long ranges beside an empty one
+            return product(*box) if all(box) else ()
+        return (chunk for chunk in stored if all(map(range.__contains__, box, chunk)))
+
+    store = array.chunk_store
+    store.erase_values(array.chunk_key(chunk) for box in beyond for chunk in chunks_in(box))
+    for dimension, part, box in cut:
+        for chunk in chunks_in(box):
+            if stored is not None or store.exists(array.chunk_key(chunk)):
+                extent = _extent(array, chunk, dimension, part)
+                array.write(extent, np.broadcast_to(array.resolved.fill_value, extent.shape))
 
 
 def _extent(

@@ -55,7 +55,7 @@ class Rollback:
     >>> store = zarr.MemoryStore()
     >>> try:
     ...     with Rollback() as rollback, rollback.nested():
-    ...         _ = zarr.create_array(store, name="a/x", data=[1, 2, 3])
+    ...         _ = zarr.create_array(store, path="a/x", data=[1, 2, 3])
     ...         raise OSError("the disk is full")
     ... except OSError:
     ...     print(list(store.list()))

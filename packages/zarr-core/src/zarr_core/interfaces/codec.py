@@ -295,7 +295,8 @@ class PartialEncodeCodec(PartialDecodeCodec):
         Returns
         -------
         Buffer, sequence of Buffer, or None
-            As :meth:`ArrayToBytesCodec.encode`.
+            As :meth:`ArrayToBytesCodec.encode`.  The sequence can contain the results of
+            :meth:`ByteReader.reference`.
         """
 
 

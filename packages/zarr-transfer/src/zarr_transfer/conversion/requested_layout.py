@@ -78,7 +78,7 @@ class RequestedLayout:
 class ConversionOptions(RequestedLayout):
     """The arguments of :func:`convert` that determine the plan, with the same names."""
 
-    path: str | None = None
+    source_path: str | None = None
     dest_path: str | None = None
     zarr_format: int | str = 3
     source_format: int | str | None = None
