@@ -38,7 +38,7 @@ IMPORTED_BY = {
     "fsspec": {"zarr_stores.fsspec_location"},
     "h5py": {"zarr_import._h5py"},
     "icechunk": {"zarr_bridge.icechunk"},
-    "logging": {"zarr_stores.logged"},
+    "logging": {"zarr_stores.log"},
     "multiprocessing": set(),
 }
 # Imported where they are used and at no other time.

@@ -65,12 +65,12 @@ def test_unknown_inner_codec_raises():
 def test_unknown_inner_codec_with_must_understand_false_is_ignored():
     unknown = {"name": "acme.none", "must_understand": False}
     codec = make(codecs=[BYTES, unknown])
-    assert [it.name for it in codec.skipped] == ["acme.none"]
+    assert [it.name for it in codec.ignored] == ["acme.none"]
     assert codec.to_configuration()["codecs"][1] == unknown
     # A chain with such a shard reports it, so that the array is read-only.
     outer = {"name": "sharding_indexed", "configuration": configuration(codecs=[BYTES, unknown])}
     chain = CodecChain.from_definitions([ExtensionDefinition.from_json(outer)])
-    assert [it.name for it in chain.skipped] == ["acme.none"]
+    assert [it.name for it in chain.ignored] == ["acme.none"]
 
 
 def test_invalid_inner_configuration_raises_even_if_must_understand_is_false():
