@@ -124,7 +124,7 @@ def type_errors(tmp_path_factory):
     return told
 
 
-def test_unknown_names_are_refused():
+def test_unknown_names_are_rejected():
     import zarr_core
 
     with pytest.raises(AttributeError, match="no attribute 'opne'"):
@@ -145,7 +145,7 @@ def test_the_settings_stay_the_settings():
 
 
 @pytest.mark.parametrize("name", ["ArrayMetadata", "GroupMetadata", "hookimpl"])
-def test_what_few_extensions_need_is_loaded_when_it_is_asked_for(name):
+def test_rarely_used_names_are_loaded_lazily(name):
     from zarr_core import extension
 
     assert getattr(extension, name) is not None

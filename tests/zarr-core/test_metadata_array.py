@@ -40,7 +40,7 @@ def new_metadata(**changes):
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-def test_what_was_read_comes_back_to_the_letter(name):
+def test_read_metadata_round_trip_is_exact(name):
     original = ARRAYS[name]
     metadata = ArrayMetadata.from_json(copy.deepcopy(original))
     # As text, so that the order of members counts, and 1 is not 1.0.
@@ -195,7 +195,7 @@ def test_an_invalid_document_is_never_written(change, pointer):
 
 
 @pytest.mark.parametrize("wrong", [None, [], "array", 3])
-def test_what_is_no_object_is_refused(wrong):
+def test_non_object_is_rejected(wrong):
     with pytest.raises(MetadataValidationError, match="must be an object"):
         ArrayMetadata.from_json(wrong)
 

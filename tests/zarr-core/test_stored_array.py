@@ -112,7 +112,7 @@ def test_extensions_of_the_block_are_kept():
     assert zarr.open_array(store, path="a/b").stored.extensions == {}
 
 
-def test_what_is_public_of_an_array_cannot_be_set():
+def test_public_attributes_are_read_only():
     array = array_of()
     for name in ("store", "path", "metadata"):
         with pytest.raises(AttributeError):

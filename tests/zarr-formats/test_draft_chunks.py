@@ -131,7 +131,7 @@ def test_the_only_format_is_indexed():
         open_a(sharded(storage_transformers=[sharding(2, 2, type="morton")]))
 
 
-def test_unknown_transformers_are_refused():
+def test_unknown_transformers_are_rejected():
     with pytest.raises(UnknownExtensionError, match=EXTENSION):
         open_a(array_store(storage_transformers=[{"extension": EXTENSION, "type": "x"}]))
 

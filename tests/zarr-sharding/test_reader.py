@@ -372,7 +372,7 @@ def test_selections_agree_with_numpy(rep, counting, data):
         np.testing.assert_array_equal(read(codec, decoded, reader, selection), expected)
 
 
-def test_plans_of_many_inner_chunks_are_made_in_windows(rep, counting, monkeypatch):
+def test_plans_of_many_inner_chunks_are_created_in_windows(rep, counting, monkeypatch):
     monkeypatch.setattr(reading, "WINDOW", 7)
     decoded = rep((10, 10), "uint8")
     codec = ShardingCodec((1, 2), ["bytes", "crc32c"])

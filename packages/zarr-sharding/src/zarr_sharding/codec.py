@@ -126,9 +126,9 @@ class ShardingCodec(PartialEncodeCodec, SubchunkCodec):
         }
 
     @property
-    def skipped(self) -> tuple[ExtensionDefinition, ...]:
+    def ignored(self) -> tuple[ExtensionDefinition, ...]:
         """Ignored inner codecs: unknown, with must_understand false."""
-        return (*self._inner.skipped, *self._index.skipped)
+        return (*self._inner.ignored, *self._index.ignored)
 
     @property
     def byte_order(self) -> Literal["little", "big"] | None:

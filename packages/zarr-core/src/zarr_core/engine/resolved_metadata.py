@@ -63,7 +63,7 @@ class ResolvedMetadata:
         The fill value.
     axes : tuple of ChunkAxis
         The chunks along each dimension of the array.
-    skipped : tuple of ExtensionDefinition
+    ignored : tuple of ExtensionDefinition
         Ignored extensions: unknown, with must_understand false; and a data type that was
         replaced by a fallback.
     write_empty_chunks : bool
@@ -91,13 +91,13 @@ class ResolvedMetadata:
     key_encoding: ChunkKeyEncoding
     chain: CodecChain
     transformers: tuple[StorageTransformer, ...]
-    skipped: tuple[ExtensionDefinition, ...]
+    ignored: tuple[ExtensionDefinition, ...]
     write_empty_chunks: bool
     fill_value_assumed: bool
     prepared: PreparedChains
 
     def __post_init__(self) -> None:
-        self.may_be_misread = bool(self.skipped) or self.fill_value_assumed
+        self.may_be_misread = bool(self.ignored) or self.fill_value_assumed
         self.dtype = self.data_type.numpy_dtype
         self.affixes = self.key_encoding.affixes(len(self.axes))
         lengths = tuple(axis.uniform for axis in self.axes if axis.uniform is not None)
@@ -224,19 +224,19 @@ def resolve_metadata(
     if problems:
         raise MetadataValidationError(where, problems)
     transformers: list[StorageTransformer] = []
-    skipped = [] if used is None else [metadata.data_type]
+    ignored = [] if used is None else [metadata.data_type]
     for number, definition in enumerate(metadata.storage_transformers):
         pointer = f"/storage_transformers/{number}"
         transformer = create_extension("storage_transformer", definition, where, pointer)
         if transformer is None:
-            skipped.append(definition)
+            ignored.append(definition)
             continue
         with _objections(where, pointer, problems):
             transformer.check(metadata.shape)
         if problems:
             raise MetadataValidationError(where, problems)
         transformers.append(transformer)
-    if transformers and not skipped and not chain.skipped:
+    if transformers and not ignored and not chain.ignored:
         same, transformers = _by_codecs(metadata, transformers)
         if same is not metadata:
             pointer = "/storage_transformers"
@@ -260,7 +260,7 @@ def resolve_metadata(
             key_encoding,
             chain,
             tuple(transformers),
-            (*skipped, *chain.skipped),
+            (*ignored, *chain.ignored),
             # Where the fill value is undefined, others may read anything for a missing chunk.
             write_empty_chunks or metadata.fill_value_undefined or assumed,
             assumed,

@@ -105,8 +105,8 @@ class StoredChunks(StoredNode[ArrayMetadata]):
         self.metadata = metadata
         self.consolidated = consolidated
         self.extensions = scope.current() if extensions is None else extensions
-        self.ignored_extensions = resolved.skipped
-        self.read_only = read_only or store.read_only or bool(resolved.skipped)
+        self.ignored_extensions = resolved.ignored
+        self.read_only = read_only or store.read_only or bool(resolved.ignored)
         self.resolved = resolved
         self.missing_is_error = missing_is_error
         self.result_order = result_order

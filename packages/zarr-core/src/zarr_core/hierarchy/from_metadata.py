@@ -139,7 +139,7 @@ def _warn_of_wrong_values(
     _warned.keep(location, resolved)
     # For a fallback of the data type, there is a warning of its own.
     ignored = [
-        definition for definition in resolved.skipped if definition is not metadata.data_type
+        definition for definition in resolved.ignored if definition is not metadata.data_type
     ]
     if ignored:
         names_ = listed([definition.name for definition in ignored])
