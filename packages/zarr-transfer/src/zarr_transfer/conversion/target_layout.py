@@ -50,7 +50,7 @@ _RELAXED: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class LaidOut:
+class TargetLayout:
     """A new layout.
 
     Parameters
@@ -68,9 +68,9 @@ class LaidOut:
     notes: tuple[str, ...]
 
 
-def lay_out(
+def plan_layout(
     array: Array, dest: NodeLocation, path: str, asked: RequestedLayout, *, rename: bool
-) -> LaidOut:
+) -> TargetLayout:
     """Find a layout that was requested and that the format supports.
 
     Parameters
@@ -111,7 +111,7 @@ def lay_out(
             continue
         changed = not same_fill_value(array, made, undefined=layout["fill_value"] is None)
         notes += _notes(array, candidate, {*relaxed}, {*asked.layout()}, changed)
-        return LaidOut(metadata, changed, tuple(notes))
+        return TargetLayout(metadata, changed, tuple(notes))
     assert failure is not None
     raise MetadataValidationError(dest.where(path), problems_of(failure)) from failure
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from zarr_core.extension import JSON, Format
 
-    from zarr_transfer.spec import NodeLocation
+    from zarr_transfer.spec import CopySpec, NodeLocation
 
 
 def express_array(
@@ -72,10 +72,10 @@ _NAMES = ("/dimension_names", "/attributes")
 
 
 def express_group(
-    source: NodeLocation, dest: NodeLocation, path: str, metadata: GroupMetadata
+    spec: CopySpec, path: str, metadata: GroupMetadata
 ) -> tuple[GroupMetadata, list[str]]:
     """Return the metadata of a group as a format will read it, with notes on losses."""
-    notes = ignored_fields(source.format_, metadata)
+    dest, notes = spec.dest, ignored_fields(spec.source.format_, metadata)
     if metadata.consolidated is not None:
         notes.append("consolidated metadata is not copied; consolidate again")
     said = GroupMetadata(attributes=metadata.attributes)
