@@ -102,7 +102,7 @@ class ChunkKeys:
             yield from (key for key in keys if self.chunk_of(key) is not None)
 
 
-def moves(old: ChunkKeys, new: ChunkKeys) -> Iterator[tuple[str, str]]:
+def key_pairs(old: ChunkKeys, new: ChunkKeys) -> Iterator[tuple[str, str]]:
     """Iterate over pairs of the old and the new key of chunks."""
     if old.verbatim:
         documents = set(old.side.format_.documents(old.prefix.rstrip("/")))
@@ -114,7 +114,7 @@ def moves(old: ChunkKeys, new: ChunkKeys) -> Iterator[tuple[str, str]]:
         yield key, new.key(chunk)
 
 
-def stay(old: ChunkKeys, new: ChunkKeys) -> bool:
+def keys_unchanged(old: ChunkKeys, new: ChunkKeys) -> bool:
     """Whether all chunks keep their keys."""
     return (
         bool(old.side.store == new.side.store)

@@ -221,8 +221,8 @@ def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
     NodeExistsError
         If one of the members exists, before anything is copied.
     """
-    asked = CopyOptions.from_arguments(options)
-    _check_decodes(asked)
+    checked = CopyOptions.from_arguments(options)
+    _check_decodes(checked)
     check_source(source)
     if not isinstance(source, Group):
         raise NodeTypeError(source.stored.location, "is an array, not a group; copy it with copy()")
@@ -231,8 +231,8 @@ def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
     with opened_store(dest) as (store, path):
         metadata = read_source(source)
         format_ = dest.stored.format if isinstance(dest, Node) else None
-        spec = spec_of(source, store, path, format_, asked.layout)
-        nodes = copied_nodes(spec, source, metadata, asked, members_only=True)
+        spec = spec_of(source, store, path, format_, checked.layout)
+        nodes = copied_nodes(spec, source, metadata, checked, members_only=True)
         within = is_within_location(store, path, source.store, source.path)
         same = within and is_within_location(source.store, source.path, store, path)
         for member, _ in nodes if within else ():
@@ -241,10 +241,10 @@ def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
                     located(store, spec.target(member)),
                     f"the copy and its source {'/' + member!r} would overlap",
                 )
-        if asked.dry_run:
-            return _copy(source, spec, nodes, asked)[0]
+        if checked.dry_run:
+            return _copy(source, spec, nodes, checked)[0]
         target = dest
-        attributes = {} if asked.without_attrs else metadata.attributes
+        attributes = {} if checked.without_attrs else metadata.attributes
         if spec.same_format:  # stored NaN is kept
             attributes = keep_nonfinite(attributes)
         with Rollback() as rollback:
@@ -253,7 +253,7 @@ def copy_all(source: Group, dest: StoreLike, **options: Any) -> CopyResult:
                     target = open_group(store, "a", path=path, zarr_format=spec.dest.format_.name)
             target.check_writable()
             attributes = check_attributes(attributes, target.stored.location)
-            done, made = _copy(source, spec, nodes, asked)
+            done, made = _copy(source, spec, nodes, checked)
             target.stored.record(gone=made, there=made)
             if attributes:
                 target.attrs.update(attributes)

@@ -6,9 +6,9 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import fill_value_test, parallel_for
+from zarr_core.tools import parallel_for
 
-from zarr_transfer.elements import as_dtype, can_become
+from zarr_transfer.elements import same_fill_value
 from zarr_transfer.rechunk import edges_of
 from zarr_transfer.regions import box_at, common, reached, regions_with, within
 
@@ -76,13 +76,7 @@ def keeps_missing_chunks(source: Array, dest: Array) -> bool:
     """
     if dest.metadata.fill_value_undefined:  # every chunk is stored
         return False
-    one, other = source.stored.resolved.fill_value, dest.stored.resolved.fill_value
-    if one.dtype != other.dtype and can_become(one.dtype, other.dtype):
-        try:
-            one = as_dtype(one, other.dtype)
-        except ValueError:
-            return False
-    return one.dtype == other.dtype and fill_value_test(one)(other)
+    return same_fill_value(source.stored.resolved.fill_value, dest.stored.resolved.fill_value)
 
 
 def read_region(task: Region, source: Array, out: NDArray) -> None:

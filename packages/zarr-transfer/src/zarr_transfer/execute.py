@@ -10,14 +10,14 @@ from zarr_core.extension import GroupMetadata
 from zarr_core.tools import make_room, parallel_for
 
 from zarr_transfer.checkpoint import checkpoint_key
-from zarr_transfer.chunk_keys import array_keys, extra_keys, moves
+from zarr_transfer.chunk_keys import array_keys, extra_keys, key_pairs
 from zarr_transfer.copy_elements import copy_elements
 from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.copy_values import copy_pairs
 from zarr_transfer.destination import present_keys
 from zarr_transfer.memory import Memory
 from zarr_transfer.plan import same_metadata
-from zarr_transfer.source_keys import largest_value, tops_of
+from zarr_transfer.source_keys import largest_value, top_level
 
 if TYPE_CHECKING:
     from zarr_core.tools import NodeMetadata, ProgressReporter, Rollback
@@ -32,7 +32,7 @@ def prepare_destination(plan: CopyPlan, rollback: Rollback, remedy: str) -> list
     """Remove what is replaced and create parent groups; return the paths of new groups."""
     dest = plan.dest
     store, format_ = dest.store, dest.format_
-    tops = tops_of(step.path for step in plan.steps)
+    tops = top_level(step.path for step in plan.steps)
     made: list[str] = []
     if plan.in_place:
         if not plan.overwrite:
@@ -141,7 +141,7 @@ def _copy_array(
         if not before.verbatim:
             plan.dest.store.erase_values(list(extra_keys(before, after)))
         reporter.begin(step.path, step.chunks, "chunks")
-        pairs = (KeyPair(*pair) for pair in moves(before, after))
+        pairs = (KeyPair(*pair) for pair in key_pairs(before, after))
         copy_pairs(plan.source.store, plan.dest.store, pairs, reporter, executor=options.executor)
     else:
         reporter.begin(step.path, 1, "documents")

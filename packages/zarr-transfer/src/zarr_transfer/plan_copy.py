@@ -14,7 +14,7 @@ from zarr_transfer.copy_executor import KeyPair
 from zarr_transfer.destination import existing_keys, existing_nodes
 from zarr_transfer.memory import Memory, plan_rechunk
 from zarr_transfer.plan import CopyPlan, CopyStep, same_metadata
-from zarr_transfer.source_keys import Owners, other_keys, tops_of
+from zarr_transfer.source_keys import KeyOwners, other_keys, top_level
 from zarr_transfer.unmanaged import check_keys_there
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def plan_copy(
         If the layout is not possible for an array.
     """
     if_exists, overwrite = options.if_exists, options.overwrite
-    tops = tops_of(path for path, _ in nodes)
+    arrays_only = options.is_partial
+    tops = top_level(path for path, _ in nodes)
     there = existing_keys(spec, tops)
     steps = tuple(_steps(spec, nodes, if_exists, overwrite, set(tops), there))
     if any(step.action == "replace" for step in steps) and not spec.dest.store.supports_erasing:
@@ -60,11 +61,11 @@ def plan_copy(
     if options.layout:
         steps = tuple(_with_layout(spec, step, options) for step in steps)
         return CopyPlan(spec, steps)
-    owners = Owners(spec.source.format_, [path for path, _ in nodes])
+    owners = KeyOwners(spec.source.format_, [path for path, _ in nodes])
     pairs = []
     for key, target in other_keys(spec, nodes, tops):
         owner = owners(key)
-        if owner is None or (options.is_partial and not steps[owner].is_array):
+        if owner is None or (arrays_only and not steps[owner].is_array):
             continue
         action = steps[owner].action
         # Unmanaged keys of an existing group are kept.

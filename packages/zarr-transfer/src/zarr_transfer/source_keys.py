@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zarr_core.extension import ArrayMetadata, GroupMetadata, StoreCapabilityError, ZarrError
 from zarr_core.tools import make_extension, walk
 
-from zarr_transfer.chunk_keys import ChunkKeys, moves
+from zarr_transfer.chunk_keys import ChunkKeys, key_pairs
 from zarr_transfer.spec import is_within
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def chosen(
     return [node for node in nodes if node[0] in kept]
 
 
-class Owners:
+class KeyOwners:
     """Finds the node that a key belongs to: the nearest one with a prefix of the key.
 
     Parameters
@@ -151,7 +151,7 @@ def _possible_keys(spec: CopySpec, path: str, metadata: NodeMetadata) -> Iterato
             spec.source.store,
         )
     below = spec.below(path)
-    yield from moves(
+    yield from key_pairs(
         ChunkKeys.of(spec.source, below, metadata), ChunkKeys.of(spec.dest, below, metadata)
     )
 
@@ -172,7 +172,7 @@ def largest_value(metadata: NodeMetadata | None) -> int:
     return prod(lengths) * (data_type.item_size or 0)
 
 
-def tops_of(paths: Iterable[str]) -> list[str]:
+def top_level(paths: Iterable[str]) -> list[str]:
     """Return the paths of the top-level nodes of some with parents first."""
     tops: list[str] = []
     for path in paths:

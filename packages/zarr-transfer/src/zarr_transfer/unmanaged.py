@@ -8,7 +8,7 @@ from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ArrayMetadata, ZarrError
 from zarr_core.tools import CHECKPOINT_NAME, formats_without, located, make_extension
 
-from zarr_transfer.source_keys import Owners, tops_of
+from zarr_transfer.source_keys import KeyOwners, top_level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,9 +39,11 @@ def unmanaged_keys(spec: CopySpec, nodes: list[tuple[str, NodeMetadata]]) -> lis
     paths = [path for path, _ in nodes]
     formats = (spec.source.format_, *formats_without(spec.source.format_.name))
     documents = {key for it in formats for path in paths for key in it.documents(path)}
-    owners = Owners(spec.source.format_, paths)
+    owners = KeyOwners(spec.source.format_, paths)
     are_chunks = [_chunk_test(spec, path, metadata) for path, metadata in nodes]
-    prefixes = (prefix for path in tops_of(paths) for prefix in spec.source.format_.prefixes(path))
+    prefixes = (
+        prefix for path in top_level(paths) for prefix in spec.source.format_.prefixes(path)
+    )
     found = []
     for key in (key for prefix in prefixes for key in spec.source.store.list_prefix(prefix)):
         owner = owners(key)

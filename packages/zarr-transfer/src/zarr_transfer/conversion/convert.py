@@ -10,7 +10,7 @@ from zarr_core import override_extensions
 from zarr_core.extension import ValidationProblem
 from zarr_core.tools import ProgressReporter, Rollback
 
-from zarr_transfer.chunk_keys import array_keys, moves, stay
+from zarr_transfer.chunk_keys import array_keys, key_pairs, keys_unchanged
 from zarr_transfer.conversion.plan_conversion import locate, nodes, plan_nodes
 from zarr_transfer.conversion.requested_layout import KEEP
 from zarr_transfer.errors import ConversionError
@@ -232,5 +232,5 @@ def _remove(plan: CopyPlan) -> None:
         step = steps.get(path)
         if step is not None and step.is_array:
             before, after = array_keys(plan.spec, step)
-            if not stay(before, after):
-                source.store.erase_values([key for key, _ in moves(before, before)])
+            if not keys_unchanged(before, after):
+                source.store.erase_values([key for key, _ in key_pairs(before, before)])

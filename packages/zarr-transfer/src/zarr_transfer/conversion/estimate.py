@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zarr_core.extension import ZarrError
 from zarr_core.tools import make_extension
 
-from zarr_transfer.chunk_keys import ChunkKeys, same_keys, stay
+from zarr_transfer.chunk_keys import ChunkKeys, keys_unchanged, same_keys
 from zarr_transfer.conversion.to_format import problems_of
 from zarr_transfer.plan import CopyStep
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _COUNTED = 10_000  # maximum number of chunks that are counted
 
 
-def costed(spec: CopySpec, path: str, metadata: ArrayMetadata, choice: Choice) -> CopyStep:
+def estimate(spec: CopySpec, path: str, metadata: ArrayMetadata, choice: Choice) -> CopyStep:
     """Return the step for an array with its new metadata."""
     problems = choice.problems
     if choice.metadata is not None:
@@ -47,7 +47,7 @@ def costed(spec: CopySpec, path: str, metadata: ArrayMetadata, choice: Choice) -
 def _cost(old: ChunkKeys, new: ChunkKeys, choice: Choice) -> Cost:
     if choice.recode:
         return "recode"
-    if stay(old, new):
+    if keys_unchanged(old, new):
         return "document"
     if old.verbatim and not same_keys(old.encoding, new.encoding, len(old.counts)):
         return "recode"  # only the transformers know the keys

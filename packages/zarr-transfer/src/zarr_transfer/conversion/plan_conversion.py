@@ -19,12 +19,12 @@ from zarr_core.tools import (
 
 from zarr_transfer.chunk_keys import may_collide
 from zarr_transfer.conversion.conventions import dimension_names
-from zarr_transfer.conversion.estimate import costed
-from zarr_transfer.conversion.plan_array import choose
+from zarr_transfer.conversion.estimate import estimate
+from zarr_transfer.conversion.plan_array import plan_array
 from zarr_transfer.conversion.requested_layout import RequestedLayout, is_by_name
 from zarr_transfer.conversion.substitutions import plain_floats, storable
-from zarr_transfer.conversion.to_format import express_group, problems_of
-from zarr_transfer.conversion.unmanaged import with_unmanaged
+from zarr_transfer.conversion.to_format import group_to_format, problems_of
+from zarr_transfer.conversion.unmanaged import note_unmanaged
 from zarr_transfer.errors import ConversionError
 from zarr_transfer.execute import is_bare
 from zarr_transfer.memory import Memory, plan_rechunk
@@ -111,20 +111,20 @@ def plan_nodes(spec: CopySpec, root: NodeMetadata, options: CopyOptions) -> Copy
     options : CopyOptions
         The options; ``only`` selects the arrays that receive the layout.
     """
-    asked = RequestedLayout(**options.layout)
-    kept = RequestedLayout(chunk_key_encoding=asked.chunk_key_encoding)
+    requested = RequestedLayout(**options.layout)
+    kept = RequestedLayout(chunk_key_encoding=requested.chunk_key_encoding)
     roots = _other_roots(spec.dest)
     steps = []
     for below, found in nodes(spec.source, root):
         chosen = options.only is None or options.only(below)
-        step = _step(spec, below, found, asked if chosen else kept)
+        step = _step(spec, below, found, requested if chosen else kept)
         if not step.problems:
             step = _compare_with_destination(spec, step, options.overwrite, roots)
         if step.cost == "recode" and not step.problems:
             step = _check_memory(spec, step, options)
         steps.append(step)
-    steps = list(with_unmanaged(spec, steps))
-    more = (*_general_problems(spec, options), *_unknown_names(asked, steps))
+    steps = list(note_unmanaged(spec, steps))
+    more = (*_general_problems(spec, options), *_unknown_names(requested, steps))
     if steps and more:
         steps[0] = replace(steps[0], problems=(*more, *steps[0].problems))
     if steps and options.overwrite and not spec.in_place:
@@ -212,11 +212,11 @@ def _read(side: NodeLocation, path: str) -> NodeMetadata | ZarrError | None:
 
 
 def _step(
-    spec: CopySpec, path: str, found: NodeMetadata | ZarrError, asked: RequestedLayout
+    spec: CopySpec, path: str, found: NodeMetadata | ZarrError, requested: RequestedLayout
 ) -> CopyStep:
     """Return the step for a node, without regard to the destination."""
     if isinstance(found, ArrayMetadata):
-        return costed(spec, path, found, choose(spec, path, found, asked))
+        return estimate(spec, path, found, plan_array(spec, path, found, requested))
     if not isinstance(found, GroupMetadata):
         problem = ValidationProblem("", f"cannot be read: {found}")
         return CopyStep(path, "array", "nothing", problems=(problem,))
@@ -228,7 +228,7 @@ def _step(
             path, "group", "document", notes=tuple(notes), source_metadata=found, metadata=kept
         )
     try:
-        metadata, notes = express_group(spec, path, found)
+        metadata, notes = group_to_format(spec, path, found)
     except MetadataError as error:
         return CopyStep(
             path, "group", "nothing", problems=problems_of(error), source_metadata=found
@@ -364,11 +364,13 @@ def _general_problems(spec: CopySpec, options: CopyOptions) -> Iterator[Validati
         )
 
 
-def _unknown_names(asked: RequestedLayout, steps: list[CopyStep]) -> Iterator[ValidationProblem]:
+def _unknown_names(
+    requested: RequestedLayout, steps: list[CopyStep]
+) -> Iterator[ValidationProblem]:
     """Iterate over problems for dimension names that no array has."""
     arrays = [it.source_metadata for it in steps if isinstance(it.source_metadata, ArrayMetadata)]
     known = {name for array in arrays for name in dimension_names(array)}
-    for what, given in (("chunks", asked.chunks), ("shards", asked.shards)):
+    for what, given in (("chunks", requested.chunks), ("shards", requested.shards)):
         for name in given if is_by_name(given) else ():
             if name not in known:
                 there = ", ".join(sorted(map(repr, known - {None}))) or "none"

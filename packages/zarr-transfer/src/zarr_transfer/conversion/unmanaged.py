@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import ExtensionError, MetadataError
 from zarr_core.extension import ArrayMetadata, GroupMetadata, ValidationProblem
-from zarr_core.tools import formats_without
+from zarr_core.tools import CHECKPOINT_NAME, formats_without
 
 from zarr_transfer.chunk_keys import ChunkKeys
 from zarr_transfer.plan import CopyStep
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile("[0-9]+")
 _SHOWN = 3  # keys in a note
-_UNFINISHED = "/.copying"  # of interrupted copies
 
 
-def with_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopyStep]:
+def note_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopyStep]:
     """Add steps with problems for nodes of other formats, and notes on unmanaged keys.
 
     Parameters
@@ -50,7 +49,7 @@ def with_unmanaged(spec: CopySpec, steps: Sequence[CopyStep]) -> Iterator[CopySt
     others = list(formats_without(source.format_.name))
     for step in steps:
         if not isinstance(step.source_metadata, GroupMetadata):
-            keys = [] if beside else _beside_chunks(source, step)
+            keys = [] if beside else _keys_beside_chunks(source, step)
             yield _noted(step, keys)
             continue
         keys, members = _unmanaged(source, step.path, children.get(step.path, set()), others)
@@ -108,7 +107,7 @@ def _foreign(source: NodeLocation, format_: Format, path: str) -> CopyStep:
     )  # fmt: skip
 
 
-def _beside_chunks(side: NodeLocation, step: CopyStep) -> list[str]:
+def _keys_beside_chunks(side: NodeLocation, step: CopyStep) -> list[str]:
     """Return keys directly below an array that are neither metadata nor chunks."""
     metadata = step.source_metadata
     if not isinstance(metadata, ArrayMetadata) or metadata.storage_transformers:
@@ -128,7 +127,7 @@ def _beside_chunks(side: NodeLocation, step: CopyStep) -> list[str]:
 
 def _noted(step: CopyStep, keys: Sequence[str]) -> CopyStep:
     """Return the step with a note on unmanaged keys, if any."""
-    keys = [key for key in keys if _UNFINISHED not in f"/{key}"]
+    keys = [key for key in keys if f"/{CHECKPOINT_NAME}" not in f"/{key}"]
     if not keys:
         return step
     several = ", ".join(map(repr, sorted(keys)[:_SHOWN]))
