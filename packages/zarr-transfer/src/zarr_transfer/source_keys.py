@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ArrayMetadata, GroupMetadata, StoreCapabilityError, ZarrError
-from zarr_core.tools import make_extension, walk
+from zarr_core.tools import create_extension, walk
 
 from zarr_transfer.chunk_keys import ChunkKeys, key_pairs
 from zarr_transfer.spec import is_within
@@ -161,8 +161,8 @@ def largest_value(metadata: NodeMetadata | None) -> int:
     if not isinstance(metadata, ArrayMetadata):
         return 0
     try:
-        data_type = make_extension("data_type", metadata.data_type)
-        grid = make_extension("chunk_grid", metadata.chunk_grid)
+        data_type = create_extension("data_type", metadata.data_type)
+        grid = create_extension("chunk_grid", metadata.chunk_grid)
         if data_type is None or grid is None:
             return 0
         axes = grid.axes(metadata.shape)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ArrayMetadata, ZarrError
-from zarr_core.tools import CHECKPOINT_NAME, formats_without, located, make_extension
+from zarr_core.tools import CHECKPOINT_NAME, create_extension, formats_without, located
 
 from zarr_transfer.source_keys import KeyOwners, top_level
 
@@ -57,7 +57,7 @@ def _chunk_test(spec: CopySpec, path: str, metadata: NodeMetadata) -> Callable[[
     if not isinstance(metadata, ArrayMetadata):
         return lambda key: False
     try:
-        encoding = make_extension("chunk_key_encoding", metadata.chunk_key_encoding)
+        encoding = create_extension("chunk_key_encoding", metadata.chunk_key_encoding)
     except ZarrError:
         encoding = None
     if encoding is None or metadata.storage_transformers:

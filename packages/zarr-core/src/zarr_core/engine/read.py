@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from zarr_core.engine.prepared_chain import PreparedCodecChain
-    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
     from zarr_core.interfaces.selection import Selection
     from zarr_core.interfaces.store import Store
@@ -103,7 +103,7 @@ class ChunkReader:
 # --- a selection ---
 
 
-def read(stored: StoredArray, selection: Selection, out: Array) -> None:
+def read(stored: StoredChunks, selection: Selection, out: Array) -> None:
     """Read a selection.
 
     Parameters
@@ -159,7 +159,7 @@ def read(stored: StoredArray, selection: Selection, out: Array) -> None:
     )
 
 
-def _nbytes_per_chunk(stored: StoredArray, selection: Selection, out: Array) -> int | None:
+def _nbytes_per_chunk(stored: StoredChunks, selection: Selection, out: Array) -> int | None:
     """Bytes that are decoded at once for a chunk, on which the use of threads depends."""
     codecs = stored.codecs
     if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
@@ -171,7 +171,7 @@ def _nbytes_per_chunk(stored: StoredArray, selection: Selection, out: Array) -> 
 
 
 def _read_batch(
-    stored: StoredArray, reader: ChunkReader, batch: Sequence[KeyedProjection], out: Array
+    stored: StoredChunks, reader: ChunkReader, batch: Sequence[KeyedProjection], out: Array
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
@@ -210,7 +210,7 @@ def _read_batch(
 
 
 def _read_chunk(
-    stored: StoredArray,
+    stored: StoredChunks,
     chunk_coords: tuple[int, ...],
     chunk_selection: Selection,
     out: Array,
@@ -233,7 +233,7 @@ def _read_chunk(
 
 
 def _too_large(
-    stored: StoredArray, key: str, shape: tuple[int, ...], error: MemoryError
+    stored: StoredChunks, key: str, shape: tuple[int, ...], error: MemoryError
 ) -> CodecError:
     """The error for a chunk that may be intact, but does not fit into memory."""
     reason = f" ({error})" if str(error) else ""
@@ -241,7 +241,7 @@ def _too_large(
     return CodecError(f"{where}: a chunk of shape {shape} does not fit into memory{reason}")
 
 
-def _fill_missing(stored: StoredArray, key: str, out: Array) -> None:
+def _fill_missing(stored: StoredChunks, key: str, out: Array) -> None:
     if stored.missing_is_error:
         raise MissingChunkError(stored.where(key))
     out[...] = stored.resolved.fill_value

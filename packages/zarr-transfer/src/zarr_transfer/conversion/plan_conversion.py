@@ -73,7 +73,7 @@ def plan_conversion(
         return plan_nodes(*locate(source, dest, **given), CopyOptions.from_arguments(options))
 
 
-LOCATIONS = {"path", "dest_path", "zarr_format", "source_format", "storage_options"}
+LOCATIONS = {"source_path", "dest_path", "zarr_format", "source_format", "storage_options"}
 """Arguments of :func:`locate`."""
 
 
@@ -81,14 +81,14 @@ def locate(
     source: Any,
     dest: Any,
     *,
-    path: str | None = None,
+    source_path: str | None = None,
     dest_path: str | None = None,
     zarr_format: int | str = 3,
     source_format: int | str | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> tuple[CopySpec, NodeMetadata]:
     """Return the source and the destination of a conversion, and the metadata of the source."""
-    from_store, from_path = resolve_store_path(source, path, storage_options=storage_options)
+    from_store, from_path = resolve_store_path(source, source_path, storage_options=storage_options)
     to_store, to_path = from_store, from_path
     if dest is not None or dest_path is not None:
         to_store, to_path = resolve_store_path(from_store if dest is None else dest, dest_path)
