@@ -23,7 +23,7 @@ NAMES = {
         INTERFACE_VERSION JSON ArrayMetadata ArrayRepresentation ArrayToArrayCodec ArrayToBytesCodec BasicIndexer
         Buffer BufferByteReader Buffers ByteRange ByteReader BytesToBytesCodec Change
         ChecksumError ChunkAxis ChunkDecodeError ChunkGrid ChunkKeyEncoding ChunkMemoryLayout
-        Codec CodecError CoordinateIndexer DataType Display Displayed
+        Codec CodecError CoordinateIndexer DataType Display
         ExtensionConfigurationError ExtensionDefinition Forkable Format GroupMetadata
         MetadataExtension MetadataValidationError NodeNotFoundError OrthogonalIndexer
         PartialDecodeCodec PartialEncodeCodec Provider Selection StorageTransformer Store
@@ -32,16 +32,16 @@ NAMES = {
     """,
     "zarr_core.tools": """
         CHECKPOINT_NAME ChunkProjection CodecChain ConsolidatedMetadata KeyOrder MetadataCache
-        Node PreparedCodecChain Progress ProgressReporter Rollback Schema WrapperReader
+        Node PreparedCodecChain Progress ProgressReporter Rollback Schema StoredArray StoredGroup WrapperReader
         allow_reserved_names check_attributes check_reserved_names codec_definition
         concurrent_map conflicting_format create_ancestors data_type_for erase_documents
         erase_node escape_controls escape_json fill_value_test find_implementation format_named
         format_of_new formats_without holds_anything in_one_thread installed_entry_points
         is_node_name is_reserved_name is_within_location join json_pointer keep_nonfinite
-        key_lock key_order listed located make_extension make_room node_from_metadata
+        key_lock key_order listed located create_extension make_room
         normalise_path occupied only_keys opened_store package_schema parallel_for path_within
         printable_message project providers_of put quoted read_metadata read_metadata_from
-        read_node refuse_misspelt reporting require_erasing require_extension scratch store_new
+        read_node refuse_misspelt reporting require_erasing require_extension scratch store_new stored_node
         strictjson take thread_count understanding walk
     """,
     "zarr_transfer": """

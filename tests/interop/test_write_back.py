@@ -192,7 +192,7 @@ def write_anew(form: str, store: Path, cases: Any, separate: bool) -> dict[str, 
         try:
             array = zarr_core.create_array(
                 store / name if separate else store,
-                name=None if separate else name,
+                path=None if separate else name,
                 shape=values.shape,
                 zarr_format=form,
                 attributes=ATTRIBUTES,
@@ -240,7 +240,7 @@ def make_hierarchy(form: str, store: Path) -> None:
             store, path=path or None, zarr_format=form, attributes=HIERARCHY[path]
         )
     array = zarr_core.create_array(
-        store, name=last, data=np.arange(6), chunks=4, zarr_format=form, attributes=HIERARCHY[last]
+        store, path=last, data=np.arange(6), chunks=4, zarr_format=form, attributes=HIERARCHY[last]
     )
     assert array.zarr_format == zarr_core.open(store, mode="r").zarr_format
 

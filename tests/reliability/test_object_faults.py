@@ -240,8 +240,8 @@ def test_a_write_is_repeated_if_its_answer_is_lost(patient, direct, proxy):
 
 def test_no_fault_is_taken_for_a_missing_chunk(s3_server, direct, store, proxy):
     values = np.arange(1, 65, dtype="int32").reshape(8, 8)
-    zarr.create_array(direct, name="a", data=values, chunks=(4, 4), compressors=None)
-    zarr.create_array(direct, name="s", data=values, chunks=(4, 4), shards=(8, 8))
+    zarr.create_array(direct, path="a", data=values, chunks=(4, 4), compressors=None)
+    zarr.create_array(direct, path="s", data=values, chunks=(4, 4), shards=(8, 8))
     for name in ("a", "s"):
         array = zarr.open_array(store, path=name)
         for fault in BROKEN.values():

@@ -21,7 +21,7 @@ from zarr_core.extension import (
     ExtensionDefinition,
 )
 from zarr_core.registry import discovery
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 SOURCE = '''
 import numpy as np
@@ -123,7 +123,7 @@ def far(tmp_path, monkeypatch):
 
 
 def make(name, **configuration):
-    return make_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
+    return create_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
 
 
 VALUES = np.arange(-30, 30, dtype="int16").reshape(6, 10)
@@ -268,7 +268,7 @@ def test_pickle_is_not_available_by_default(far):
     with pytest.raises(UnknownExtensionError, match="can execute arbitrary code"):
         make("pickle")
     with pytest.raises(UnknownExtensionError, match="can execute arbitrary code"):
-        make_extension(
+        create_extension(
             "codec",
             ExtensionDefinition("v2.filters", {"dtype": "|O", "codecs": [{"id": "pickle"}]}),
         )

@@ -20,13 +20,13 @@ from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
 )
-from zarr_core.tools import data_type_for, make_extension
+from zarr_core.tools import create_extension, data_type_for
 
 NUMBERS = (np.arange(60).reshape(5, 4, 3) ** 2 % 251 - 20) * 1.01
 
 
 def ours(name, configuration):
-    return make_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
+    return create_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
 
 
 def representation(array):

@@ -22,7 +22,7 @@ from zarr_core.extension import (
     ExtensionConfigurationError,
     ExtensionDefinition,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 TESTS = Path(__file__).parents[1]
 ITEMS = ["a", None, 1, 2.5, True, {"k": [1]}]
@@ -244,7 +244,7 @@ def test_options_of_messagepack():
 )
 def test_invalid_configuration(name, configuration):
     with pytest.raises(ExtensionConfigurationError):
-        make_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
+        create_extension("codec", ExtensionDefinition(f"numcodecs.{name}", configuration))
 
 
 # --- pickle ---
@@ -257,7 +257,7 @@ class Bang:
 
 def test_pickle_has_no_name_of_its_own():
     with pytest.raises(UnknownExtensionError) as caught:
-        make_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": 5}), "a")
+        create_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": 5}), "a")
     assert "can execute arbitrary code" in str(caught.value)
     assert "from zarr_codecs.pickle import PickleCodec" in str(caught.value)
 
@@ -267,9 +267,9 @@ def test_pickle_may_be_allowed():
 
     definition = ExtensionDefinition("numcodecs.pickle", {"protocol": 4})
     with override_extensions({"codec": {"numcodecs.pickle": PickleCodec}}):
-        assert make_extension("codec", definition) == PickleCodec(4)
+        assert create_extension("codec", definition) == PickleCodec(4)
         with pytest.raises(ExtensionConfigurationError):
-            make_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": "x"}))
+            create_extension("codec", ExtensionDefinition("numcodecs.pickle", {"protocol": "x"}))
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,13 @@ def objects(items):
 ARRAYS = objects([np.array(part, "<i4") for part in ([1, 2], [], [3], [-1] * 9, [0], [])])
 CASES = [
     (VlenUtf8Codec(), objects(STRINGS), numcodecs.VLenUTF8()),
+    (VlenUtf8Codec(), np.array(STRINGS, STRING), numcodecs.VLenUTF8()),
     (VlenBytesCodec(), objects([text.encode() for text in STRINGS]), numcodecs.VLenBytes()),
     (VlenArrayCodec("<i4"), ARRAYS, numcodecs.VLenArray("<i4")),
 ]
-cases = pytest.mark.parametrize(("codec", "array", "theirs"), CASES, ids=["utf8", "bytes", "array"])
+cases = pytest.mark.parametrize(
+    ("codec", "array", "theirs"), CASES, ids=["utf8", "StringDType", "bytes", "array"]
+)
 
 
 def same(one, other):
@@ -138,6 +141,27 @@ def test_any_strings(dtype, strings):
     back = VlenUtf8Codec().decode(VlenUtf8Codec().encode(array, decoded), decoded)
     assert back.dtype == array.dtype
     assert back.tolist() == strings
+
+
+MANY = {
+    "short": STRINGS[:4] * 3000,
+    "long": ["ä" * 70_000, "", "b" * 200_000],
+    "empty": [""] * 70_000,
+}
+
+
+@pytest.mark.parametrize("dtype", [object, STRING], ids=str)
+@pytest.mark.parametrize("kind", MANY)
+def test_strings_in_several_batches(kind, dtype):
+    array = np.array(MANY[kind], dtype)
+    decoded = plain_representation(array)
+    encoded = bytes(VlenUtf8Codec().encode(array, decoded))
+    assert encoded == bytes(numcodecs.VLenUTF8().encode(array))
+    assert VlenUtf8Codec().decode(encoded, decoded).tolist() == MANY[kind]
+    with pytest.raises(ChunkDecodeError, match="bytes follow the last element"):
+        VlenUtf8Codec().decode(encoded + b"abcd", decoded)
+    with pytest.raises(ChunkDecodeError):
+        VlenUtf8Codec().decode(encoded[:-1], decoded)
 
 
 def test_none_is_the_empty_string():

@@ -30,7 +30,7 @@ SECRET = {"secret": 1}
 @pytest.mark.usefixtures("no_secrets")
 def test_nothing_objectionable_is_written(tmp_path):
     with pytest.raises(MetadataValidationError, match="/attributes/secret"):
-        zarr.create_array(tmp_path, name="a", shape=3, attributes=SECRET)
+        zarr.create_array(tmp_path, path="a", shape=3, attributes=SECRET)
     with pytest.raises(MetadataValidationError, match="/attributes/secret"):
         zarr.create_group(tmp_path, path="g", attributes=SECRET)
     assert list(tmp_path.iterdir()) == []

@@ -28,7 +28,7 @@ REQUIRED = {
 OURS = sorted(
     {
         line.name
-        for line in zarr.installed_extensions(load=False, kind="codec")
+        for line in zarr.installed_extensions(load=False, extension_point="codec")
         if line.distribution in ("zarr-codecs", "zarr-core", "zarr-formats", "zarr-sharding")
     }
 )

@@ -1,7 +1,7 @@
 """Settings of the process."""
 
 import pytest
-from zarr_core.config import _KINDS, Config, Settings
+from zarr_core.config import _EXTENSION_POINTS, Config, Settings
 from zarr_core.registry.extension_points import EXTENSION_POINTS
 
 
@@ -87,7 +87,7 @@ def test_nonsense_in_the_environment_names_its_variable(config, monkeypatch):
 
 def test_the_kinds_are_those_of_the_registry():
     everyone_is_asked = {"hooks", "bridge"}
-    assert set(_KINDS) == set(EXTENSION_POINTS) - everyone_is_asked
+    assert set(_EXTENSION_POINTS) == set(EXTENSION_POINTS) - everyone_is_asked
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1.5, True, "1"])

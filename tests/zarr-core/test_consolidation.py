@@ -162,7 +162,7 @@ def test_a_change_changes_one_copy_and_no_order(store):
 def test_staleness_is_noticed(store):
     root = zarr.open_group(store)
     zarr.open(store, path="a").attrs["n"] = 7  # not reached through the group
-    zarr.create_array(store, name="g/new", shape=1)
+    zarr.create_array(store, path="g/new", shape=1)
     del zarr.open(store, path="g")["h"]
     difference = zarr.check_consolidated(root)
     assert difference

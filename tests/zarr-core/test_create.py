@@ -258,7 +258,7 @@ def test_names_that_break_the_grammar(name, tmp_path):
         lambda: group.create_group(name),
         lambda: group.require_group(name),
         lambda: group.require_array(name, shape=1),
-        lambda: zarr.create_array(tmp_path / "g", name=name, shape=1),
+        lambda: zarr.create_array(tmp_path / "g", path=name, shape=1),
         lambda: zarr.open(tmp_path / "g", "a", path=name),
     ):
         with pytest.raises(NodeNameError):

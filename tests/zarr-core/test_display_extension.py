@@ -95,8 +95,8 @@ def test_a_display_that_a_block_gives(root):
 
 def test_a_node_keeps_the_display_with_which_it_is_opened(root):
     given = zarr.open(root.store, extensions={"display": {"default": Short}})
-    assert given._repr_html_() == "<i>Group</i>"
-    assert given["x"]._repr_html_() == "<i>Array</i>"
+    assert given._repr_html_() == "<i>StoredGroup</i>"
+    assert given["x"]._repr_html_() == "<i>StoredArray</i>"
     assert given.attrs._repr_html_() == "<i>Attributes</i>"
     assert given["x"].chunk_map(at={0: 1}, cells=3) == (
         "/x", None, {0: 1}, {"sizes": True, "inner": True, "cells": 3, "most": 100_000},
@@ -171,7 +171,7 @@ def test_two_displays_are_a_conflict_until_one_is_chosen(root, monkeypatch):
             root["x"].chunk_map()
     chosen = {"display.default": "other-display"}
     with zarr.config.set(disabled_plugins=frozenset(), providers=chosen):
-        assert root._repr_html_() == "<i>Group</i>"
+        assert root._repr_html_() == "<i>StoredGroup</i>"
 
 
 def test_a_chosen_display_that_is_not_installed_is_reported(root):

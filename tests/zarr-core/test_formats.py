@@ -118,7 +118,7 @@ def test_what_is_there_instead_is_said(keys, sentence):
 
 def test_documents_of_two_formats_are_warned_of_once():
     store = MemoryStore()
-    zarr.create_array(store, name="x", data=np.arange(3))
+    zarr.create_array(store, path="x", data=np.arange(3))
     store.set("x/.zarray", b"{}")
     with pytest.warns(UserWarning, match=r"two formats: it is read as v3, and 'x/\.zarray'"):
         assert zarr.open(store, path="x").zarr_format == 3
@@ -139,7 +139,7 @@ def test_a_format_is_found_by_its_entry_point(install):
 def test_version_3_is_found_first(install):
     install("toy-format", {"format": {"toy": "toy_format:Toy"}}, {"toy_format.py": TOY})
     store = MemoryStore()
-    zarr.create_array(store, name="x", data=np.arange(3))
+    zarr.create_array(store, path="x", data=np.arange(3))
     store.set("toy.txt", b"")
     assert zarr.open(store).zarr_format == 3
     assert zarr.open(store, zarr_format="toy").zarr_format == 77

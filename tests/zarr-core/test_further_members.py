@@ -42,7 +42,7 @@ def store():
 
 def put(store, name, **members):
     """An array with further members."""
-    zarr.create_array(store, name=name, data=np.arange(3.0))
+    zarr.create_array(store, path=name, data=np.arange(3.0))
     document = json.loads(store.get(f"{name}/zarr.json")) | members
     store.set(f"{name}/zarr.json", json.dumps(document).encode())
 
@@ -89,7 +89,7 @@ def test_consolidated_metadata_is_no_way_around(store):
 
 
 def test_members_are_set_and_removed_on_nodes(store):
-    array = zarr.create_array(store, name="a", data=np.arange(3.0))
+    array = zarr.create_array(store, path="a", data=np.arange(3.0))
     other = zarr.open_array(store, path="a", mode="r+")
     with zarr.override_extensions(WITH):
         array.update_additional_fields({"units": {"unit": "m"}})

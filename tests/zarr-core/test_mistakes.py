@@ -135,7 +135,7 @@ def test_a_chunk_too_large_for_the_memory_is_not_called_damaged(chunk):
 @pytest.fixture
 def array(tmp_path):
     return zarr.create_array(
-        tmp_path / "x.zarr", name="a/b", data=np.arange(100).reshape(10, 10), chunks=(5, 5)
+        tmp_path / "x.zarr", path="a/b", data=np.arange(100).reshape(10, 10), chunks=(5, 5)
     )
 
 

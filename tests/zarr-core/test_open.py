@@ -122,7 +122,7 @@ def test_a_node_for_reading_gives_nodes_for_reading(place):
         lambda: group.create_group("new"),
         lambda: group.create_array("new", shape=1),
         lambda: group.require_group("new"),
-        lambda: zarr.create_array(group, name="new", shape=1),
+        lambda: zarr.create_array(group, path="new", shape=1),
         lambda: group.__setitem__("x", [1]),
         lambda: group.__delitem__("x"),
         lambda: group.move("x", "y"),
@@ -189,7 +189,7 @@ def test_formats(place):
 
 def test_opening_reads_one_document():
     store = CountingStore(zarr.MemoryStore())
-    zarr.create_array(store, name="a/b", data=np.arange(4))
+    zarr.create_array(store, path="a/b", data=np.arange(4))
     store.calls.clear()
     with zarr.config.set(disabled_plugins={"zarr-formats"}):
         zarr.open(store, path="a/b")
@@ -238,7 +238,7 @@ def test_what_is_in_the_way_of_a_new_node():
     array = zarr.create_array(shape=3)
     for make in (
         lambda: zarr.open(array.store, "a", path="below"),
-        lambda: zarr.create_array(array, name="below", shape=1),
+        lambda: zarr.create_array(array, path="below", shape=1),
         lambda: zarr.create_group(array, path="below"),
     ):
         with pytest.raises(

@@ -30,22 +30,22 @@ import sys
 import numpy as np
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionConfigurationError
-from zarr_core.registry.listing import installed_extensions
-from zarr_core.registry.naming import name_of
-from zarr_core.registry.resolve import make
+from zarr_core.registry.installed import installed_extensions
+from zarr_core.registry.extension_names import name_of
+from zarr_core.registry.resolve import create_extension
 
 listed = {line.name for line in installed_extensions(load=False)}
 known = set(sys.argv[1:])
 assert known <= listed, known - listed
 assert "acme_xor" not in sys.modules
 try:
-    make("codec", ExtensionDefinition("acme.xor", {"key": 256}), pointer="/codecs/1")
+    create_extension("codec", ExtensionDefinition("acme.xor", {"key": 256}), pointer="/codecs/1")
 except ExtensionConfigurationError as error:
     assert [problem.pointer for problem in error.problems] == ["/codecs/1/configuration/key"]
     assert "acme_xor" in sys.modules  # the class was found; the schema refused it
 else:
     raise SystemExit("the schema was not found")
-codec = make("codec", ExtensionDefinition("acme.xor", {"key": 7}))
+codec = create_extension("codec", ExtensionDefinition("acme.xor", {"key": 7}))
 assert codec.decode(codec.encode(b"zarr", 4), 4) == b"zarr"
 assert name_of("codec", type(codec)) == "acme.xor"
 from zarr_core.registry import hooks

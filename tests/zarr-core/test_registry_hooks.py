@@ -43,7 +43,7 @@ class Supplier:
         self.answer = answer
 
     @hookimpl
-    def zarr_supply_extension(self, kind, definition):
+    def zarr_supply_extension(self, extension_point, definition):
         return self.answer if definition.name.startswith("any.") else None
 
 
@@ -52,7 +52,9 @@ class Supplier:
 
 def test_code_is_supplied_for_names_that_nobody_provides(register):
     register(Supplier())
-    assert resolve.make("codec", ExtensionDefinition("any.x", PLAIN)) == BytesCodec("little")
+    assert resolve.create_extension("codec", ExtensionDefinition("any.x", PLAIN)) == BytesCodec(
+        "little"
+    )
     assert resolve.find("codec", "any.y") is BytesCodec
     with pytest.raises(UnknownExtensionError):
         resolve.find("codec", "other.x")
@@ -68,18 +70,18 @@ def test_what_somebody_provides_is_not_asked_for(register, install, codec_source
 def test_something_else_than_a_class_of_the_kind_is_an_error(register, answer):
     register(Supplier(answer))
     with pytest.raises(ExtensionLoadError, match="a zarr_supply_extension hook"):
-        resolve.make("codec", ExtensionDefinition("any.x", must_understand=False))
+        resolve.create_extension("codec", ExtensionDefinition("any.x", must_understand=False))
 
 
 def test_a_hook_that_fails_is_named(register):
     class Failing:
         @hookimpl
-        def zarr_supply_extension(self, kind):
+        def zarr_supply_extension(self, extension_point):
             raise LookupError("no catalogue")
 
     register(Failing())
     with pytest.raises(ExtensionLoadError) as caught:
-        resolve.make("codec", ExtensionDefinition("any.x", must_understand=False))
+        resolve.create_extension("codec", ExtensionDefinition("any.x", must_understand=False))
     assert "zarr_supply_extension raised LookupError: no catalogue" in caught.value.reason
     assert "Failing" in caught.value.target
     assert caught.value.distribution == "this process"
@@ -104,7 +106,7 @@ class Selector:
         self.choose = choose
 
     @hookimpl
-    def zarr_select_provider(self, kind, name, providers):
+    def zarr_select_provider(self, extension_point, name, providers):
         return self.choose(providers)
 
 
@@ -159,12 +161,12 @@ def test_hooks_are_told_of_what_is_used(register):
             self.seen = []
 
         @hookimpl
-        def zarr_extension_used(self, where, kind, name, provider):
-            self.seen.append((where, kind, name, provider.distribution))
+        def zarr_extension_used(self, where, extension_point, name, provider):
+            self.seen.append((where, extension_point, name, provider.distribution))
 
     observer = register(Observer())
-    resolve.make("codec", ExtensionDefinition("bytes", PLAIN), "s /a", "/codecs/0")
-    resolve.make("codec", ExtensionDefinition("no.such", must_understand=False))
+    resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN), "s /a", "/codecs/0")
+    resolve.create_extension("codec", ExtensionDefinition("no.such", must_understand=False))
     assert observer.seen == [("s /a", "codec", "bytes", "zarr-core")]
 
 
@@ -178,9 +180,9 @@ def test_an_observer_that_fails_is_warned_of_once(register):
     with pytest.warns(
         UserWarning, match=r"zarr_extension_used of .*Clumsy.* raised OSError: disk full"
     ):
-        assert resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+        assert resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
     with warnings.catch_warnings(action="error"):
-        assert resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+        assert resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
     hooks._warned.clear()
 
 
@@ -189,7 +191,7 @@ def test_an_observer_that_fails_is_warned_of_once(register):
 
 class Misspelt:
     @hookimpl
-    def zarr_suply_extension(self, kind, definition):
+    def zarr_suply_extension(self, extension_point, definition):
         return None
 
 
@@ -292,16 +294,16 @@ def test_an_installed_hook_that_is_misspelt_is_an_error_until_switched_off(insta
     installed_hooks(install, HOOKS.format(name="zarr_chek_metadata"))
     for _ in range(2):
         with pytest.raises(ExtensionLoadError, match=r"acme-hooks 1\.0.*zarr_chek_metadata"):
-            resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+            resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
     with config.set(disabled_plugins={"acme-hooks"}):
-        assert resolve.make("codec", ExtensionDefinition("bytes", PLAIN))
+        assert resolve.create_extension("codec", ExtensionDefinition("bytes", PLAIN))
 
 
 def test_hooks_that_open_something_while_they_are_imported_do_not_go_round_in_circles(install):
     source = f"""
 from zarr_core.definition import ExtensionDefinition
-from zarr_core.registry.resolve import make
-make("codec", ExtensionDefinition("bytes", {PLAIN!r}))
+from zarr_core.registry.resolve import create_extension
+create_extension("codec", ExtensionDefinition("bytes", {PLAIN!r}))
 {HOOKS.format(name="zarr_check_metadata")}
 """
     installed_hooks(install, source)
@@ -314,7 +316,7 @@ def test_without_hooks_pluggy_is_not_imported():
         "from zarr_core.definition import ExtensionDefinition\n"
         "from zarr_core.registry import hooks, resolve\n"
         "assert 'importlib_metadata' not in sys.modules\n"
-        f"resolve.make('codec', ExtensionDefinition('bytes', {PLAIN!r}))\n"
+        f"resolve.create_extension('codec', ExtensionDefinition('bytes', {PLAIN!r}))\n"
         "assert hooks.check_metadata('', {}) == []\n"
         "assert not {'pluggy', 'jsonschema'} & set(sys.modules)\n"
     )
@@ -399,7 +401,10 @@ def test_a_panic_is_a_fault_but_an_order_to_stop_is_obeyed(register, error):
     ]
     register(Raising())
     with override_extensions({"codec": {"any.x": Codec}}):
-        asks += [lambda: resolve.make("codec", ExtensionDefinition("any.x", PLAIN)), encode]
+        asks += [
+            lambda: resolve.create_extension("codec", ExtensionDefinition("any.x", PLAIN)),
+            encode,
+        ]
         for ask in asks:
             expected = pytest.raises(type(error))
             if isinstance(error, PanicException):

@@ -59,7 +59,9 @@ def test_a_newer_class_is_refused_and_others_are_not_affected(two_plugins, codec
     assert find("codec", "acme.other").__name__ == "Codec"
     broken = {
         line.name: line.error
-        for line in zarr.installed_extensions(kind="codec", names=["acme.x", "acme.other"])
+        for line in zarr.installed_extensions(
+            extension_point="codec", names=["acme.x", "acme.other"]
+        )
     }
     assert "requires version" in broken["acme.x"]
     assert broken["acme.other"] is None

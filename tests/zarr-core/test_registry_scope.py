@@ -45,7 +45,7 @@ def test_one_thread_does_not_see_the_block_of_another():
 @pytest.mark.parametrize(
     ("mapping", "error", "message"),
     [
-        ({"codecs": {"a": BytesCodec}}, ValueError, "unknown kind of extension 'codecs'"),
+        ({"codecs": {"a": BytesCodec}}, ValueError, "unknown extension point 'codecs'"),
         (
             {"codec": {"a": int}},
             TypeError,

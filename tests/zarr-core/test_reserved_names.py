@@ -148,7 +148,7 @@ def creations(group):
         "assignment": lambda name: group.__setitem__(name, np.arange(2)),
         "require_group": lambda name: group.require_group(name),
         "require_array": lambda name: group.require_array(name, shape=1),
-        "function": lambda name: zarr.create_array(store, name=name, shape=1),
+        "function": lambda name: zarr.create_array(store, path=name, shape=1),
         "open": lambda name: zarr.open(store, "a", path=name),
         "overwrite": lambda name: zarr.create_group(store, path=name, overwrite=True),
         "copy": lambda name: zarr.copy(group["ok"], group, name),

@@ -208,3 +208,44 @@ def test_writers_while_the_array_grows_lose_nothing():
         for writer in writers:
             writer.join()
         assert array[...].tolist() == [1] * 8
+
+
+@pytest.mark.parametrize("count", [500, 5000])
+def test_shrinking_visits_what_is_cut_off_or_lists_whichever_is_less(count):
+    store = CountingStore(zarr.MemoryStore())
+    array = zarr.create_array(store, shape=count * 2, chunks=2, dtype="int8")
+    array[...] = 1
+    store.calls.clear()
+    array.resize(count * 2 - 5)
+    assert not store.count("list_prefix")
+    assert store.count() < 30
+    array.resize(7)
+    assert store.count("list_prefix") == 1
+    array.resize(count * 2)
+    assert array[...].tolist() == [1] * 7 + [0] * (count * 2 - 7)
+
+
+@pytest.mark.parametrize("exponent", [3, 9, 18])
+def test_shrinking_a_sparse_array_does_not_depend_on_its_grid(exponent):
+    side = 10**exponent
+    store = CountingStore(zarr.MemoryStore())
+    array = zarr.create_array(store, shape=(side, side), chunks=(3, 2), dtype="int8")
+    array[5:8, 5:8] = 1
+    array[-1, 0] = array[0, -1] = 1
+    store.calls.clear()
+    array.resize(6, side)
+    array.resize(6, 6)
+    assert store.count() < 50
+    array.resize(0, side)
+    array.resize(side, side)
+    assert array[:10, :10].tolist() == [[0] * 10] * 10
+    assert array.nchunks_initialized == 0
+
+
+def test_shrinking_does_not_create_chunks():
+    array = zarr.create_array(
+        shape=(9, 9), chunks=(4, 4), dtype="int8", config={"write_empty_chunks": True}
+    )
+    array[0, 8] = 1
+    array.resize(7, 7)
+    assert array.nchunks_initialized == 0

@@ -16,7 +16,7 @@ from zarr_core.data_types.raw import RawBits
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.metadata.node import parse_node
 from zarr_core.metadata.schema import Schema, explain
-from zarr_core.registry.builtin import ENTRY_POINTS
+from zarr_core.registry.discovery import ENTRY_POINTS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "schemas" / "examples"

@@ -63,7 +63,7 @@ def store():
 def test_the_first_is_nearest_to_the_array(store):
     transformers = [by("1"), by("2")]
     array = zarr.create_array(
-        store, name="a", shape=4, chunks=2, dtype="u1", compressors=[],
+        store, path="a", shape=4, chunks=2, dtype="u1", compressors=[],
         storage_transformers=transformers,
     )  # fmt: skip
     array[:3] = [7, 8, 9]

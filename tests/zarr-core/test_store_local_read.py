@@ -195,3 +195,22 @@ def test_descriptors_are_not_leaked(odd):
             except (StoreError, TypeError, ZeroDivisionError):
                 continue
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("key", ["a/missing", "a/k/below"])
+def test_a_missing_value_takes_one_system_call_to_open(store, monkeypatch, key):
+    store.set("a/k", b"v")
+    store.get_into("a/k", room())
+    paths = []
+    real_open = os.open
+    monkeypatch.setattr(
+        os, "open", lambda path, *rest: paths.append(path) or real_open(path, *rest)
+    )
+    for call in (store.get, store.open_value, lambda key: store.get_into(key, room())):
+        paths.clear()
+        assert call(key) is None
+        assert len(paths) == 1
+    with pytest.raises(StoreError):
+        store.get_into("a/..missing/../x", room())
+    with pytest.raises(StoreError):
+        store.get_into("a/", room())

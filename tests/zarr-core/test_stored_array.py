@@ -12,7 +12,7 @@ from zarr_core.selection import parse
 
 def array_of(**options):
     given = {"shape": (5, 6), "chunks": (2, 3), "dtype": "int16", "compressors": None, **options}
-    return zarr.create_array(zarr.MemoryStore(), name="a/b", **given)
+    return zarr.create_array(zarr.MemoryStore(), path="a/b", **given)
 
 
 def test_an_array_has_what_is_stored_of_it():

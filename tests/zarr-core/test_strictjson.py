@@ -41,6 +41,76 @@ def test_what_is_written_is_read_again(document):
     assert json.dumps(again) == json.dumps(document)  # the order of members too
 
 
+# Members as pairs, so that keys can be repeated; strings that look like structure.
+TEXTS = st.text(st.sampled_from('ab:"\\[]{}, \né')) | st.sampled_from([": ", '":', "\\", ""])
+TREES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: (
+        st.lists(inner, max_size=20) | st.lists(st.tuples(TEXTS, inner), max_size=4).map(tuple)
+    ),
+    max_leaves=30,
+)
+
+
+def text_of(tree, space, escaped):
+    if isinstance(tree, tuple):
+        members = (
+            f"{json.dumps(name, ensure_ascii=escaped)}{space}:{text_of(item, space, escaped)}"
+            for name, item in tree
+        )
+        return f"{{{f'{space},'.join(members)}}}"
+    if isinstance(tree, list):
+        return f"[{','.join(text_of(item, space, escaped) for item in tree)}{space}]"
+    return json.dumps(tree, ensure_ascii=escaped)
+
+
+@settings(max_examples=300)
+@given(TREES, st.sampled_from(["", " ", "\n\t"]), st.booleans(), st.booleans())
+def test_fast_and_checking_parser_agree(tree, space, escaped, constants):
+    text = text_of(tree, space, escaped)
+    try:
+        expected = strictjson._CHECKING_DECODERS[constants].decode(text)
+    except strictjson._RejectedError:
+        with pytest.raises(MetadataDecodeError):
+            strictjson.loads(text, constants=constants)
+    else:
+        found = strictjson.loads(text, constants=constants)
+        assert strictjson.identical(found, expected)
+        assert repr(found) == repr(expected)
+
+
+@given(TREES)
+def test_encoding_agrees_with_the_standard_library(tree):
+    try:
+        document = strictjson.loads(text_of(tree, "", False), constants=True)
+    except MetadataDecodeError:
+        return
+    expected = json.dumps(strictjson.plain_floats(document), indent=2, ensure_ascii=False)
+    assert strictjson.encode(strictjson.plain_floats(document)).decode() == expected
+
+
+@given(
+    st.recursive(
+        st.integers() | st.floats() | st.text() | st.none() | st.builds(object),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(st.text() | st.integers(), inner, max_size=4)
+        ),
+    )
+)
+def test_plain_conversion_agrees_with_the_conversion_that_has_pointers(value):
+    problems = []
+    expected = strictjson._plain(value, "", 0, problems)
+    if problems:
+        with pytest.raises(MetadataValidationError) as caught:
+            strictjson.plain(value)
+        assert list(caught.value.problems) == problems
+    else:
+        found = strictjson.plain(value)
+        assert strictjson.identical(found, expected)
+        assert found is not value or not isinstance(value, (list, dict))
+
+
 def test_integers_stay_exact():
     assert strictjson.loads(b"[9007199254740993, -170141183460469231731687303715884105728]") == [
         2**53 + 1,

@@ -40,7 +40,7 @@ def test_blocks_become_chunks(tmp_path):
 
 @pytest.mark.parametrize("inline", [True, False])
 def test_overwriting_the_source_raises(tmp_path, inline):
-    zarr.create_array(tmp_path, name="a/b", data=VALUES, chunks=50)
+    zarr.create_array(tmp_path, path="a/b", data=VALUES, chunks=50)
     x = zarr_dask.from_zarr(tmp_path, "a/b", inline_array=inline)
     for later in (x + 1, dask.optimize(x + 1)[0]):
         with pytest.raises(ValueError, match="is computed from .*overwrite=True"):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataValidationError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import data_type_for, make_extension
+from zarr_core.tools import create_extension, data_type_for
 from zarr_dtypes.datetime64 import DateTime64
 from zarr_dtypes.timedelta64 import TimeDelta64
 
@@ -28,7 +28,7 @@ def test_every_unit(cls, unit, scale_factor):
     assert dtype.kind == ("M" if cls is DateTime64 else "m")
     assert data_type_for(dtype) == data_type
     assert data_type_for(dtype.newbyteorder()) == data_type
-    assert make_extension("data_type", data_type.to_definition()) == data_type
+    assert create_extension("data_type", data_type.to_definition()) == data_type
     assert data_type.item_size == 8
     assert data_type.has_byte_order
 
@@ -38,7 +38,7 @@ def test_both_spellings_of_microseconds(cls):
     assert cls("μs") == cls("us")
     name = cls("us").to_definition().name
     document = ExtensionDefinition(name, {"unit": "μs", "scale_factor": 3})
-    assert make_extension("data_type", document).to_definition().configuration["unit"] == "us"
+    assert create_extension("data_type", document).to_definition().configuration["unit"] == "us"
 
 
 def test_the_spelling_of_a_document_stays():

@@ -17,7 +17,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.extension import DataType, ExtensionDefinition
-from zarr_core.tools import data_type_for, make_extension
+from zarr_core.tools import create_extension, data_type_for
 from zarr_dtypes.struct import Struct
 
 RECORD = np.dtype([("id", "i4"), ("p", [("x", "f4"), ("s", "S3")]), ("at", "M8[s]"), ("u", "U2")])
@@ -32,7 +32,7 @@ def struct(*fields):
 
 
 def made(*fields):
-    return make_extension("data_type", struct(*fields), "the array", "/data_type")
+    return create_extension("data_type", struct(*fields), "the array", "/data_type")
 
 
 def test_numpy():
@@ -49,7 +49,7 @@ def test_numpy():
         field("at", {"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}}),
         field("u", {"name": "fixed_length_utf32", "configuration": {"length_bytes": 8}}),
     ]  # fmt: skip
-    assert make_extension("data_type", data_type.to_definition()) == data_type
+    assert create_extension("data_type", data_type.to_definition()) == data_type
     assert data_type_for(RECORD.newbyteorder(">")) == data_type
     assert len({data_type, data_type_for(RECORD)}) == 1
 

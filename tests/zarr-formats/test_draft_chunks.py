@@ -90,7 +90,7 @@ def test_the_document_stays_that_of_a_transformer(name):
 def test_new_arrays_with_shards_have_the_transformer(name, separator):
     store = store_of({}, None)
     array = zarr.create_array(
-        store, name="a", data=ramp((9, 7)), chunks=(2, 3), shards=(4, 3), zarr_format=name,
+        store, path="a", data=ramp((9, 7)), chunks=(2, 3), shards=(4, 3), zarr_format=name,
         chunk_key_encoding={"name": "default", "separator": separator},
     )  # fmt: skip
     document = document_of(store, KEY[name])

@@ -232,7 +232,7 @@ def test_codecs_of_other_uris_are_written():
     with zarr.override_extensions({"codec": given}):
         store = store_of({}, None)
         zarr.create_array(
-            store, name="a", data=ramp((4, 6)), zarr_format="draft", filters=["urn:n"],
+            store, path="a", data=ramp((4, 6)), zarr_format="draft", filters=["urn:n"],
             serializer="urn:t", compressors=["urn:b"],
         )  # fmt: skip
         written = document_of(store, "meta/a.array.json")["codecs"]
@@ -243,7 +243,7 @@ def test_codecs_of_other_uris_are_written():
 def test_what_is_written():
     store = store_of({}, None)
     zarr.create_array(
-        store, name="a", data=ramp((4, 6), ">i4"), chunks=(2, 3), zarr_format="draft", order="F",
+        store, path="a", data=ramp((4, 6), ">i4"), chunks=(2, 3), zarr_format="draft", order="F",
         compressors=[{"name": "gzip", "configuration": {"level": 3}}],
     )  # fmt: skip
     document = document_of(store, "meta/a.array.json")
@@ -254,6 +254,6 @@ def test_what_is_written():
 
 def test_new_arrays_are_compressed_by_blosc():
     store = store_of({}, None)
-    zarr.create_array(store, name="a", data=ramp((4, 6)), zarr_format="draft")
+    zarr.create_array(store, path="a", data=ramp((4, 6)), zarr_format="draft")
     (found,) = document_of(store, "meta/a.array.json")["codecs"]
     assert found == codec("blosc", cname="lz4", clevel=5, shuffle=1, blocksize=0)

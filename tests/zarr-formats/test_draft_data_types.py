@@ -196,7 +196,7 @@ def test_what_is_written_of_numpy_data_types(order, code, expected):
     dtype = np.dtype(f"{order}{code}")
     store = store_of({}, None)
     array = zarr.create_array(
-        store, name="a", data=some(dtype), chunks=(2, 3), dtype=dtype, zarr_format="draft",
+        store, path="a", data=some(dtype), chunks=(2, 3), dtype=dtype, zarr_format="draft",
         compressors=None, attributes={"x": 1},
     )  # fmt: skip
     written = document_of(store, "meta/a.array.json")
@@ -213,7 +213,7 @@ def test_what_is_written_of_numpy_data_types(order, code, expected):
 def test_what_is_written_of_a_structure():
     dtype = np.dtype([("n", "<U2"), ("in", [("s", "S3"), ("v", "V2")])])
     store = store_of({}, None)
-    zarr.create_array(store, name="a", shape=4, dtype=dtype, zarr_format="draft")
+    zarr.create_array(store, path="a", shape=4, dtype=dtype, zarr_format="draft")
     assert document_of(store, "meta/a.array.json")["data_type"] == extension(
         "struct", [["n", "<U2"], ["in", [["s", "S3"], ["v", "r16"]]]], fallback="r104"
     )

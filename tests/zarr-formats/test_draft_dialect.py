@@ -51,7 +51,7 @@ def made(**options):
     """A new array, and the document that was written of it."""
     store = store_of({}, None)
     options = {"data": ramp((4, 6)), "chunks": (2, 3), **options}
-    array = zarr.create_array(store, name="a", zarr_format="draft-2021", **options)
+    array = zarr.create_array(store, path="a", zarr_format="draft-2021", **options)
     return array, document_of(store, KEY)
 
 

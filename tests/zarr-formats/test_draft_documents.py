@@ -281,7 +281,7 @@ def test_what_the_text_has_no_words_for_is_refused(options, pointer):
 
 def test_a_fill_value_is_always_stored():
     store = store_of({})
-    zarr.create_array(store, name="a", shape=2, dtype="f4", zarr_format="draft")
+    zarr.create_array(store, path="a", shape=2, dtype="f4", zarr_format="draft")
     assert document_of(store, "meta/a.array.json")["fill_value"] == 0.0
     undefined = metadata_of().replace(fill_value_undefined=True)
     with pytest.raises(MetadataValidationError, match="/fill_value.*null is not permitted"):

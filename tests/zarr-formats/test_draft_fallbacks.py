@@ -8,7 +8,7 @@ from draft_stores import EXTENSION, SPEC, array_store, document_of, open_a, ramp
 from zarr_core.config import config
 from zarr_core.errors import StoreReadOnlyError, UnknownExtensionError
 from zarr_core.extension import hookimpl
-from zarr_core.registry import fallback
+from zarr_core.registry import resolve
 from zarr_core.registry.hooks import register_hooks, unregister_hooks
 
 DATETIME = f"{SPEC}extensions/data-types/datetime/1.0"
@@ -16,7 +16,7 @@ DATETIME = f"{SPEC}extensions/data-types/datetime/1.0"
 
 @pytest.fixture(autouse=True)
 def _forget():
-    fallback._warned.clear()
+    resolve._warned.clear()
 
 
 def unknown(*fallbacks, **changes):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.errors import MetadataError, MetadataValidationError
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.draft.fill_values import read_fill_value, write_fill_value
 
 NUMBERS = [
@@ -139,7 +139,7 @@ def test_what_is_no_value_of_the_type(name, value):
 def test_what_is_written(dtype, value, written):
     store = store_of({}, None)
     array = zarr.create_array(
-        store, name="a", shape=2, dtype=dtype, fill_value=value, zarr_format="draft"
+        store, path="a", shape=2, dtype=dtype, fill_value=value, zarr_format="draft"
     )
     assert document_of(store, "meta/a.array.json")["fill_value"] == written
     again = np.asarray(open_a(store).fill_value)
@@ -149,13 +149,13 @@ def test_what_is_written(dtype, value, written):
 
 def test_a_default_is_written_out():
     store = store_of({}, None)
-    zarr.create_array(store, name="a", shape=2, dtype="i4", zarr_format="draft")
+    zarr.create_array(store, path="a", shape=2, dtype="i4", zarr_format="draft")
     assert document_of(store, "meta/a.array.json")["fill_value"] == 0
 
 
 @given(st.sampled_from(NUMBERS), st.binary(min_size=16, max_size=16))
 def test_all_bits_there_and_back(name, data):
-    data_type = make_extension("data_type", ExtensionDefinition(name))
+    data_type = create_extension("data_type", ExtensionDefinition(name))
     data = data[: data_type.item_size] if name != "bool" else bytes([data[0] & 1])
     value = np.frombuffer(data, data_type.numpy_dtype).reshape(())
     form = data_type.fill_value_to_json(value)

@@ -136,7 +136,7 @@ def test_arrays_come_back(name, dimensions, dtype, order, separator, sharded, se
     shards = tuple(a * b for a, b in zip(chunks, counts, strict=True)) if sharded else None
     store = MemoryStore()
     zarr.create_array(
-        store, name="x/a", data=values, dtype=dtype, chunks=chunks, shards=shards, order=order,
+        store, path="x/a", data=values, dtype=dtype, chunks=chunks, shards=shards, order=order,
         zarr_format=name, chunk_key_encoding={"name": "default", "separator": separator},
     )  # fmt: skip
     array = zarr.open(store, path="x/a")
@@ -159,7 +159,7 @@ def test_hierarchies_come_back(name, nodes):
     store = store_of({}, None)
     for path, is_array in sorted(nodes.items()):
         if is_array:
-            zarr.create_array(store, name=path, data=np.arange(3), zarr_format=name)
+            zarr.create_array(store, path=path, data=np.arange(3), zarr_format=name)
         else:
             zarr.create_group(store, path=path, zarr_format=name, attributes={"path": path})
     if not nodes:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.extension import MetadataValidationError
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.fill import fill_from_v2, fill_to_v2
 from zarr_formats.typestr import read_dtype
 
@@ -63,7 +63,7 @@ def test_null_is_undefined_and_reads_as_the_default(text):
     dtype = read_dtype(text)
     found, undefined = fill_from_v2(None, dtype)
     assert undefined
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     value = data_type.fill_value_from_json(found)
     assert value.tobytes() == data_type.default_fill_value().tobytes()
     assert fill_to_v2(found, dtype, undefined=True) is None
@@ -71,7 +71,7 @@ def test_null_is_undefined_and_reads_as_the_default(text):
 
 def test_bytes_are_base64_and_may_be_short():
     dtype = read_dtype("|S4")
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     for data in (b"", b"ab", b"abcd"):
         found, _ = fill_from_v2(base64_of(data), dtype)
         assert data_type.fill_value_from_json(found)[()] == data
@@ -86,7 +86,7 @@ def test_records_are_base64_of_their_bytes_in_their_byte_order(order):
     found, _ = fill_from_v2(base64_of(value.tobytes()), dtype)
     assert found["a"] == 7
     assert found["b"] == [1.5, 0.0]
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     assert data_type.fill_value_from_json(found)["a"] == 7
     assert fill_to_v2(found, dtype) == base64_of(value.tobytes())
 
@@ -186,7 +186,7 @@ def test_any_bits_come_back(data):
         )
     )
     raw = data.draw(st.binary(min_size=dtype.item_size, max_size=dtype.item_size))
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     value = np.frombuffer(raw, dtype.numpy_dtype()).reshape(()).astype(data_type.numpy_dtype)
     form = data_type.fill_value_to_json(value)
     try:

@@ -21,7 +21,7 @@ from zarr_core.errors import (
 )
 from zarr_core.extension import ArrayRepresentation, ExtensionDefinition
 from zarr_core.stores.memory import MemoryStore
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.n5.block import BlockCodec
 from zarr_formats.n5.default import N5DefaultCodec
 from zarr_formats.n5.header import read_header, write_header
@@ -31,7 +31,7 @@ GZIP = {"name": "gzip", "configuration": {"level": 6}}
 
 
 def chunk(shape, dtype="u2", fill=0):
-    data_type = make_extension("data_type", ExtensionDefinition(np.dtype(dtype).name))
+    data_type = create_extension("data_type", ExtensionDefinition(np.dtype(dtype).name))
     return ArrayRepresentation(shape, data_type, np.array(fill, dtype))
 
 
@@ -167,7 +167,7 @@ def test_it_pickles_and_compares(codec):
 def bound(codecs, name="n5.block", dtype="u2", shape=(2, 4)):
     configuration = {"codecs": codecs}
     definition = ExtensionDefinition(name, configuration)
-    made = make_extension("codec", definition, "here", "/codecs/0")
+    made = create_extension("codec", definition, "here", "/codecs/0")
     assert made.to_configuration() == configuration
     made.check(chunk(shape, dtype))
     return made
@@ -285,5 +285,5 @@ def test_the_examples_of_the_schemas_are_configurations(name):
     jsonschema.Draft202012Validator.check_schema(schema)
     for example in schema["examples"]:
         jsonschema.validate(example, schema)
-        made = make_extension("codec", ExtensionDefinition(name, example), "here", "/codecs/0")
+        made = create_extension("codec", ExtensionDefinition(name, example), "here", "/codecs/0")
         assert made.to_configuration() == example

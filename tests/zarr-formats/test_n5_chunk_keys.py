@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from zarr_core.extension import ExtensionDefinition
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.n5.chunk_keys import N5Encoding
 
 
@@ -33,7 +33,7 @@ def test_a_key_says_which_chunk_it_is(chunk):
 
 
 @pytest.mark.parametrize("chunk", [(), (3,), (4, 5)])
-def test_affixes_make_the_same_keys(chunk):
+def test_affixes_match_encode(chunk):
     affixes = N5Encoding().affixes(len(chunk))
     if len(chunk) > 1:
         assert affixes is None
@@ -43,6 +43,6 @@ def test_affixes_make_the_same_keys(chunk):
 
 
 def test_the_name_finds_it():
-    made = make_extension("chunk_key_encoding", ExtensionDefinition("n5"), "here", "/x")
+    made = create_extension("chunk_key_encoding", ExtensionDefinition("n5"), "here", "/x")
     assert made == N5Encoding() == pickle.loads(pickle.dumps(made))
     assert made.to_definition() == ExtensionDefinition("n5")

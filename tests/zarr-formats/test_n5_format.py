@@ -36,7 +36,7 @@ def put(store, path, content):
 
 def make(store, name, **options):
     options = {"data": VALUES, "chunks": (3, 2), "zarr_format": "n5", **options}
-    return zarr_core.create_array(store, name=name, **options)
+    return zarr_core.create_array(store, path=name, **options)
 
 
 def test_an_array_is_made_filled_changed(store):
@@ -174,7 +174,7 @@ def test_new_members_are_n5_too(store):
     root = zarr_core.create_group(store, zarr_format="n5")
     root["x"] = VALUES
     assert document(store, "x")["dataType"] == "int16"
-    other = zarr_core.create_array(store, name="y", data=VALUES)
+    other = zarr_core.create_array(store, path="y", data=VALUES)
     assert document(store, "y")["dimensions"] == [5, 7]
     assert other.metadata.chunk_key_encoding.name == "n5"
 

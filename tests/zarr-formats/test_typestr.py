@@ -6,7 +6,7 @@ from growth import LIMIT, growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr_core.extension import ExtensionDefinition, MetadataValidationError
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 from zarr_formats.typestr import LARGEST, read_dtype, write_dtype
 
 SIMPLE = {
@@ -257,7 +257,7 @@ def test_what_is_read_has_numpys_size_and_is_written_back(value):
     dtype = read_dtype(value)
     assert dtype.item_size == dtype.numpy_dtype().itemsize <= LARGEST
     # The model's data type lays an element out alike.
-    data_type = make_extension("data_type", dtype.data_type)
+    data_type = create_extension("data_type", dtype.data_type)
     assert data_type.item_size == dtype.item_size
     if dtype.byte_order != "mixed":
         written = write_dtype(dtype.data_type, dtype.byte_order)

@@ -9,7 +9,7 @@ import pytest
 import zarr_core
 from zarr_core.errors import MetadataValidationError
 from zarr_core.extension import ExtensionDefinition, GroupMetadata
-from zarr_core.tools import make_extension, package_schema
+from zarr_core.tools import create_extension, package_schema
 from zarr_formats.v1.document import encode, is_version_1
 from zarr_formats.v1.format import V1
 
@@ -34,7 +34,7 @@ def read(**changes):
 
 def fill_of(**changes):
     metadata = read(**changes)
-    data_type = make_extension("data_type", metadata.data_type)
+    data_type = create_extension("data_type", metadata.data_type)
     return data_type.fill_value_from_json(metadata.fill_value)
 
 

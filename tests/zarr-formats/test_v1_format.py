@@ -37,7 +37,7 @@ def store(request, tmp_path):
 
 def make(store, name="", **options):
     options = {"data": VALUES, "chunks": (3, 2), "zarr_format": 1, **options}
-    return zarr_core.create_array(store, name=name, **options)
+    return zarr_core.create_array(store, path=name, **options)
 
 
 def content(store, key):

@@ -207,7 +207,7 @@ def test_an_undefined_fill_value_keeps_every_chunk():
 
 def test_groups_that_lead_to_a_node_are_made():
     store = zarr.MemoryStore()
-    zarr.create_array(store, name="foo/bar/baz", shape=1, dtype="i1", zarr_format=2)
+    zarr.create_array(store, path="foo/bar/baz", shape=1, dtype="i1", zarr_format=2)
     assert {".zgroup", "foo/.zgroup", "foo/bar/.zgroup", "foo/bar/baz/.zarray"} == set(store.list())
     assert json.loads(bytes(store.get("foo/.zgroup"))) == {"zarr_format": 2}
     zarr.create_group(store, path="a/b", zarr_format=2)

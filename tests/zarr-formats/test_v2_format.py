@@ -373,7 +373,7 @@ def test_overwriting_removes_all_of_a_node_and_nothing_else():
     root = zarr.create_group(store, zarr_format=2)
     root.create_array("a/b", data=[1, 2], attributes={"x": 1})
     root.create_array("ab", data=[1, 2])
-    zarr.create_array(store, name="a", data=[3], zarr_format=2, overwrite=True)
+    zarr.create_array(store, path="a", data=[3], zarr_format=2, overwrite=True)
     assert sorted(key for key in store.list() if key.startswith("a/")) == ["a/.zarray", "a/0"]
     assert root["ab"][1] == 2
 
@@ -384,7 +384,7 @@ def test_overwriting_works_across_versions(old, new):
     store = zarr.MemoryStore()
     for path in ("x", "x/y"):
         zarr.create_group(store, path=path, zarr_format=old, attributes={"a": 1})
-    zarr.create_array(store, name="x/y/z", data=[[1, 2]], zarr_format=old)
+    zarr.create_array(store, path="x/y/z", data=[[1, 2]], zarr_format=old)
     zarr.consolidate_metadata(store)
     array_ = zarr.create_array(store, data=[5], zarr_format=new, overwrite=True)
     assert (array_.zarr_format, array_[0], zarr.open(store).zarr_format) == (new, 5, new)

@@ -67,7 +67,7 @@ def test_segments_that_are_dots_are_errors(store, path):
         with pytest.raises(ZarrError):
             attempt(store, path=path, zarr_format=2)
     with pytest.raises(ZarrError):
-        zarr.create_array(store, name=path, shape=1, dtype="i1", zarr_format=2)
+        zarr.create_array(store, path=path, shape=1, dtype="i1", zarr_format=2)
     assert set(store.list()) == before
 
 

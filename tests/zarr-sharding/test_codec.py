@@ -16,7 +16,7 @@ from zarr_core.errors import (
     UnknownExtensionError,
 )
 from zarr_core.extension import BasicIndexer, BufferByteReader, ExtensionDefinition
-from zarr_core.tools import CodecChain, make_extension
+from zarr_core.tools import CodecChain, create_extension
 from zarr_sharding.codec import ShardingCodec
 
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
@@ -31,7 +31,7 @@ def configuration(**changes):
 
 
 def make(**changes):
-    return make_extension(
+    return create_extension(
         "codec", ExtensionDefinition("sharding_indexed", configuration(**changes))
     )
 
@@ -52,7 +52,7 @@ def test_definitions_are_written_as_they_were_read():
         index_location="start",
     )
     before = copy.deepcopy(document)
-    codec = make_extension("codec", ExtensionDefinition("sharding_indexed", document))
+    codec = create_extension("codec", ExtensionDefinition("sharding_indexed", document))
     assert codec.to_configuration() == before
     assert document == before
 
@@ -95,7 +95,7 @@ def test_codecs_may_be_given_in_any_form(rep):
         "bytes",
         BYTES,
         ExtensionDefinition("bytes", {"endian": "little"}),
-        make_extension("codec", ExtensionDefinition("bytes", {"endian": "little"})),
+        create_extension("codec", ExtensionDefinition("bytes", {"endian": "little"})),
     ]
     decoded = rep((4, 4))
     stored = {
@@ -244,7 +244,7 @@ def test_schema_requires(member):
     document = configuration()
     del document[member]
     with pytest.raises(ExtensionConfigurationError, match=member):
-        make_extension("codec", ExtensionDefinition("sharding_indexed", document))
+        create_extension("codec", ExtensionDefinition("sharding_indexed", document))
 
 
 def test_zero_dimensional_shard(rep):

@@ -259,7 +259,7 @@ def test_arrays_and_groups_are_opened_with_locks(tmp_path, kind):
 def test_locks_are_reentrant(kind, tmp_path):
     locks = ThreadSynchronizer() if kind == "threads" else ProcessSynchronizer(tmp_path / "locks")
     root = zarr.create_group(tmp_path / "x.zarr", synchronizer=locks)
-    array = zarr.create_array(root.store, name="a", shape=4, dtype="int8", synchronizer=locks)
+    array = zarr.create_array(root.store, path="a", shape=4, dtype="int8", synchronizer=locks)
     array[1] = 5
     assert zarr.open_array(root, path="a", synchronizer=locks)[1] == 5
     with locks["k"]:

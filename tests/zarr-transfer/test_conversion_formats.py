@@ -117,7 +117,7 @@ def test_version_1_has_no_groups(sources):
 def test_shards_of_the_draft_are_described_not_decoded():
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
     zarr.create_array(
-        source, name="foo", data=NUMBERS, chunks=(2, 2), shards=(4, 4), zarr_format="draft"
+        source, path="foo", data=NUMBERS, chunks=(2, 2), shards=(4, 4), zarr_format="draft"
     )
     done = convert(source, dest, source_format="draft")
     assert done.cost == "copy"
@@ -152,7 +152,7 @@ def test_storage_transformers_become_codecs():
 
 def test_a_zarr_json_of_another_meaning_is_not_overwritten():
     store = zarr.MemoryStore()
-    zarr.create_array(store, name="foo", data=NUMBERS, zarr_format="draft")
+    zarr.create_array(store, path="foo", data=NUMBERS, zarr_format="draft")
     before = documents(store)
     with pytest.raises(ConversionError, match=r"'zarr.json' exists"):
         convert(store)
@@ -241,7 +241,7 @@ def test_in_place_asks_which_of_two_old_formats_is_meant():
 
 def test_version_3_becomes_version_2_where_it_is():
     store = zarr.MemoryStore()
-    zarr.create_array(store, name="g/x", data=NUMBERS, chunks=(4, 4), attributes={"a": 1})
+    zarr.create_array(store, path="g/x", data=NUMBERS, chunks=(4, 4), attributes={"a": 1})
     done = convert(store, zarr_format=2, remove_source=True)
     assert done.cost == "copy"
     assert sorted(store.list()) == [

@@ -164,8 +164,8 @@ convert(source, Killed(zarr.LocalStore(dest), int(stop), "after"), chunks=3, sha
 @pytest.mark.parametrize("stop", [12, 18, 25])
 def test_a_process_that_dies(stop, tmp_path):
     source, dest = tmp_path / "old.zarr", tmp_path / "new.zarr"
-    zarr.create_array(source, name="a", data=np.arange(100).reshape(10, 10), chunks=4)
-    zarr.create_array(source, name="b", data=np.arange(100).reshape(10, 10), chunks=4)
+    zarr.create_array(source, path="a", data=np.arange(100).reshape(10, 10), chunks=4)
+    zarr.create_array(source, path="b", data=np.arange(100).reshape(10, 10), chunks=4)
     died = subprocess.run(
         [sys.executable, "-c", PROGRAM, source, dest, str(stop)],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},

@@ -71,7 +71,7 @@ def test_all_problems_come_at_once_and_before_anything_is_written():
 
 def test_what_is_there_is_not_overwritten_unless_asked():
     source, dest = hierarchy(), zarr.MemoryStore()
-    zarr.create_array(dest, name="x", data=np.zeros(3))
+    zarr.create_array(dest, path="x", data=np.zeros(3))
     with pytest.raises(ConversionError, match="/x: another node exists"):
         convert(source, dest)
     assert zarr.open(dest)["x"].shape == (3,)
@@ -210,7 +210,7 @@ def test_progress_is_told(capsys):
 
 def test_numbers_that_json_does_not_have_become_strings():
     source, dest = zarr.MemoryStore(), zarr.MemoryStore()
-    zarr.create_array(source, name="x", data=np.zeros(2), zarr_format=2)
+    zarr.create_array(source, path="x", data=np.zeros(2), zarr_format=2)
     source.set("x/.zattrs", b'{"missing": NaN, "range": [-Infinity, 1], "units": "m"}')
     source.set(".zattrs", b'{"most": Infinity}')
     done = convert(source, dest)

@@ -138,7 +138,7 @@ def long_array(monkeypatch):
     monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
     store = zarr.MemoryStore()
     values = np.arange(64 * 64.0).reshape(64, 64)
-    zarr.create_array(store, name="a", data=values, chunks=(4, 64))
+    zarr.create_array(store, path="a", data=values, chunks=(4, 64))
     return store, values, {"chunks": (8, 16), "max_memory": rechunk._OVERHEAD + 30_000}
 
 
@@ -197,7 +197,7 @@ def tight(monkeypatch):
 
 def planes(store=None, shape=(30, 24, 20), chunks=(1, 24, 20), **options):
     array = zarr.create_array(
-        store, name="a", shape=shape, dtype="f4", chunks=chunks, fill_value=-1, **options
+        store, path="a", shape=shape, dtype="f4", chunks=chunks, fill_value=-1, **options
     )
     array[3:] = np.random.default_rng(0).normal(size=(shape[0] - 3, *shape[1:])).astype("f4")
     return array
@@ -213,10 +213,10 @@ def test_planes_become_columns_with_each_chunk_decoded_once(tight):
     array = planes(source)
     values = array[...]
     asked = {"chunks": (30, 4, 5), "verify": True}
-    looked = plan_conversion(source, dest, path="a", **asked)
+    looked = plan_conversion(source, dest, source_path="a", **asked)
     assert "uses an intermediate array" in looked.steps[0].notes[0]
     source.calls.clear()
-    convert(source, dest, path="a", **asked)
+    convert(source, dest, source_path="a", **asked)
     assert sorted(chunks_read(source)) == sorted(f"a/c/{n}/0/0" for n in range(3, 30))
     assert np.array_equal(zarr.open(dest)[...], values)
     assert {key.partition("/")[0] for key in dest.list()} == {"c", "zarr.json"}

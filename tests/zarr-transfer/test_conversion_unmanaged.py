@@ -21,7 +21,7 @@ def hierarchy(zarr_format):
 def stranger(store, zarr_format):
     """An array that members of the group do not know of: its document was put there by others."""
     other = zarr.MemoryStore()
-    zarr.create_array(other, name="g/x", data=VALUES, chunks=2, zarr_format=zarr_format)
+    zarr.create_array(other, path="g/x", data=VALUES, chunks=2, zarr_format=zarr_format)
     for key in other.list():
         if key.startswith("g/x/"):
             store.set(key, other.get(key))
@@ -44,7 +44,7 @@ def test_members_of_other_formats_are_problems(own, other):
     assert {path for path, _ in zarr.open_group(dest).members(max_depth=None)} == {"g", "g/a"}
     # As the message says: by itself, then with all others.
     store.erase_prefix("g/x/") if other in (1, "n5") else convert(
-        store, path="g/x", source_format=other, zarr_format=3, remove_source=True
+        store, source_path="g/x", source_format=other, zarr_format=3, remove_source=True
     )
     if own == 3 and other == 2:
         done = convert(store, again := zarr.MemoryStore(), zarr_format=2)

@@ -48,7 +48,7 @@ def source(tmp_path):
     group = zarr.create_group(tmp_path / "source", attributes={"a": 1})
     group.create_array("x", data=np.arange(100).reshape(10, 10), chunks=(5, 2))
     group.create_array("below/y", data=np.arange(8.0), chunks=2)
-    zarr.create_array(tmp_path / "source", name="below/empty", shape=5)
+    zarr.create_array(tmp_path / "source", path="below/empty", shape=5)
     return group
 
 

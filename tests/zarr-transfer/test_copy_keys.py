@@ -259,7 +259,7 @@ def test_a_copy_below_its_source_is_made_again_without_itself():
 def test_renaming_moves_a_directory_at_once(tmp_path):
     store = zarr.LocalStore(tmp_path)
     zarr.create_group(store)
-    zarr.create_array(store, name="a/x", data=[1, 2, 3])
+    zarr.create_array(store, path="a/x", data=[1, 2, 3])
     before = (tmp_path / "a" / "x" / "c" / "0").stat().st_ino
     zarr.rename(store, "a", "b/c")
     assert (tmp_path / "b" / "c" / "x" / "c" / "0").stat().st_ino == before

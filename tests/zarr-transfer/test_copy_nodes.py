@@ -124,7 +124,7 @@ def test_nothing_is_copied_if_a_member_is_there():
 
 def test_what_is_left_of_another_node_is_refused():
     source, dest = hierarchy(), zarr.MemoryStore()
-    zarr.create_array(dest, name="g/a", data=[5])
+    zarr.create_array(dest, path="g/a", data=[5])
     dest.erase("zarr.json")
     dest.erase("g/zarr.json")
     with pytest.raises(NodeExistsError, match="'/g/a': a node already exists"):
@@ -552,7 +552,7 @@ def build(store, path, tree):
         for name, below in tree.items():
             build(store, f"{path}/{name}".lstrip("/"), below)
     else:
-        zarr.create_array(store, name=path, data=np.arange(tree), chunks=2)
+        zarr.create_array(store, path=path, data=np.arange(tree), chunks=2)
 
 
 @settings(max_examples=60, deadline=None)

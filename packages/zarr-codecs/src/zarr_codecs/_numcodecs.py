@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from zarr_core.extension import JSON, Buffer
 
 
+_COUNT = 4  # bytes of the number of elements of variable length
+_BATCH = 1 << 12  # elements of variable length that are encoded at once, in the cache
+
+
 @cache
 def _library() -> Any:
     try:
@@ -167,14 +171,14 @@ def vlen_encode(name: str, elements: np.ndarray[Any, Any]) -> Buffer:
     TypeError
         If an element has another type.
     """
-    if not elements.flags.writeable:
-        # numcodecs requires writable memory, but does not write to it.
-        elements = elements.view()
-        try:
-            elements.flags.writeable = True
-        except ValueError:  # the owner of the memory is read-only
-            elements = elements.copy()
-    return _vlen(name).encode(elements)  # type: ignore[no-any-return]  # bytearray
+    encode = _vlen(name).encode
+    flat = elements.reshape(-1)
+    parts: list[Buffer] = [len(flat).to_bytes(_COUNT, "little")]
+    for start in range(0, len(flat), _BATCH):
+        # Objects: numcodecs converts other elements twice.  A copy: it requires writable memory.
+        batch = flat[start : start + _BATCH].astype(object)
+        parts.append(memoryview(encode(batch))[_COUNT:])
+    return b"".join(parts)
 
 
 def vlen_decode(name: str, data: Buffer) -> np.ndarray[Any, Any]:

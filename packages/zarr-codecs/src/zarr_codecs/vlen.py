@@ -27,6 +27,7 @@ _OF_BYTES = ("bytes", "variable_length_bytes")
 # Random sentinel that is appended while reading, to find the end of the elements.
 _END = os.urandom(8).hex()
 _END_STORED = len(_END).to_bytes(_LENGTH, "little") + _END.encode()
+_BATCH = 1 << 16  # encoded bytes that are decoded at once, so that their objects stay in the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,14 @@ class VlenUtf8Codec(ArrayToBytesCodec):
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Store the number of strings, then each string after its length."""
-        return _numcodecs.vlen_encode("VLenUTF8", np.ascontiguousarray(array))
+        return _numcodecs.vlen_encode("VLenUTF8", array)
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """Read the strings."""
-        strings = _elements("VLenUTF8", _END, data, decoded.size, "vlen-utf8")
-        return strings.reshape(decoded.shape).astype(decoded.data_type.numpy_dtype, copy=False)
+        dtype = decoded.data_type.numpy_dtype
+        if dtype.kind == "T":
+            return _strings(data, decoded.size, dtype, "vlen-utf8").reshape(decoded.shape)
+        return _elements("VLenUTF8", _END, data, decoded.size, "vlen-utf8").reshape(decoded.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class VlenBytesCodec(ArrayToBytesCodec):
 
     def encode(self, array: np.ndarray[Any, Any], decoded: ArrayRepresentation) -> Buffer:
         """Store the number of byte strings, then each one after its length."""
-        return _numcodecs.vlen_encode("VLenBytes", np.ascontiguousarray(array))
+        return _numcodecs.vlen_encode("VLenBytes", array)
 
     def decode(self, data: Buffer, decoded: ArrayRepresentation) -> np.ndarray[Any, Any]:
         """Read the byte strings."""
@@ -110,6 +113,28 @@ def _elements(
     except ValueError as error:
         raise ChunkDecodeError(str(error), name) from error
     raise ChunkDecodeError("other bytes follow the last element", name)
+
+
+def _strings(data: Buffer, count: int, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
+    """Decode in batches to a StringDType; fewer objects exist at once than with `_elements`."""
+    _check_count(data, count, name)
+    strings = np.empty(count, dtype)
+    batch = max(1, _BATCH * count // len(data))
+    # The number of elements of a batch replaces four bytes that were decoded before.
+    view = memoryview(bytearray(data))
+    for start in range(0, count, batch):
+        stop = min(start + batch, count)
+        view[:_LENGTH] = (stop - start).to_bytes(_LENGTH, "little")
+        try:
+            elements = _numcodecs.vlen_decode("VLenUTF8", view)
+        except ValueError as error:  # also UnicodeDecodeError
+            raise ChunkDecodeError(str(error), name) from error
+        strings[start:stop] = elements
+        size = len("".join(elements.tolist()).encode())
+        view = view[_LENGTH * len(elements) + size :]
+    if len(view) > _LENGTH:
+        raise ChunkDecodeError("other bytes follow the last element", name)
+    return strings
 
 
 def _check_count(data: Buffer, count: int, name: str) -> None:

@@ -138,7 +138,7 @@ def to_zarr(
     with Rollback() as rollback:
         with rollback.nested():
             array = create_array(
-                store, name=path, overwrite=overwrite, storage_options=storage_options, **options
+                store, path=path, overwrite=overwrite, storage_options=storage_options, **options
             )
         return _written(blocks, array, where, lock, compute, more)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from zarr_core.extension import (
     ChunkAxis,
     ExtensionDefinition,
 )
-from zarr_core.tools import CodecChain, PreparedCodecChain, make_extension
+from zarr_core.tools import CodecChain, PreparedCodecChain, create_extension
 
 from zarr_sharding.index import MAX_INNER_CHUNKS, IndexFormat
 
@@ -103,6 +104,40 @@ class Shard:
         lengths = [n for pair in zip(self.grid, self.inner_shape, strict=True) for n in pair]
         # Splitting dimensions never copies, whatever the strides.
         return array.reshape(lengths).transpose(*range(0, 2 * ndim, 2), *range(1, 2 * ndim, 2))
+
+    def slabs(self, step: int) -> list[tuple[range, tuple[int | slice, ...]]]:
+        """Divide the inner chunks into parts of the grid that are successive in C order.
+
+        Parameters
+        ----------
+        step : int
+            Largest number of inner chunks in a part.
+
+        Returns
+        -------
+        list of (range, tuple)
+            Linear indices of the inner chunks of each part, and its index in :meth:`blocks`.
+        """
+        axis = next(axis for axis in range(len(self.grid)) if prod(self.grid[axis + 1 :]) <= step)
+        below = prod(self.grid[axis + 1 :])
+        length = self.grid[axis]
+        rows = step // below
+        slabs: list[tuple[range, tuple[int | slice, ...]]] = []
+        for number, place in enumerate(product(*map(range, self.grid[:axis]))):
+            for row in range(0, length, rows):
+                stop = min(row + rows, length)
+                first = number * length
+                numbers = range((first + row) * below, (first + stop) * below)
+                slabs.append((numbers, (*place, slice(row, stop))))
+        return slabs
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether inner chunks are stored as their memory, except for the byte order."""
+        inner = self.inner
+        return bool(
+            inner.has_memory_layout and not inner.decodes_bytes_into and inner.decoded.nbytes
+        )
 
     def parallel(self, count: int) -> bool | None:
         """Return whether threads are faster for ``count`` inner chunks; None if unknown."""
@@ -251,7 +286,7 @@ def index_format(grid: tuple[int, ...], codecs: CodecChain, at_start: bool) -> I
     """
     # "The index is an array with 64-bit unsigned integers with a shape that matches
     # the chunks per shard tuple with an appended dimension of size 2."
-    uint64 = make_extension("data_type", ExtensionDefinition("uint64"))
+    uint64 = create_extension("data_type", ExtensionDefinition("uint64"))
     assert uint64 is not None  # a data type is never ignored
     decoded = ArrayRepresentation(
         (*grid, 2), uint64, np.zeros((), np.uint64), write_empty_chunks=True

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 def copy(
     source: Array | Group,
     dest: StoreLike,
-    name: str | None = None,
+    dest_path: str | None = None,
     *,
     dry_run: Literal[False] = False,
     **options: Any,
@@ -63,7 +63,7 @@ def copy(
 def copy(
     source: Array | Group,
     dest: StoreLike,
-    name: str | None = None,
+    dest_path: str | None = None,
     *,
     dry_run: Literal[True],
     **options: Any,
@@ -73,7 +73,7 @@ def copy(
 def copy(
     source: Array | Group,
     dest: StoreLike,
-    name: str | None = None,
+    dest_path: str | None = None,
     *,
     overwrite: bool = False,
     if_exists: IfExists = "raise",
@@ -97,7 +97,7 @@ def copy(
         The node to copy.
     dest : store-like
         A group, or a location in any store.
-    name : str, optional
+    dest_path : str, optional
         Path of the copy below ``dest``.  By default the name of the source if ``dest`` is a
         group; otherwise empty, and the copy becomes the root.
     overwrite : bool
@@ -173,10 +173,10 @@ def copy(
     check_source(source)
     if isinstance(dest, Node):
         check_writable(dest)
-        name = name or source.basename
-        if not name:
-            raise NodeNameError("''", "the root has no name; pass a name for the copy")
-    with opened_store(dest, name) as (store, path):
+        dest_path = dest_path or source.basename
+        if not dest_path:
+            raise NodeNameError("''", "the root has no name; pass dest_path")
+    with opened_store(dest, dest_path) as (store, path):
         metadata = read_source(source)
         replaces = overwrite or if_exists == "replace"
         if is_within_location(store, path, source.store, source.path) or (

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def move(
     source: Array | Group,
     dest: StoreLike,
-    name: str | None = None,
+    dest_path: str | None = None,
     *,
     progress: Callable[[Progress], object] | bool | None = None,
 ) -> Array | Group:
@@ -53,7 +53,7 @@ def move(
         The node to move.
     dest : store-like
         A group, or a location in any store.
-    name : str, optional
+    dest_path : str, optional
         Path below ``dest``.  By default the name of the source if ``dest`` is a group;
         otherwise empty, and the node becomes the root.
     progress : callable or True, optional
@@ -85,10 +85,10 @@ def move(
     check_writable(source)
     if isinstance(dest, Node):
         check_writable(dest)
-        name = name or source.basename
-        if not name:
-            raise NodeNameError("''", "the root has no name; pass a name")
-    store, path = resolve_store_path(dest, name)
+        dest_path = dest_path or source.basename
+        if not dest_path:
+            raise NodeNameError("''", "the root has no name; pass dest_path")
+    store, path = resolve_store_path(dest, dest_path)
     format_ = format_of(dest) if isinstance(dest, Node) else None
     spec = spec_of(source, store, path, format_, {})
     there = move_node(spec, progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr_core import Array, MemoryStore, empty_like, override_extensions
-from zarr_core.tools import ProgressReporter, keep_nonfinite, node_from_metadata
+from zarr_core.tools import ProgressReporter, StoredArray, keep_nonfinite, stored_node
 
 from zarr_transfer.checkpoint import checkpoint_key
 from zarr_transfer.copy_elements import copy_elements
@@ -108,10 +108,10 @@ def _memory(old: Array, new: Array, options: CopyOptions) -> Memory:
 
 
 def _draft(spec: CopySpec, step: Step, layout: Mapping[str, Any]) -> Draft:
-    old = node_from_metadata(
+    old = stored_node(
         spec.source.store, step.source, spec.source.format_, step.metadata, read_only=True
     )
-    assert isinstance(old, Array), "the metadata is that of an array"
+    assert isinstance(old, StoredArray), "the metadata is that of an array"
     attributes = step.metadata.attributes
     if spec.source.format_.name == spec.dest.format_.name:  # stored NaN is kept
         attributes = keep_nonfinite(attributes)
@@ -119,12 +119,12 @@ def _draft(spec: CopySpec, step: Step, layout: Mapping[str, Any]) -> Draft:
     options["zarr_format"] = spec.dest.format_.name
     if spec.source.format_.name != spec.dest.format_.name:
         options.setdefault("chunk_key_encoding", None)  # the default of the format
-    made = empty_like(old, **options)
-    new = node_from_metadata(
+    made = empty_like(Array(old), **options)
+    new = stored_node(
         spec.dest.store, step.target, spec.dest.format_, made.metadata, read_only=False
     )
-    assert isinstance(new, Array), "the result is an array"
-    return old, new
+    assert isinstance(new, StoredArray), "the result is an array"
+    return Array(old), Array(new)
 
 
 def _write_document(new: Array) -> None:

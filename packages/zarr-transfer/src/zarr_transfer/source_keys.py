@@ -7,8 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ArrayMetadata, GroupMetadata, StoreCapabilityError, ZarrError
+from zarr_core.tools import create_extension as make
 from zarr_core.tools import located, require_extension, walk
-from zarr_core.tools import make_extension as make
 
 from zarr_transfer.spec import is_within
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zarr_core.errors import NodeExistsError
 from zarr_core.extension import ArrayMetadata, ZarrError
 from zarr_core.tools import CHECKPOINT_NAME, formats_without, located
-from zarr_core.tools import make_extension as make
+from zarr_core.tools import create_extension as make
 
 from zarr_transfer.source_keys import Owners, tops_of
 from zarr_transfer.stored import chunk_prefix, format_of, where

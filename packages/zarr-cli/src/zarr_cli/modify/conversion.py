@@ -56,7 +56,7 @@ def run_conversion(
     from zarr_core.tools import read_node
     from zarr_transfer import convert, plan_conversion
 
-    arguments: dict[str, Any] = {"path": source.path}
+    arguments: dict[str, Any] = {"source_path": source.path}
     changes_source = bool(options.get("remove_source"))
     with open_stores(source, dest, changes_source=changes_source) as (from_store, to_store):
         if "zarr_format" not in options:

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from zarr_core.engine.prepared_chain import PreparedCodecChain
-    from zarr_core.engine.stored_array import StoredArray
+    from zarr_core.engine.stored_chunks import StoredChunks
     from zarr_core.interfaces.byte_reader import Buffer, ByteReader
-    from zarr_core.interfaces.selection import Selection
+    from zarr_core.interfaces.selection import MaskIndexer, Selection
     from zarr_core.interfaces.store import Store
     from zarr_core.selection.projection import ChunkProjection, KeyedProjection
 
@@ -103,7 +103,7 @@ class ChunkReader:
 # --- a selection ---
 
 
-def read(stored: StoredArray, selection: Selection, out: Array) -> None:
+def read(stored: StoredChunks, selection: Selection | MaskIndexer, out: Array) -> None:
     """Read a selection.
 
     Parameters
@@ -126,7 +126,7 @@ def read(stored: StoredArray, selection: Selection, out: Array) -> None:
     """
     if not out.size:
         return
-    projections = project(selection, stored.axes)
+    projections = project(selection, stored.axes, complete=False)
     if isinstance(projections, tuple):
         chunk_coords, chunk_selection, _, _, is_whole = projections[0]
         _read_chunk(stored, chunk_coords, chunk_selection, out, is_whole)
@@ -143,7 +143,7 @@ def read(stored: StoredArray, selection: Selection, out: Array) -> None:
 
     def work(projection: ChunkProjection) -> None:
         chunk_coords, chunk_selection, out_selection, _, is_whole = projection
-        if type(chunk_selection) is BasicIndexer:
+        if all(type(item) is slice for item in out_selection):
             _read_chunk(stored, chunk_coords, chunk_selection, out[out_selection], is_whole)
         else:
             values = np.empty(chunk_selection.shape, out.dtype)
@@ -159,7 +159,9 @@ def read(stored: StoredArray, selection: Selection, out: Array) -> None:
     )
 
 
-def _nbytes_per_chunk(stored: StoredArray, selection: Selection, out: Array) -> int | None:
+def _nbytes_per_chunk(
+    stored: StoredChunks, selection: Selection | MaskIndexer, out: Array
+) -> int | None:
     """Bytes that are decoded at once for a chunk, on which the use of threads depends."""
     codecs = stored.codecs
     if not codecs.prefers_partial_decode or codecs.inner_codecs is not None:
@@ -171,7 +173,7 @@ def _nbytes_per_chunk(stored: StoredArray, selection: Selection, out: Array) -> 
 
 
 def _read_batch(
-    stored: StoredArray, reader: ChunkReader, batch: Sequence[KeyedProjection], out: Array
+    stored: StoredChunks, reader: ChunkReader, batch: Sequence[KeyedProjection], out: Array
 ) -> None:
     """Read small chunks of one shape, with as few steps per chunk as possible."""
     codecs, store = reader.codecs, reader.store
@@ -210,9 +212,9 @@ def _read_batch(
 
 
 def _read_chunk(
-    stored: StoredArray,
+    stored: StoredChunks,
     chunk_coords: tuple[int, ...],
-    chunk_selection: Selection,
+    chunk_selection: Selection | MaskIndexer,
     out: Array,
     is_whole: bool,
 ) -> None:
@@ -233,7 +235,7 @@ def _read_chunk(
 
 
 def _too_large(
-    stored: StoredArray, key: str, shape: tuple[int, ...], error: MemoryError
+    stored: StoredChunks, key: str, shape: tuple[int, ...], error: MemoryError
 ) -> CodecError:
     """The error for a chunk that may be intact, but does not fit into memory."""
     reason = f" ({error})" if str(error) else ""
@@ -241,7 +243,7 @@ def _too_large(
     return CodecError(f"{where}: a chunk of shape {shape} does not fit into memory{reason}")
 
 
-def _fill_missing(stored: StoredArray, key: str, out: Array) -> None:
+def _fill_missing(stored: StoredChunks, key: str, out: Array) -> None:
     if stored.missing_is_error:
         raise MissingChunkError(stored.where(key))
     out[...] = stored.resolved.fill_value
@@ -250,7 +252,9 @@ def _fill_missing(stored: StoredArray, key: str, out: Array) -> None:
 # --- ways to read a chunk; a selection of None is the whole chunk ---
 
 
-def _read_raw(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+def _read_raw(
+    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     """Read a whole chunk into the result, if it is contiguous there."""
     if not out.flags.c_contiguous:
         return reader.read_decoded(reader, key, selection, out)
@@ -261,7 +265,9 @@ def _read_raw(reader: ChunkReader, key: str, selection: Selection | None, out: A
     return size is not None
 
 
-def _read_partial(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+def _read_partial(
+    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     """Let the codec read what it needs."""
     codecs = reader.codecs
     part = codecs.full_selection if selection is None else selection
@@ -270,7 +276,9 @@ def _read_partial(reader: ChunkReader, key: str, selection: Selection | None, ou
     )
 
 
-def _read_value(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+def _read_value(
+    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     """Decode the value that the store returns."""
     data = reader.store.get(key)
     if data is None:
@@ -279,7 +287,9 @@ def _read_value(reader: ChunkReader, key: str, selection: Selection | None, out:
     return True
 
 
-def _read_buffered(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+def _read_buffered(
+    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     """Read a value into a buffer that is used again for the next chunk."""
     codecs = reader.codecs
     with scratch(codecs.read_buffer_size) as buffer:
@@ -293,7 +303,9 @@ def _read_buffered(reader: ChunkReader, key: str, selection: Selection | None, o
     return True
 
 
-def _read_large(reader: ChunkReader, key: str, selection: Selection | None, out: Array) -> bool:
+def _read_large(
+    reader: ChunkReader, key: str, selection: Selection | MaskIndexer | None, out: Array
+) -> bool:
     """Allocate a buffer only when the value is known to be stored."""
     codecs = reader.codecs
 

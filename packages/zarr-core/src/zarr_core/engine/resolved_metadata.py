@@ -19,9 +19,14 @@ from zarr_core.interfaces.chunk_grid import ChunkAxis
 from zarr_core.interfaces.codec import ArrayRepresentation
 from zarr_core.metadata.validation_problem import ValidationProblem
 from zarr_core.names import located
-from zarr_core.registry.fallback import make_data_type
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import cache_key, make, reason, require
+from zarr_core.registry.resolve import (
+    cache_key,
+    create_data_type,
+    create_extension,
+    reason,
+    require_extension,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -192,13 +197,13 @@ def resolve_metadata(
     """
     used = None
     if metadata.data_type_fallbacks:
-        data_type, used = make_data_type(
+        data_type, used = create_data_type(
             metadata.data_type, metadata.data_type_fallbacks, where, "/data_type"
         )
     else:
-        data_type = require("data_type", metadata.data_type, where, "/data_type")
-    grid = require("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
-    key_encoding = require(
+        data_type = require_extension("data_type", metadata.data_type, where, "/data_type")
+    grid = require_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+    key_encoding = require_extension(
         "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
     )
     chain = CodecChain.from_definitions(metadata.codecs, where, "/codecs")
@@ -224,7 +229,7 @@ def resolve_metadata(
     skipped = [] if used is None else [metadata.data_type]
     for number, definition in enumerate(metadata.storage_transformers):
         pointer = f"/storage_transformers/{number}"
-        transformer = make("storage_transformer", definition, where, pointer)
+        transformer = create_extension("storage_transformer", definition, where, pointer)
         if transformer is None:
             skipped.append(definition)
             continue
@@ -237,12 +242,14 @@ def resolve_metadata(
         same, transformers = _by_codecs(metadata, transformers)
         if same is not metadata:
             pointer = "/storage_transformers"
-            grid = require("chunk_grid", same.chunk_grid, where, pointer)
+            grid = require_extension("chunk_grid", same.chunk_grid, where, pointer)
             axes = grid.axes(same.shape)
             chain = CodecChain.from_definitions(same.codecs, where, pointer)
     if metadata.chunk_memory_layout is not None:
         pointer = "/chunk_memory_layout"
-        layout = require("chunk_memory_layout", metadata.chunk_memory_layout, where, pointer)
+        layout = require_extension(
+            "chunk_memory_layout", metadata.chunk_memory_layout, where, pointer
+        )
         chain = chain.after(metadata.chunk_memory_layout, layout.codec(len(metadata.shape)))
     try:
         return ResolvedMetadata(

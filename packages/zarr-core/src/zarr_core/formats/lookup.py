@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from zarr_core.definition import ExtensionDefinition
 from zarr_core.errors import ExtensionError, ZarrError
-from zarr_core.registry.listing import names
+from zarr_core.registry.extension_names import names
 from zarr_core.registry.provider import is_fault
-from zarr_core.registry.resolve import implementation, reason
+from zarr_core.registry.resolve import find_implementation, reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def provided_format(name: str | int) -> Implementation:
     if not isinstance(name, (int, str)):
         raise TypeError(f"zarr_format is the number or the name of a format, not {name!r}")
     called = f"v{name}" if isinstance(name, int) else name
-    found = implementation("format", ExtensionDefinition(called))
+    found = find_implementation("format", ExtensionDefinition(called))
     assert found is not None  # formats are never ignored
     return found
 

@@ -13,7 +13,8 @@ from zarr_core.errors import (
 from zarr_core.formats.detect import conflicting_format
 from zarr_core.formats.reserved_names import check_reserved_names
 from zarr_core.hierarchy.delete import erase_node
-from zarr_core.hierarchy.node import validate_node
+from zarr_core.hierarchy.from_metadata import validate_node
+from zarr_core.hierarchy.rollback import holds_anything
 from zarr_core.interfaces.store import READ_ONLY
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -244,10 +245,3 @@ def _clear(store: Store, path: str, format_: Format) -> bool:
     if found:
         erase_node(format_, store, path)
     return found
-
-
-def holds_anything(store: Store, path: str, format_: Format) -> bool:
-    """Whether anything of a node, or below it, is stored."""
-    return any(map(store.exists, format_.documents(path))) or any(
-        True for prefix in format_.prefixes(path) for _ in store.list_prefix(prefix)
-    )

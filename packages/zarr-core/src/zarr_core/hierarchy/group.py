@@ -6,7 +6,10 @@ from collections.abc import MutableMapping
 from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zarr_core import names
+from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import (
     MetadataError,
     NodeExistsError,
@@ -16,7 +19,10 @@ from zarr_core.errors import (
     ZarrError,
 )
 from zarr_core.formats.walk import walk
+from zarr_core.hierarchy.array import Array
+from zarr_core.hierarchy.coerce import dtype_of, values_of
 from zarr_core.hierarchy.delete import erase_node
+from zarr_core.hierarchy.from_metadata import stored_node
 from zarr_core.hierarchy.node import Node
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.metadata.group import GroupMetadata
@@ -32,7 +38,6 @@ if TYPE_CHECKING:
     from zarr_core.display.info import Info
     from zarr_core.display.tree import Tree
     from zarr_core.engine.stored_node import StoredGroup
-    from zarr_core.hierarchy.array import Array
     from zarr_core.interfaces.format import NodeMetadata
     from zarr_core.interfaces.progress import Progress, Reporter
 
@@ -228,20 +233,20 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """
         from zarr_core.display.tree import tree
 
-        return tree(self, level)
+        return tree(self.stored, level)
 
     @property
     def info(self) -> Info:
         """Properties of the group, as a table; does not access the store."""
         from zarr_core.display.info import group_info
 
-        return group_info(self)
+        return group_info(self.stored)
 
     def info_complete(self) -> Info:
         """Properties of the group, with the numbers of its members; lists the store."""
         from zarr_core.display.info import group_info
 
-        return group_info(self, members=True)
+        return group_info(self.stored, count_members=True)
 
     # --- creating members ---
 
@@ -263,7 +268,7 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
         options.setdefault("zarr_format", self.stored.format.name)
         with override_extensions(self.stored.extensions):
-            return create_array(self, name=self._child(name), **options)
+            return create_array(self, path=self._child(name), **options)
 
     create = create_dataset = create_array
 
@@ -289,11 +294,10 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
 
     def empty_like(self, name: str, like: Any, **options: Any) -> Array:
         """Create an empty array like another; see :func:`zarr_core.empty_like`."""
-        from zarr_core.hierarchy.convenience import empty_like
+        from zarr_core.hierarchy.create import like_options
 
-        options.setdefault("zarr_format", self.stored.format.name)
         with override_extensions(self.stored.extensions):
-            return empty_like(like, store=self, name=self._child(name), **options)
+            return self.create_array(name, **{**like_options(like, options), **options})
 
     def zeros_like(self, name: str, like: Any, **options: Any) -> Array:
         """Create an array of zeros like another; see :func:`zarr_core.empty_like`."""
@@ -315,14 +319,12 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         NodeTypeError
             If there is an array.
         """
-        from zarr_core.hierarchy.from_metadata import stored_member  # circular import
-
-        found = None if overwrite else stored_member(self, name)
+        found = None if overwrite else self._stored_member(name)
         if found is None:
             try:
                 return self.create_group(name, overwrite=overwrite)
             except NodeExistsError:
-                found = stored_member(self, name)  # created concurrently
+                found = self._stored_member(name)  # created concurrently
                 if found is None:
                     raise
         if not isinstance(found, Group):
@@ -356,10 +358,36 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         NodeTypeError
             If there is a group, or an array of another shape or dtype.
         """
-        from zarr_core.hierarchy.create import require_array  # circular import
+        from zarr_core.normalize.array_metadata import parse_shape
+        from zarr_core.normalize.data_types import parse_data_type
 
-        with override_extensions(self.stored.extensions):
-            return require_array(self, name, shape, dtype, exact, options)
+        data = options.get("data")
+        if data is not None and (shape is None or dtype is None):
+            values = values_of(data)
+            shape = values.shape if shape is None else shape
+            dtype = dtype_of(values) if dtype is None else dtype
+        found = self._stored_member(name)
+        if found is None:
+            try:
+                return self.create_array(name, shape=shape, dtype=dtype, **options)
+            except NodeExistsError:
+                found = self._stored_member(name)  # created concurrently
+                if found is None:
+                    raise
+        where = found.stored.location
+        if not isinstance(found, Array):
+            raise NodeTypeError(where, "is a group, not an array")
+        if shape is None:
+            raise TypeError("require_array requires shape or data")
+        if found.shape != (wanted := parse_shape(shape)):
+            raise NodeTypeError(where, f"has shape {found.shape}, not {wanted}")
+        if dtype is not None:
+            with override_extensions(self.stored.extensions):
+                wanted_dtype = parse_data_type(dtype)[0].numpy_dtype
+            fits = found.dtype == wanted_dtype if exact else np.can_cast(wanted_dtype, found.dtype)
+            if not fits:
+                raise NodeTypeError(where, f"has dtype {found.dtype}, not {wanted_dtype}")
+        return found
 
     require_dataset = require_array
 
@@ -477,25 +505,8 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
         """Close the store."""
         self.store.close()
 
-    def _repr_html_(self) -> str | None:
-        from zarr_core.display.extension import html
-
-        with override_extensions(self.stored.extensions):
-            return html(self)
-
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from zarr_core.hierarchy.from_metadata import reopen  # circular import
-
-        stored = self.stored
-        own = stored.uses_consolidated and stored.metadata.consolidated is not None
-        return reopen, (
-            stored.store, stored.path, stored.format.name, stored.format.to_json(stored.metadata),
-            self.read_only,
-            {}, stored.extensions, own,
-        )  # fmt: skip
 
     def __repr__(self) -> str:
         path = f" {shorten(self.name, 1000)}" if self.path else ""
@@ -519,9 +530,19 @@ class Group(Node[GroupMetadata], MutableMapping[str, "Array | Group"]):
             return True  # damaged nodes can be removed
 
     def _node(self, path: str, metadata: NodeMetadata) -> Array | Group:
-        from zarr_core.hierarchy.from_metadata import member  # circular import
+        stored = self.stored
+        with override_extensions(stored.extensions):
+            found = stored_node(
+                stored.store, path, stored.format, metadata,
+                read_only=stored.read_only, consolidated=stored.consolidated,
+            )  # fmt: skip
+        return Array(found) if isinstance(found, StoredArray) else Group(found)
 
-        return member(self, path, metadata)
+    def _stored_member(self, name: str) -> Array | Group | None:
+        """The member of a name; consolidated metadata is not used."""
+        path = names.join(self.path, name)
+        metadata = self.stored.format.read(self.store, path)
+        return None if metadata is None else self._node(path, metadata)
 
     def _names_of(self, kind: type[ArrayMetadata | GroupMetadata]) -> Iterator[str]:
         for name in self:

@@ -11,7 +11,6 @@ from zarr_core import strictjson
 from zarr_core.engine.resolved_metadata import resolve_metadata
 from zarr_core.engine.stored_array import StoredArray
 from zarr_core.errors import ZarrError
-from zarr_core.hierarchy.create_node import holds_anything
 from zarr_core.metadata.array import ArrayMetadata
 from zarr_core.names import located
 
@@ -56,7 +55,7 @@ class Rollback:
     >>> store = zarr.MemoryStore()
     >>> try:
     ...     with Rollback() as rollback, rollback.nested():
-    ...         _ = zarr.create_array(store, name="a/x", data=[1, 2, 3])
+    ...         _ = zarr.create_array(store, path="a/x", data=[1, 2, 3])
     ...         raise OSError("the disk is full")
     ... except OSError:
     ...     print(list(store.list()))
@@ -297,3 +296,10 @@ def _kind(node: _Node) -> str:
 def _reason(failure: BaseException) -> str:
     text = str(failure)
     return text if isinstance(failure, ZarrError) else f"{type(failure).__name__}: {text}"
+
+
+def holds_anything(store: Store, path: str, format_: Format) -> bool:
+    """Whether anything of a node, or below it, is stored."""
+    return any(map(store.exists, format_.documents(path))) or any(
+        True for prefix in format_.prefixes(path) for _ in store.list_prefix(prefix)
+    )

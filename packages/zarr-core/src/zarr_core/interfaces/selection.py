@@ -79,4 +79,28 @@ class CoordinateIndexer:
         return (len(self.index[0]),) if self.index else (1,)
 
 
+@dataclass(frozen=True)
+class MaskIndexer:
+    """The elements where a mask is true.
+
+    The engine hands it to codecs as a :class:`CoordinateIndexer`.
+
+    Parameters
+    ----------
+    mask : ndarray of bool
+        Has the shape of the array, or of the part of a chunk inside the array.
+    """
+
+    mask: np.ndarray[Any, np.dtype[np.bool_]]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the selection: one dimension."""
+        return (int(self.mask.sum()),)
+
+    def to_coordinates(self) -> CoordinateIndexer:
+        """Return the same elements as coordinates."""
+        return CoordinateIndexer(self.mask.nonzero())
+
+
 Selection: TypeAlias = BasicIndexer | OrthogonalIndexer | CoordinateIndexer

@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_transfer.conversion.equivalence import same_keys
 
@@ -58,8 +58,8 @@ class ChunkKeys:
             If the grid does not fit the shape.
         """
         where = side.where(path)
-        grid = make_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
-        encoding = make_extension(
+        grid = create_extension("chunk_grid", metadata.chunk_grid, where, "/chunk_grid")
+        encoding = create_extension(
             "chunk_key_encoding", metadata.chunk_key_encoding, where, "/chunk_key_encoding"
         )
         assert grid is not None, "a chunk grid is never ignored"

@@ -32,7 +32,7 @@ def convert(
     source: Any,
     dest: Any = None,
     *,
-    path: str | None = None,
+    source_path: str | None = None,
     dest_path: str | None = None,
     zarr_format: int | str = 3,
     source_format: int | str | None = None,
@@ -66,7 +66,7 @@ def convert(
     dest : store-like, optional
         By default in place: the new metadata is stored beside the old, and the chunks are not
         moved.
-    path : str, optional
+    source_path : str, optional
         Path of the node in ``source``.
     dest_path : str, optional
         Path of the result in ``dest``; without ``dest``, in the store of the source.
@@ -155,7 +155,7 @@ def convert(
     check_verify(verify, executor)
     with override_extensions(extensions) if extensions else nullcontext():
         plan = plan_conversion(
-            source, dest, path=path, dest_path=dest_path, zarr_format=zarr_format,
+            source, dest, source_path=source_path, dest_path=dest_path, zarr_format=zarr_format,
             source_format=source_format, chunks=chunks, shards=shards, filters=filters,
             compressors=compressors, serializer=serializer, fill_value=fill_value,
             dtype=dtype, chunk_key_encoding=chunk_key_encoding, only=only, overwrite=overwrite,

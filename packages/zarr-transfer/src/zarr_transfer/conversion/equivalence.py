@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ExtensionDefinition, ZarrError
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ def same(kind: str, one: ExtensionDefinition, other: ExtensionDefinition) -> boo
     if one.name != other.name:
         return False
     try:
-        return bool(make_extension(kind, one) == make_extension(kind, other))
+        return bool(create_extension(kind, one) == create_extension(kind, other))
     except ZarrError:
         return False
 

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from zarr_core.extension import ZarrError
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_transfer.conversion.chunk_keys import ChunkKeys, stay
 from zarr_transfer.conversion.equivalence import same_keys
@@ -66,7 +66,7 @@ def _amount(
     if cost == "document":
         return 0, 0
     if cost == "recode":
-        data_type = make_extension("data_type", choice.model.data_type)
+        data_type = create_extension("data_type", choice.model.data_type)
         size = None if data_type is None else data_type.item_size
         return new.most, None if size is None else size * prod(choice.model.shape)
     store = old.side.store

@@ -78,7 +78,7 @@ def plan_conversion(
 def _plan(source: Any, dest: Any, options: ConversionOptions) -> ConversionPlan:
     memory = Memory(options.max_memory, 1 + options.verify + (not is_keep(options.dtype)))
     from_store, from_path = resolve_store_path(
-        source, options.path, storage_options=options.storage_options
+        source, options.source_path, storage_options=options.storage_options
     )
     to_store, to_path = from_store, from_path
     if dest is not None or options.dest_path is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from zarr_core import array_from_metadata
 from zarr_core.extension import MetadataValidationError, ValidationProblem, ZarrError
-from zarr_core.tools import CodecChain, make_extension
+from zarr_core.tools import CodecChain, create_extension
 
 from zarr_transfer.conversion.equivalence import same_bytes
 from zarr_transfer.conversion.probe import decodes
@@ -124,7 +124,7 @@ def _in_any_order(metadata: ArrayMetadata) -> ArrayMetadata:
         order = CodecChain.from_definitions(metadata.codecs).byte_order
         if order is None:
             return metadata
-        data_type = make_extension("data_type", metadata.data_type)
+        data_type = create_extension("data_type", metadata.data_type)
         assert data_type is not None, "data types are never ignored"
         value = data_type.fill_value_as_stored(given, order)
         if value.tobytes() == data_type.fill_value_from_json(given).tobytes():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_transfer.conversion.conventions import dimension_names
 
@@ -78,7 +78,7 @@ class RequestedLayout:
 class ConversionOptions(RequestedLayout):
     """The arguments of :func:`convert` that determine the plan, with the same names."""
 
-    path: str | None = None
+    source_path: str | None = None
     dest_path: str | None = None
     zarr_format: int | str = 3
     source_format: int | str | None = None
@@ -110,7 +110,7 @@ def is_by_name(given: Any) -> bool:
 
 def _lengths(metadata: ArrayMetadata) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
     """Return the lengths of chunks and of shards, if any."""
-    grid = make_extension("chunk_grid", metadata.chunk_grid)
+    grid = create_extension("chunk_grid", metadata.chunk_grid)
     assert grid is not None, "a chunk grid is never ignored"
     stored = tuple(
         axis.uniform or tuple(axis.length(number) for number in range(axis.count))

@@ -22,7 +22,7 @@ from zarr_core.extension import (
     ValidationProblem,
     ZarrError,
 )
-from zarr_core.tools import make_extension
+from zarr_core.tools import create_extension
 
 from zarr_transfer.conversion.equivalence import is_definition, same_codecs
 from zarr_transfer.conversion.requested_layout import is_keep
@@ -131,7 +131,7 @@ def _layouts(array: Array) -> Iterator[dict[str, Any]]:
         return
     if not all(map(is_definition, inside)):
         return
-    codecs = [(d, make_extension("codec", d)) for d in map(ExtensionDefinition.from_json, inside)]
+    codecs = [(d, create_extension("codec", d)) for d in map(ExtensionDefinition.from_json, inside)]
     kinds = (ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec)
     before, middle, after = ([d for d, codec in codecs if isinstance(codec, k)] for k in kinds)
     if len(middle) == 1:
