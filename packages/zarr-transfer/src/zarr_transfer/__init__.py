@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from zarr_transfer.checkpoint import Checkpoint
+    from zarr_transfer.chunk_edges import ChunkEdges
     from zarr_transfer.conversion.convert import convert
     from zarr_transfer.conversion.plan_conversion import plan_conversion
     from zarr_transfer.conversion.remove_documents import remove_documents
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "checkpoint": ("Checkpoint",),
+    "chunk_edges": ("ChunkEdges",),
     "conversion.convert": ("convert",),
     "errors": ("ConversionError", "ElementsDifferError"),
     "conversion.plan_conversion": ("plan_conversion",),
@@ -61,6 +63,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Budget",
     "Checkpoint",
+    "ChunkEdges",
     "Chunking",
     "ConversionError",
     "CopyExecutor",
