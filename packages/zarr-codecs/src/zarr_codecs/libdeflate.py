@@ -8,7 +8,8 @@ Partial decode: no
 Compatible:     zarr-python, TensorStore (version 2), zarrs
 
 The gzip codecs, and the zlib codec when decoding, use this library automatically if it is
-installed.  Its levels 0 to 9 correspond to those of zlib; only at level 1 it may write more bytes.
+installed.  Its levels 0 to 9 correspond to those of zlib, with about the same size or smaller,
+except that level 1 may take a fifth more bytes.
 """
 
 from __future__ import annotations
